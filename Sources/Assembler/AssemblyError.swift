@@ -1,0 +1,51 @@
+/// What went wrong with a file on the disk. Carries facts; wording is the command's business.
+public enum AssemblyError: Error, Sendable, Hashable {
+    /// Something stands at the destination and `overwrite` was not asked for.
+    case destinationExists(path: String)
+    /// The destination, the part or the manifest is a folder, device, pipe, socket or symbolic link.
+    case notARegularFile(path: String)
+    /// The destination's folder cannot be opened.
+    case folderUnavailable(path: String, errno: Int32)
+    /// The part or the manifest cannot be created or opened.
+    case cannotCreate(path: String, errno: Int32)
+    /// Another process is downloading to this destination.
+    case busy(path: String)
+    /// A part stands there without a manifest: it is not known to be segget's.
+    case foreignPart(path: String)
+    /// Fewer bytes are free than the file still needs.
+    case noSpace(path: String, needed: Int64, free: Int64)
+    /// A system call on a file failed.
+    case io(operation: String, path: String, errno: Int32)
+    /// The finished file has another digest than expected. It was not published.
+    case digestMismatch(expected: Digest, actual: Digest, part: String)
+}
+
+/// Why an earlier run's part cannot be continued, so that the download starts over.
+public enum StartOverReason: Error, Sendable, Hashable {
+    /// The caller asked not to resume.
+    case notWanted
+    /// The manifest stands there, but the part is gone.
+    case partMissing
+    /// The manifest has no readable header.
+    case manifestUnreadable
+    /// The manifest is of a format version that this segget does not read.
+    case manifestVersion(Int)
+    /// The part belongs to another URL, and no strong validator proves that it is the same file.
+    case urlChanged
+    /// The size of the remote file changed; `nil` is unknown. In bytes.
+    case sizeChanged(was: Int64?, now: Int64?)
+    /// The entity tag changed.
+    case etagChanged(was: String?, now: String?)
+    /// The time of the last change changed.
+    case lastModifiedChanged(was: String?, now: String?)
+    /// Neither a strong ETag, a usable Last-Modified nor a checksum proves that it is the same file.
+    case noValidator
+    /// The server does not serve byte ranges.
+    case noRanges
+    /// The part was complete, and its digest was wrong.
+    case rejected
+    /// The remote file changed while it was being fetched.
+    case changedMidway
+    /// A single stream broke off, and without ranges its rest cannot be fetched.
+    case streamBroken
+}

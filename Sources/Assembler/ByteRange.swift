@@ -1,0 +1,43 @@
+/// A half-open range of byte offsets, `start..<end`, within one file.
+public struct ByteRange: Sendable, Hashable, Comparable {
+    /// Offset of the first byte, in bytes from the start of the file.
+    public let start: Int64
+    /// Offset behind the last byte, in bytes; never below `start`.
+    public let end: Int64
+
+    /// Makes the range `start..<end`; an `end` below `start` gives an empty range at `start`.
+    public init(_ start: Int64, _ end: Int64) {
+        self.start = start
+        self.end = max(start, end)
+    }
+
+    /// Number of bytes.
+    public var count: Int64 { end - start }
+
+    /// Whether the range holds no byte.
+    public var isEmpty: Bool { start == end }
+
+    /// The value of a `Range` header that asks for exactly this range, whose last position is
+    /// inclusive on the wire (RFC 9110 §14.1.2). Not defined for an empty range.
+    public var headerValue: String { "bytes=\(start)-\(end - 1)" }
+
+    /// The bytes that both ranges hold.
+    public func intersection(_ other: ByteRange) -> ByteRange {
+        ByteRange(max(start, other.start), min(end, other.end))
+    }
+
+    /// Whether every byte of `other` is in this range; an empty range is in every range.
+    public func contains(_ other: ByteRange) -> Bool {
+        other.isEmpty || (start <= other.start && other.end <= end)
+    }
+
+    /// Orders by start, then by end.
+    public static func < (left: ByteRange, right: ByteRange) -> Bool {
+        (left.start, left.end) < (right.start, right.end)
+    }
+}
+
+extension ByteRange: CustomStringConvertible {
+    /// The range as `start..<end`, for logs.
+    public var description: String { "\(start)..<\(end)" }
+}

@@ -1,0 +1,103 @@
+/// A checksum algorithm that segget can verify.
+public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
+    case sha256 = "sha-256"
+    case sha512 = "sha-512"
+    case sha1 = "sha-1"
+    case md5 = "md5"
+    case crc32 = "crc32"
+
+    /// Length of a digest, in bytes.
+    public var byteCount: Int {
+        switch self {
+        case .sha256: 32
+        case .sha512: 64
+        case .sha1: 20
+        case .md5: 16
+        case .crc32: 4
+        }
+    }
+
+    /// Finds the algorithm by name, in any case, with or without dashes: `SHA-256`, `sha256`.
+    public init?(name: some StringProtocol) {
+        let wanted = name.lowercased().filter { $0 != "-" && $0 != "_" }
+        let found = Self.allCases.first { $0.rawValue.filter { $0 != "-" } == wanted }
+        guard let found else { return nil }
+        self = found
+    }
+}
+
+/// A digest of a whole file: an algorithm and its value.
+public struct Digest: Sendable, Hashable {
+    /// What computed the value.
+    public let algorithm: DigestAlgorithm
+    /// The value, as long as the algorithm says; a CRC-32 is big-endian.
+    public let bytes: [UInt8]
+
+    /// Makes a digest; `nil` when the value has not the algorithm's length.
+    public init?(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) {
+        guard bytes.count == algorithm.byteCount else { return nil }
+        self.algorithm = algorithm
+        self.bytes = bytes
+    }
+
+    /// Makes the digest of a CRC-32.
+    public init(crc32: UInt32) {
+        algorithm = .crc32
+        bytes = (0..<4).map { UInt8(truncatingIfNeeded: crc32 >> (24 - 8 * $0)) }
+    }
+
+    /// Reads `ALGO:HEX` or `ALGO=HEX`, both parts in any case.
+    ///
+    /// - Throws: ``DigestSyntaxError`` when the text is malformed.
+    public init(parsing text: String) throws(DigestSyntaxError) {
+        guard let separator = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else {
+            throw .noSeparator
+        }
+        let name = text[..<separator]
+        guard let algorithm = DigestAlgorithm(name: name) else {
+            throw .unknownAlgorithm(String(name))
+        }
+        let hex = text[text.index(after: separator)...].utf8
+        guard hex.count == 2 * algorithm.byteCount else {
+            throw .wrongLength(algorithm, expected: 2 * algorithm.byteCount, got: hex.count)
+        }
+        let nibbles = hex.compactMap { Self.nibble($0) }
+        guard nibbles.count == hex.count else { throw .notHexadecimal }
+        self.algorithm = algorithm
+        bytes = stride(from: 0, to: nibbles.count, by: 2).map { nibbles[$0] << 4 | nibbles[$0 + 1] }
+    }
+
+    /// The value in lower-case hexadecimal.
+    public var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
+    }
+
+    private static func nibble(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension Digest: CustomStringConvertible {
+    /// The digest as `algorithm:hex`, as `--checksum` takes it.
+    public var description: String { "\(algorithm.rawValue):\(hex)" }
+}
+
+/// Why a text is not a digest.
+public enum DigestSyntaxError: Error, Sendable, Hashable {
+    /// Neither `:` nor `=` stands between algorithm and value.
+    case noSeparator
+    /// The algorithm is none that segget knows.
+    case unknownAlgorithm(String)
+    /// The value has the wrong number of hexadecimal digits.
+    case wrongLength(DigestAlgorithm, expected: Int, got: Int)
+    /// The value holds something other than hexadecimal digits.
+    case notHexadecimal
+}

@@ -1,0 +1,71 @@
+// Typed wrappers for libcurl's variadic calls, which Swift cannot import, one per shape of value.
+#ifndef SEGGET_CCURL_H
+#define SEGGET_CCURL_H
+
+#include <curl/curl.h>
+
+_Static_assert(LIBCURL_VERSION_NUM >= 0x075500, "segget needs libcurl 7.85 or newer");
+
+typedef size_t (*segget_curl_data_callback)(char *, size_t, size_t, void *);
+
+static inline CURLcode segget_curl_setopt_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode segget_curl_setopt_string(
+    CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode segget_curl_setopt_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode segget_curl_setopt_list(
+    CURL *handle, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+// CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION share one signature.
+static inline CURLcode segget_curl_setopt_callback(
+    CURL *handle, CURLoption option, segget_curl_data_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode segget_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode segget_curl_getinfo_off_t(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode segget_curl_getinfo_string(
+    CURL *handle, CURLINFO info, const char **value) {
+    return curl_easy_getinfo(handle, info, (char **)value);
+}
+
+static inline CURLcode segget_curl_getinfo_pointer(CURL *handle, CURLINFO info, void **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLMcode segget_curl_multi_setopt_long(
+    CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+// CURLMsg's result sits in a union that Swift does not import conveniently.
+static inline CURLcode segget_curl_message_result(const CURLMsg *message) {
+    return message->data.result;
+}
+
+// Macros with casts are not imported.
+static const long segget_curl_http_version_1_1 = (long)CURL_HTTP_VERSION_1_1;
+static const long segget_curl_sslversion_tls1_2 = (long)CURL_SSLVERSION_TLSv1_2;
+static const long segget_curl_global_default = CURL_GLOBAL_DEFAULT;
+static const size_t segget_curl_writefunc_pause = CURL_WRITEFUNC_PAUSE;
+static const int segget_curl_pause_continue = CURLPAUSE_CONT;
+static const unsigned int segget_curl_headers_of_reply = CURLH_HEADER;
+static const size_t segget_curl_error_size = CURL_ERROR_SIZE;
+
+#endif

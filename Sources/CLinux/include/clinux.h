@@ -1,0 +1,18 @@
+// What Swift's Glibc does not show of the kernel: flags and calls behind _GNU_SOURCE.
+#ifndef SEGGET_CLINUX_H
+#define SEGGET_CLINUX_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+// Renames within one folder and fails with EEXIST rather than replace `to`
+// (renameat2(2), RENAME_NOREPLACE). Returns 0, or -1 with errno.
+int segget_rename_noreplace(int folder, const char *from, const char *to);
+
+// Reserves the space of bytes 0..<length (fallocate(2), mode 0). Returns 0, or -1 with errno.
+int segget_fallocate(int fd, off_t length);
+
+// Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
+void segget_name_thread(const char *name);
+
+#endif

@@ -1,0 +1,91 @@
+public import Assembler
+
+/// Why a download failed, with what it leaves behind.
+public struct DownloadError: Error, Sendable, Hashable {
+    /// What happened. Carries facts; wording is the caller's business.
+    public enum Reason: Sendable, Hashable {
+        /// The URL is malformed, or not http or https.
+        case invalidURL(String)
+        /// A header of the caller's is malformed.
+        case invalidHeader(String)
+        /// The file with trusted certificates cannot be used.
+        case certificateFile(path: String)
+        /// The file on the disk could not be made, written or published.
+        case assembly(AssemblyError)
+        /// The request failed for good: a status, the network or its retries are used up.
+        case transfer(TransferFailure, attempts: Int)
+        /// The server refused access (401, 403, 407).
+        case refused(status: Int)
+        /// The server's certificate is not trusted.
+        case untrusted(String)
+        /// A redirect led from https to http, or to another scheme.
+        case unsafeRedirect(to: String)
+        /// More redirects than are followed.
+        case tooManyRedirects(Int)
+        /// The remote file changed while it was fetched, and again after starting over.
+        case remoteChanged(ContractBreach)
+        /// The server's replies broke the range contract.
+        case contract(ContractBreach)
+        /// The download was stopped by the caller.
+        case cancelled
+    }
+
+    /// What happened.
+    public var reason: Reason
+    /// The URL, without credentials and query.
+    public var url: String
+    /// Path of the finished file, once it is known.
+    public var path: String?
+    /// Bytes that are kept on disk, recorded for the next run.
+    public var bytesKept: Int64
+}
+
+/// Why one request failed.
+public enum TransferFailure: Error, Sendable, Hashable {
+    /// libcurl's error (`CURLcode`) with its text.
+    case network(code: Int, message: String)
+    /// The server answered with this status.
+    case status(Int)
+    /// No byte arrived within the stall timeout, in seconds.
+    case stalled(seconds: Double)
+    /// The body ended before the range did. In bytes.
+    case truncated(missing: Int64)
+    /// The reply was not what had been asked for.
+    case breach(ContractBreach)
+    /// The server asked to wait longer than segget waits, in seconds.
+    case retryAfterTooLong(seconds: Double)
+}
+
+/// How a reply broke the contract of a ranged request. Nothing of such a reply is written.
+public enum ContractBreach: Error, Sendable, Hashable {
+    /// 200 in place of 206.
+    case wholeFileForRange
+    /// A status that answers no range, such as 204, 206 without being asked or 304.
+    case unexpectedStatus(Int)
+    /// 416: the range lies outside the file.
+    case rangeNotSatisfiable
+    /// `Content-Range` is missing or malformed; carries what was sent.
+    case contentRangeUnusable(String?)
+    /// Another range than was asked for.
+    case otherRange(asked: ByteRange, got: ByteRange)
+    /// The total size is another one. In bytes, `nil` is unknown.
+    case otherSize(expected: Int64?, got: Int64?)
+    /// `Content-Length` disagrees with the range. In bytes.
+    case otherLength(expected: Int64, got: Int64)
+    /// Another entity tag.
+    case otherETag(expected: String, got: String?)
+    /// Another `Last-Modified`.
+    case otherLastModified(expected: String, got: String?)
+    /// A content coding that was not asked for.
+    case contentCoding(String)
+    /// More bytes came than the reply had announced.
+    case bodyTooLong
+
+    /// Whether this says that the file itself is another one than before.
+    public var isAnotherVersion: Bool {
+        switch self {
+        case .otherSize, .otherETag, .otherLastModified, .rangeNotSatisfiable: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,109 @@
+public import Assembler
+
+/// What a download tells while it runs.
+public enum DownloadEvent: Sendable {
+    /// The server answered: this is what it offers.
+    case probed(RemoteFile)
+    /// The part is open; fetching begins.
+    case started(DownloadStart)
+    /// Something that a person may want to know: a retry, a fresh start, damaged data.
+    case notice(DownloadNotice)
+    /// How far the download is; at most ten a second.
+    case progress(DownloadProgress)
+    /// The file is complete, verified and published.
+    case finished(DownloadedFile)
+}
+
+/// Where a download begins.
+public struct DownloadStart: Sendable, Hashable {
+    /// Path of the finished file.
+    public var path: String
+    /// Size in bytes, `nil` when unknown.
+    public var size: Int64?
+    /// Bytes from an earlier run, each still to be checked against its CRC-32.
+    public var resumedBytes: Int64
+    /// Number of connections to be used.
+    public var connections: Int
+    /// How the file is fetched.
+    public var plan: RemoteFile.Plan
+    /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`.
+    public var identity: String
+}
+
+/// Something that happened on the way.
+public enum DownloadNotice: Sendable, Hashable {
+    /// An earlier part could not be continued; its bytes are fetched again.
+    case startedOver(StartOverReason)
+    /// A request failed and is tried again after `delay` seconds.
+    case retrying(range: ByteRange?, attempt: Int, delay: Double, cause: TransferFailure)
+    /// The effective URL answered `status`; the original URL is resolved again.
+    case resolvingAgain(status: Int)
+    /// The server ignored the range; the file is fetched in one stream.
+    case rangesIgnored
+    /// A reply was not accepted, and nothing of its body was written.
+    case replyRefused(ContractBreach)
+    /// An extent from an earlier run failed its CRC-32 and is fetched again.
+    case damaged(ByteRange)
+    /// A free connection took the tail of a segment that would have finished last.
+    case stole(ByteRange)
+    /// `HEAD` did not do; a `GET` takes its place.
+    case headUnusable(String)
+    /// The body ended when the connection closed: no size proves that it is whole.
+    case endUnproven
+}
+
+/// A moment of a download.
+public struct DownloadProgress: Sendable, Hashable {
+    /// What the download is doing.
+    public enum Phase: String, Sendable, Hashable {
+        /// Bytes are being fetched (or waited for).
+        case downloading
+        /// All bytes are there; the digest is being completed.
+        case verifying
+        /// The file is being written out and renamed.
+        case publishing
+    }
+
+    /// What the download is doing.
+    public var phase: Phase
+    /// Bytes on disk and checked.
+    public var bytesDone: Int64
+    /// Size in bytes, `nil` when unknown.
+    public var size: Int64?
+    /// Bytes from an earlier run that are not yet checked.
+    public var bytesVerifying: Int64
+    /// Bytes that came over the network in this run.
+    public var bytesReceived: Int64
+    /// Speed over the last five seconds, in bytes per second.
+    public var bytesPerSecond: Double
+    /// Connections that are transferring now.
+    public var connections: Int
+    /// The file from start to end in equal cells, each filled from 0 to 8; empty without a size.
+    public var map: [UInt8]
+    /// Seconds since the download began.
+    public var elapsed: Double
+
+    /// Seconds to go at the present speed, `nil` when that cannot be told.
+    public var secondsLeft: Double? {
+        guard let size, bytesPerSecond > 0 else { return nil }
+        return Double(max(0, size - bytesDone)) / bytesPerSecond
+    }
+}
+
+/// A finished download.
+public struct DownloadedFile: Sendable, Hashable {
+    /// Path of the file.
+    public var path: String
+    /// Size in bytes.
+    public var size: Int64
+    /// CRC-32 of the whole file.
+    public var crc32: UInt32
+    /// The digests that were verified, expected by the caller or advertised by the server.
+    public var verified: [Digest]
+    /// Bytes that came over the network in this run.
+    public var bytesReceived: Int64
+    /// Bytes that an earlier run had brought and that passed their checks.
+    public var bytesResumed: Int64
+    /// Seconds that the download took.
+    public var seconds: Double
+}

@@ -1,0 +1,47 @@
+public import Assembler
+
+/// What the server says about a file: the outcome of a probe.
+public struct RemoteFile: Sendable, Equatable {
+    /// The URL that was asked for, without credentials and query.
+    public var url: String
+    /// Where the redirects led, without credentials and query.
+    public var effectiveURL: String
+    /// Number of redirects that were followed.
+    public var redirects: Int
+    /// Length of the representation in bytes, `nil` when the server does not tell.
+    public var size: Int64?
+    /// The `ETag` field, as sent (RFC 9110 §8.8.3).
+    public var etag: String?
+    /// The `Last-Modified` field, as sent (RFC 9110 §8.8.2).
+    public var lastModified: String?
+    /// The `Date` field, as sent (RFC 9110 §6.6.1).
+    public var date: String?
+    /// Whether byte ranges are served: proven or advertised (`true`), refused (`false`), or unknown.
+    public var acceptsRanges: Bool?
+    /// The `Content-Type` field, as sent.
+    public var contentType: String?
+    /// The name for the file: from `Content-Disposition`, else from the URL; one safe component.
+    public var suggestedName: String
+    /// Whole-file digests that the server advertised and segget can verify.
+    public var digests: [Digest]
+    /// The request that brought these facts: `HEAD` or `GET`.
+    public var probedBy: String
+    /// Why `HEAD` was not enough, when it was not.
+    public var headProblem: String?
+
+    /// How segget fetches the file.
+    public enum Plan: Sendable, Hashable {
+        /// Byte ranges, concurrently.
+        case segments
+        /// One stream, because the server does not serve ranges.
+        case oneStreamNoRanges
+        /// One stream, because the server does not tell the size.
+        case oneStreamUnknownSize
+    }
+
+    /// How segget would fetch the file.
+    public var plan: Plan {
+        guard acceptsRanges != false else { return .oneStreamNoRanges }
+        return size == nil ? .oneStreamUnknownSize : .segments
+    }
+}

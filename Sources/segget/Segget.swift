@@ -1,0 +1,3 @@
+import ArgumentParser
+import Segmenter
+@main struct Segget: AsyncParsableCommand { mutating func run() async throws { x() } }
