@@ -12,6 +12,14 @@ int segget_rename_noreplace(int folder, const char *from, const char *to);
 // Reserves the space of bytes 0..<length (fallocate(2), mode 0). Returns 0, or -1 with errno.
 int segget_fallocate(int fd, off_t length);
 
+// Makes `to` refer to what `from` refers to, close-on-exec, in one step (dup3(2)).
+// Returns 0, or -1 with errno.
+int segget_replace_descriptor(int from, int to);
+
+// Sets the time of the last change, in seconds since 1970, and leaves the time of the last access
+// (futimens(2), UTIME_OMIT). Returns 0, or -1 with errno.
+int segget_set_modified(int fd, int64_t seconds);
+
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 

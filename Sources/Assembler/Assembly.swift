@@ -1,0 +1,307 @@
+import Glibc
+
+/// One file being put together: `NAME.part`, its manifest, and what follows them.
+///
+/// Opened and finished on any thread, in between used by the loop thread only: whoever holds it
+/// passes it on with a message. `interrupt` alone may be called from any thread at any time.
+package final class Assembly: @unchecked Sendable {
+    // Unchecked, because ownership moves from thread to thread as said above.
+
+    /// What a download wants of its file.
+    package struct Request: Sendable {
+        /// Folder of the destination.
+        package var folder: String
+        /// Name of the destination in the folder.
+        package var name: String
+        /// The URL in full; only a salted hash of it is written down.
+        package var fullURL: String
+        /// The URL without credentials and query.
+        package var url: String
+        /// What the server offers.
+        package var identity: RemoteIdentity
+        /// Whether the server serves ranges.
+        package var servesRanges: Bool
+        /// The digest that the caller expects.
+        package var checksum: Digest?
+        /// The digests that the server advertises.
+        package var advertised: [Digest] = []
+        /// Whether an earlier run's part is continued.
+        package var resume = true
+        /// Whether what stands at the destination may be replaced.
+        package var overwrite = false
+        /// Why an earlier part must not be continued, decided elsewhere.
+        package var startOver: StartOverReason?
+        /// Time for the finished file, in seconds since 1970.
+        package var modified: Int64?
+
+        package init(
+            folder: String, name: String, fullURL: String, url: String, identity: RemoteIdentity,
+            servesRanges: Bool
+        ) {
+            self.folder = folder
+            self.name = name
+            self.fullURL = fullURL
+            self.url = url
+            self.identity = identity
+            self.servesRanges = servesRanges
+        }
+    }
+
+    /// Bytes that may be unrecorded before `record` is due.
+    package static let recordThreshold: Int64 = 4 << 20
+    /// A manifest shorter than this is not rewritten, in bytes.
+    private static let rewriteThreshold = 256 << 10
+
+    let request: Request
+    let folder: Folder
+    let file: PartialFile
+    let journal: Journal
+    private let follower: DigestFollower?
+    private let syncer: Syncer
+    private var verifier: ExtentVerifier?
+    private var isStopped = false
+
+    /// What is on the disk, recorded and checked.
+    package private(set) var recorded: ExtentMap = ExtentMap()
+    /// An earlier run's extents that are not checked yet, by their offset.
+    package private(set) var unverified: [Int64: Extent] = [:]
+    /// Why an earlier part was not continued, when there was one.
+    package let startedOver: StartOverReason?
+    private var writers: [ExtentWriter] = []
+    private var loose: [Extent] = []
+    private var sinceRewrite: [Extent]?
+    private var lengthAfterRewrite: Int
+
+    /// Path of the finished file.
+    package var destination: String { folder.path(of: request.name) }
+    /// Path of the part.
+    package var partPath: String { file.path }
+    /// Bytes that a later run can build on: recorded, or still to be checked.
+    package var bytesKept: Int64 {
+        recorded.covered.count + unverified.values.reduce(0) { $0 + $1.range.count }
+    }
+
+    /// Opens or creates the part, takes its lock, decides whether an earlier run is continued,
+    /// writes the manifest, and reserves the space. May block on the disk.
+    ///
+    /// - Throws: `AssemblyError`; what stood there is left as it was.
+    package init(_ request: Request) throws(AssemblyError) {
+        self.request = request
+        folder = try Folder(request.folder)
+        try Self.checkDestination(request.name, in: folder, overwrite: request.overwrite)
+        let manifestName = Journal.name(for: request.name)
+        var file = try PartialFile(folder: folder, name: Self.partName(for: request.name))
+        var resumed: Manifest?
+        do throws(AssemblyError) {
+            switch try Self.decide(request, in: folder, partSize: file.initialSize) {
+            case .refuse(let path): throw .foreignPart(path: path)
+            case .begin: startedOver = nil
+            case .startOver(let reason): startedOver = reason
+            case .resume(let manifest):
+                startedOver = nil
+                resumed = manifest
+            }
+            if startedOver != nil {
+                // A new file, so that nothing of the old one can ever show through.
+                try folder.remove(file.name)
+                file = try PartialFile(folder: folder, name: file.name)
+            }
+            if let size = request.identity.size { try file.preallocate(size) }
+        } catch {
+            if file.initialSize == nil { try folder.remove(file.name) }
+            throw error
+        }
+        let header =
+            resumed?.header
+            ?? Manifest.Header(
+                identity: request.identity, url: request.url, fullURL: request.fullURL,
+                generation: UInt64.random(in: 0...UInt64.max))
+        let extents = resumed?.extents.extents ?? []
+        journal = try Journal(
+            folder: folder, name: manifestName, header: header,
+            records: JournalRewrite.records(for: extents))
+        lengthAfterRewrite = journal.length
+        unverified = Dictionary(uniqueKeysWithValues: extents.map { ($0.range.start, $0) })
+        self.file = file
+        let algorithms = (request.advertised + [request.checksum].compactMap { $0 })
+            .map(\.algorithm)
+        follower = DigestFollower(file: file, algorithms: Set(algorithms))
+        syncer = Syncer(
+            file: file, journalDescriptor: journal.descriptor, journalPath: journal.path
+        ) { [folder] extents throws(AssemblyError) in
+            try JournalRewrite(
+                folder: folder, name: manifestName, header: header,
+                records: JournalRewrite.records(for: extents))
+        }
+    }
+
+    deinit { stopThreads() }
+
+    /// What would be done with what an earlier run left, without touching it.
+    package static func preview(_ request: Request) throws(AssemblyError) -> ResumeDecision {
+        let folder = try Folder(request.folder)
+        let part = try folder.status(of: partName(for: request.name))
+        return try decide(request, in: folder, partSize: part?.size)
+    }
+
+    private static func decide(
+        _ request: Request, in folder: Folder, partSize: Int64?
+    ) throws(AssemblyError) -> ResumeDecision {
+        let manifestName = Journal.name(for: request.name)
+        let manifest = try readManifest(manifestName, in: folder)
+        if let reason = request.startOver { return .startOver(reason) }
+        return ResumeDecision(
+            .init(
+                manifest: manifest, partSize: partSize, offered: request.identity,
+                fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
+                hasChecksum: request.checksum != nil, wantsResume: request.resume,
+                mayOverwrite: request.overwrite),
+            partPath: folder.path(of: partName(for: request.name)),
+            manifestPath: folder.path(of: manifestName))
+    }
+
+    /// The name of the part of the file `name`.
+    package static func partName(for name: String) -> String { name + ".part" }
+}
+
+// MARK: - While fetching, on the loop thread
+
+extension Assembly {
+    /// A writer for bytes from `offset` on. Nobody else may write or have written them.
+    package func makeWriter(at offset: Int64) -> ExtentWriter {
+        let writer = ExtentWriter(descriptor: file.descriptor, at: offset)
+        writers.append(writer)
+        return writer
+    }
+
+    /// Takes a writer back; what it wrote is recorded with the next `record`.
+    package func retire(_ writer: ExtentWriter) {
+        writers.removeAll { $0 === writer }
+        if let extent = writer.takeUnrecorded() { loose.append(extent) }
+    }
+
+    /// Bytes on the disk that are not in the manifest yet.
+    package var unrecorded: Int64 {
+        writers.reduce(loose.reduce(0) { $0 + $1.range.count }) { $0 + $1.unrecorded }
+    }
+
+    /// Writes down what arrived since the last call: one line and one write(2) for all connections.
+    ///
+    /// - Throws: `io`, also when an earlier synchronization failed.
+    package func record() throws(AssemblyError) {
+        var fresh = loose
+        for writer in writers {
+            if let extent = writer.takeUnrecorded() { fresh.append(extent) }
+        }
+        guard !fresh.isEmpty else { return }
+        loose = fresh
+        try journal.append(Manifest.Record(extents: fresh))
+        loose = []
+        for extent in fresh { recorded.add(extent) }
+        sinceRewrite?.append(contentsOf: fresh)
+        try syncer.noteRecorded()
+        follower?.advance(to: recorded.covered.front)
+        try rewriteIfGrown()
+    }
+
+    /// Starts checking the earlier run's extents against the data, on a thread of its own.
+    ///
+    /// - Parameter report: Called on that thread; must lead to `confirm` on the loop thread.
+    package func startVerifying(report: @escaping @Sendable (ByteRange, _ isIntact: Bool) -> Void) {
+        guard !unverified.isEmpty, verifier == nil else { return }
+        let extents = unverified.values.sorted { $0.range < $1.range }
+        verifier = ExtentVerifier(file: file, extents: extents) { report($0.range, $1) }
+    }
+
+    /// Takes the outcome of checking an extent: it counts from now on, or must be fetched again.
+    package func confirm(_ range: ByteRange, isIntact: Bool) {
+        guard let extent = unverified.removeValue(forKey: range.start), isIntact else { return }
+        recorded.add(extent)
+        follower?.advance(to: recorded.covered.front)
+    }
+
+    /// Takes a rewritten manifest into use, and asks for one when the manifest has grown.
+    private func rewriteIfGrown() throws(AssemblyError) {
+        if let since = sinceRewrite {
+            guard let rewrite = syncer.takeRewrite() else { return }
+            sinceRewrite = nil
+            try journal.adopt(rewrite, since: since)
+            lengthAfterRewrite = journal.length
+        } else if journal.length > 4 * lengthAfterRewrite + Self.rewriteThreshold {
+            sinceRewrite = []
+            syncer.requestRewrite(of: recorded.extents + unverified.values)
+        }
+    }
+}
+
+// MARK: - The end, on any thread
+
+extension Assembly {
+    /// Makes a blocking `publish` on another thread give up. Any thread may call this.
+    package func interrupt() { follower?.interrupt() }
+
+    /// Records what arrived and stops the helper threads. The part and the manifest stay.
+    package func stop() throws(AssemblyError) {
+        defer { stopThreads() }
+        for writer in writers { retire(writer) }
+        try record()
+    }
+
+    /// Verifies the complete file of `size` bytes and gives it its name. May block on the disk.
+    ///
+    /// - Returns: What was published, or `nil` after `interrupt`.
+    /// - Throws: `digestMismatch` (the part stays, and is not continued by a later run),
+    ///   `destinationExists`, `io`.
+    package func publish(size: Int64) throws(AssemblyError) -> PublishedFile? {
+        defer { stopThreads() }
+        verifier?.stop()
+        verifier = nil
+        try record()
+        guard let crc = recorded.combinedCRC(size: size) else {
+            preconditionFailure("published before all \(size) bytes had arrived")
+        }
+        guard let computed = try digests(size: size, crc: crc) else { return nil }
+        let expected = [request.checksum].compactMap { $0 } + request.advertised
+        for digest in expected {
+            let actual = computed.first { $0.algorithm == digest.algorithm }
+            guard let actual, actual != digest else { continue }
+            try reject(actual)
+            throw .digestMismatch(expected: digest, actual: actual, part: file.path)
+        }
+        stopThreads()
+        try file.finishAttributes(modified: request.modified)
+        try file.sync()
+        try journal.append(Manifest.Record(publishing: file.identity))
+        try journal.synchronize()
+        try Publishing.rename(file, to: request.name, overwrite: request.overwrite)
+        try journal.remove()
+        var verified: [Digest] = []
+        for digest in expected where !verified.contains(digest) { verified.append(digest) }
+        return PublishedFile(path: destination, size: size, crc32: crc, verified: verified)
+    }
+
+    private func digests(size: Int64, crc: UInt32) throws(AssemblyError) -> [Digest]? {
+        guard let follower else { return [Digest(crc32: crc)] }
+        guard let digests = try follower.finish(size: size) else { return nil }
+        return digests + [Digest(crc32: crc)]
+    }
+
+    /// Writes a manifest that says what is wrong with the part and vouches for none of its bytes.
+    private func reject(_ actual: Digest) throws(AssemblyError) {
+        stopThreads()
+        let manifestName = Journal.name(for: request.name)
+        _ = try Journal(
+            folder: folder, name: manifestName, header: journal.header,
+            records: [Manifest.Record(rejected: actual.description)])
+    }
+
+    private func stopThreads() {
+        verifier?.stop()
+        verifier = nil
+        guard !isStopped else { return }
+        isStopped = true
+        syncer.stop()
+        follower?.interrupt()
+        follower?.join()
+    }
+}

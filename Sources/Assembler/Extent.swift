@@ -1,0 +1,97 @@
+import CDeflate
+import CZlib
+
+/// CRC-32 arithmetic (IEEE 802.3, as in zip and `cksum -a crc32b`).
+package enum CRC32 {
+    /// The checksum of what `crc` covers followed by `count` bytes at `bytes`.
+    package static func update(
+        _ crc: UInt32, _ bytes: UnsafeRawPointer, _ count: Int
+    ) -> UInt32 {
+        libdeflate_crc32(crc, bytes, count)
+    }
+
+    /// The checksum of `bytes`, begun with `seed`.
+    package static func of(_ bytes: some Sequence<UInt8>, seed: UInt32 = 0) -> UInt32 {
+        Array(bytes).withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return seed }
+            return update(seed, base, buffer.count)
+        }
+    }
+
+    /// The checksum of two adjacent runs of bytes, the second `length` bytes long, from theirs.
+    package static func combine(_ first: UInt32, _ second: UInt32, length: Int64) -> UInt32 {
+        UInt32(truncatingIfNeeded: crc32_combine(UInt(first), UInt(second), Int(length)))
+    }
+}
+
+/// A run of bytes that has arrived, with its CRC-32.
+package struct Extent: Sendable, Hashable {
+    /// Where the bytes stand in the file.
+    package var range: ByteRange
+    /// CRC-32 of the bytes.
+    package var crc: UInt32
+
+    package init(_ range: ByteRange, crc: UInt32) {
+        self.range = range
+        self.crc = crc
+    }
+}
+
+/// The extents of one file: sorted, disjoint, neighbours merged up to a length.
+package struct ExtentMap: Sendable {
+    /// Longest extent that merging makes, in bytes: what one damaged byte costs to fetch again.
+    package static let mergeLimit: Int64 = 16 << 20
+
+    /// The extents in ascending order.
+    package private(set) var extents: [Extent] = []
+    /// The bytes that the extents cover.
+    package private(set) var covered = RangeSet()
+
+    package init() {}
+
+    /// Adds an extent. Extents that it overlaps are dropped whole: the later one is right.
+    package mutating func add(_ extent: Extent) {
+        guard !extent.range.isEmpty else { return }
+        if covered.intersects(extent.range) { removeOverlapping(extent.range) }
+        let index = firstIndex(from: extent.range.start)
+        extents.insert(extent, at: index)
+        covered.insert(extent.range)
+        mergeIntoPrevious(index + 1)
+        mergeIntoPrevious(index)
+    }
+
+    /// CRC-32 of the whole file of `size` bytes, `nil` unless the extents cover exactly that.
+    package func combinedCRC(size: Int64) -> UInt32? {
+        guard covered.front == size, covered.count == size else { return nil }
+        return extents.reduce(0) { CRC32.combine($0, $1.crc, length: $1.range.count) }
+    }
+
+    private mutating func removeOverlapping(_ range: ByteRange) {
+        for extent in extents where !extent.range.intersection(range).isEmpty {
+            covered.remove(extent.range)
+        }
+        extents.removeAll { !$0.range.intersection(range).isEmpty }
+    }
+
+    /// Merges the extent at `index` into the one before it, when they touch and are short enough.
+    private mutating func mergeIntoPrevious(_ index: Int) {
+        guard index > 0, index < extents.count else { return }
+        let (left, right) = (extents[index - 1], extents[index])
+        let length = left.range.count + right.range.count
+        guard left.range.end == right.range.start, length <= Self.mergeLimit else { return }
+        extents[index - 1] = Extent(
+            ByteRange(left.range.start, right.range.end),
+            crc: CRC32.combine(left.crc, right.crc, length: right.range.count))
+        extents.remove(at: index)
+    }
+
+    private func firstIndex(from start: Int64) -> Int {
+        var low = 0
+        var high = extents.count
+        while low < high {
+            let middle = (low + high) / 2
+            if extents[middle].range.start >= start { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

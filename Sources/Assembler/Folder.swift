@@ -1,0 +1,114 @@
+import CLinux
+import Glibc
+
+/// An open folder. Everything that is done to a download's files is done relative to it, so that
+/// renaming or replacing the folder's path while we run leads nowhere else.
+package final class Folder: Sendable {
+    /// The path that it was opened by, for messages.
+    package let path: String
+    private let descriptor: Int32
+
+    /// Opens a folder that exists.
+    ///
+    /// - Throws: `AssemblyError.folderUnavailable`.
+    package init(_ path: String) throws(AssemblyError) {
+        self.path = path
+        descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .folderUnavailable(path: path, errno: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The path of a file in it, for messages and results.
+    package func path(of name: String) -> String {
+        path == "." ? name : path.hasSuffix("/") ? path + name : path + "/" + name
+    }
+
+    /// What stands at a name, without following a symbolic link; `nil` when nothing does.
+    package func status(of name: String) throws(AssemblyError) -> FileStatus? {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .cannotCreate(path: path(of: name), errno: errno)
+        }
+        return FileStatus(status)
+    }
+
+    /// Opens a file; never follows a symbolic link, and never waits for a pipe's other end.
+    ///
+    /// - Returns: The descriptor, or `nil` with `errno` set.
+    func open(_ name: String, _ flags: Int32) -> Int32? {
+        let result = openat(
+            descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode_t(0o600))
+        return result >= 0 ? result : nil
+    }
+
+    /// Removes a file; that there is none is fine.
+    func remove(_ name: String) throws(AssemblyError) {
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw failure("unlink", name)
+        }
+    }
+
+    /// Renames within the folder, replacing what stands at `new`.
+    func rename(_ old: String, to new: String) throws(AssemblyError) {
+        guard renameat(descriptor, old, descriptor, new) == 0 else { throw failure("rename", new) }
+    }
+
+    /// Renames within the folder, and fails when something stands at `new`: renameat2(2), or where
+    /// the file system does not know it, link(2) and unlink(2).
+    func renameWithoutReplacing(_ old: String, to new: String) throws(AssemblyError) {
+        if segget_rename_noreplace(descriptor, old, new) == 0 { return }
+        if errno == EINVAL || errno == ENOSYS {
+            if linkat(descriptor, old, descriptor, new, 0) == 0 {
+                try remove(old)
+                return
+            }
+        }
+        guard errno != EEXIST else { throw .destinationExists(path: path(of: new)) }
+        throw failure("rename", new)
+    }
+
+    /// Makes renames and removals in the folder durable.
+    func sync() throws(AssemblyError) {
+        // Some file systems cannot sync a folder, and say so with EINVAL.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("fsync", "") }
+    }
+
+    /// Bytes that an unprivileged user may still write to the file system.
+    func freeBytes() -> Int64? {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return nil }
+        return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
+    private func failure(_ operation: String, _ name: String) -> AssemblyError {
+        .io(operation: operation, path: name.isEmpty ? path : path(of: name), errno: errno)
+    }
+}
+
+/// The parts of stat(2) that matter here.
+package struct FileStatus: Sendable, Hashable {
+    /// Which file it is.
+    package var identity: FileIdentity
+    /// Length in bytes.
+    package var size: Int64
+    /// Bytes that are allocated on the disk.
+    package var allocated: Int64
+    /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
+    package var isRegular: Bool
+
+    init(_ status: stat) {
+        identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        size = Int64(status.st_size)
+        allocated = Int64(status.st_blocks) * 512
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The status of an open file, or `nil` with `errno` set.
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}

@@ -1,0 +1,128 @@
+import CLinux
+import Glibc
+
+/// The manifest on the disk: `NAME.segget`, appended to while the download runs.
+///
+/// Used by one thread at a time, but for `synchronize`, which any thread may call.
+final class Journal {
+    private let folder: Folder
+    private let name: String
+    /// The first line.
+    let header: Manifest.Header
+    private let seed: UInt32
+    /// Open for appending.
+    let descriptor: Int32
+    /// Bytes in the file.
+    private(set) var length: Int
+
+    /// Its path, for messages.
+    var path: String { folder.path(of: name) }
+
+    /// Writes a new manifest and puts it at the name: temporary file, fsync, rename.
+    init(
+        folder: Folder, name: String, header: Manifest.Header, records: [Manifest.Record]
+    ) throws(AssemblyError) {
+        self.folder = folder
+        self.name = name
+        self.header = header
+        seed = Manifest.seed(generation: header.generation)
+        let rewrite = try JournalRewrite(
+            folder: folder, name: name, header: header, records: records)
+        descriptor = rewrite.descriptor
+        length = rewrite.length
+        do throws(AssemblyError) {
+            try folder.rename(JournalRewrite.name(for: name), to: name)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The name of the manifest of the file `name`.
+    static func name(for name: String) -> String { name + ".segget" }
+
+    /// Appends a record: one write(2), no fsync.
+    func append(_ record: Manifest.Record) throws(AssemblyError) {
+        let line = Manifest.line(record, seed: seed)
+        let error = writeFully(descriptor, line)
+        guard error == 0 else { throw .io(operation: "write", path: path, errno: error) }
+        length += line.count
+    }
+
+    /// Puts a rewritten manifest in this one's place. `since` is what was recorded after the
+    /// rewrite was begun.
+    ///
+    /// The descriptor's number stays the same, so that a `synchronize` under way on another thread
+    /// never meets a closed or a foreign descriptor.
+    func adopt(_ rewrite: JournalRewrite, since: [Extent]) throws(AssemblyError) {
+        defer { close(rewrite.descriptor) }
+        let line = since.isEmpty ? [] : Manifest.line(Manifest.Record(extents: since), seed: seed)
+        let error = writeFully(rewrite.descriptor, line)
+        guard error == 0 else { throw .io(operation: "write", path: path, errno: error) }
+        try folder.rename(JournalRewrite.name(for: name), to: name)
+        guard segget_replace_descriptor(rewrite.descriptor, descriptor) == 0 else {
+            throw .io(operation: "dup3", path: path, errno: errno)
+        }
+        length = rewrite.length + line.count
+    }
+
+    /// Makes what was appended durable.
+    func synchronize() throws(AssemblyError) {
+        guard fdatasync(descriptor) == 0 else {
+            throw .io(operation: "fdatasync", path: path, errno: errno)
+        }
+    }
+
+    /// Removes the manifest, if what stands at the name is still this one.
+    func remove() throws(AssemblyError) {
+        guard let mine = FileStatus(of: descriptor),
+            try folder.status(of: name)?.identity == mine.identity
+        else { return }
+        try folder.remove(name)
+    }
+}
+
+/// A manifest written anew beside the one in use, durable but not yet in its place.
+struct JournalRewrite: Sendable {
+    /// Open for appending.
+    let descriptor: Int32
+    /// Bytes in the file.
+    let length: Int
+
+    static func name(for manifest: String) -> String { manifest + "~" }
+
+    /// Number of extents in one line.
+    private static let extentsPerLine = 64
+
+    /// Records for `extents`, a bounded number in each.
+    static func records(for extents: [Extent]) -> [Manifest.Record] {
+        stride(from: 0, to: extents.count, by: extentsPerLine).map {
+            Manifest.Record(extents: extents[$0..<min(extents.count, $0 + extentsPerLine)])
+        }
+    }
+
+    init(
+        folder: Folder, name: String, header: Manifest.Header, records: [Manifest.Record]
+    ) throws(AssemblyError) {
+        let temporary = Self.name(for: name)
+        let path = folder.path(of: temporary)
+        try folder.remove(temporary)
+        guard let descriptor = folder.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND) else {
+            throw .cannotCreate(path: path, errno: errno)
+        }
+        let seed = Manifest.seed(generation: header.generation)
+        var bytes = Manifest.line(header, seed: seed)
+        for record in records { bytes += Manifest.line(record, seed: seed) }
+        var error = writeFully(descriptor, bytes)
+        if error == 0, fsync(descriptor) != 0 { error = errno }
+        guard error == 0 else {
+            close(descriptor)
+            try folder.remove(temporary)
+            throw .io(operation: "write", path: path, errno: error)
+        }
+        self.descriptor = descriptor
+        length = bytes.count
+    }
+}

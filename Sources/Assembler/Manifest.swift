@@ -1,0 +1,193 @@
+import Crypto
+import FoundationEssentials
+
+/// What a sidecar manifest says. Reading and writing it is pure; `docs/manifest.md` is its
+/// specification.
+///
+/// The file is JSON Lines. The first line is the header, every later one a record. Each line ends
+/// in a CRC-32 over the line before it, seeded with the generation, so that torn, foreign and stale
+/// lines are recognised and skipped.
+package struct Manifest: Sendable {
+    /// The format version that this code writes and reads.
+    package static let version = 1
+    /// Longest manifest that is read, in bytes.
+    package static let longest = 64 << 20
+
+    /// The first line.
+    package var header: Header
+    /// What arrived, as far as the readable lines tell. Not yet checked against the data.
+    package var extents = ExtentMap()
+    /// The file that was about to be renamed when the manifest was last written to.
+    package var publishing: FileIdentity?
+    /// The digest that the complete part had, when it was not the expected one.
+    package var rejected: String?
+    /// Number of lines that were not readable, or not of this generation.
+    package var damagedLines = 0
+
+    /// The first line of a manifest.
+    package struct Header: Codable, Sendable, Hashable {
+        /// Format version.
+        package var segget: Int
+        /// Random, 16 hexadecimal digits: one download from its start to its publishing.
+        package var generation: String
+        /// The URL without credentials and query, for people.
+        package var url: String
+        /// SHA-256 of the generation and the full URL, in hexadecimal.
+        package var urlHash: String
+        /// Size in bytes; absent when unknown.
+        package var size: Int64?
+        /// `ETag` as sent.
+        package var etag: String?
+        /// `Last-Modified` as sent.
+        package var lastModified: String?
+        /// Whether `lastModified` is a strong validator.
+        package var lastModifiedIsStrong: Bool
+
+        package init(
+            identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64
+        ) {
+            segget = Manifest.version
+            let hex = String(generation, radix: 16)
+            self.generation = String(repeating: "0", count: 16 - hex.count) + hex
+            self.url = url
+            urlHash = Self.hash(of: fullURL, generation: self.generation)
+            size = identity.size
+            etag = identity.etag
+            lastModified = identity.lastModified
+            lastModifiedIsStrong = identity.lastModifiedIsStrong
+        }
+
+        /// The version of the remote file that the manifest is about.
+        package var identity: RemoteIdentity {
+            RemoteIdentity(
+                size: size, etag: etag, lastModified: lastModified,
+                lastModifiedIsStrong: lastModifiedIsStrong)
+        }
+
+        /// Whether the manifest was begun for exactly this URL, query and credentials included.
+        package func isFor(fullURL: String) -> Bool {
+            urlHash == Self.hash(of: fullURL, generation: generation)
+        }
+
+        private static func hash(of url: String, generation: String) -> String {
+            SHA256.hash(data: Array((generation + " " + url).utf8))
+                .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+
+    /// One line after the header: exactly one of its members is there.
+    package struct Record: Codable, Sendable {
+        /// What arrived: offset, length and CRC-32 of each extent.
+        package var extents: [[Int64]]?
+        /// The part is complete and verified and is about to be renamed.
+        package var publishing: FileIdentity?
+        /// The part was complete, and had this digest in place of the expected one.
+        package var rejected: String?
+
+        package init(extents: some Sequence<Extent>) {
+            self.extents = extents.map { [$0.range.start, $0.range.count, Int64($0.crc)] }
+        }
+        package init(publishing: FileIdentity) { self.publishing = publishing }
+        package init(rejected: String) { self.rejected = rejected }
+    }
+
+    /// Why a manifest cannot be read.
+    package enum Problem: Error, Hashable {
+        /// There is no readable header. `isOurs`: it looks like one of segget's all the same.
+        case unreadable(isOurs: Bool)
+        /// It is of another format version.
+        case version(Int)
+    }
+}
+
+// MARK: - Writing
+
+extension Manifest {
+    /// A header or record as a line, checksum and line feed included.
+    package static func line(_ value: some Encodable, seed: UInt32) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Integers, strings and optionals only: there is nothing in a record that cannot be encoded.
+        guard var bytes = try? Array(encoder.encode(value)), bytes.popLast() == UInt8(ascii: "}")
+        else { preconditionFailure("a manifest line must be encodable") }
+        bytes += Array(",\"crc\":\"".utf8)
+        let crc = Digest(crc32: CRC32.of(bytes, seed: seed)).hex
+        return bytes + Array("\(crc)\"}\n".utf8)
+    }
+
+    /// What the CRC-32 of each line of a generation begins with.
+    package static func seed(generation: String) -> UInt32 { CRC32.of(generation.utf8) }
+}
+
+// MARK: - Reading
+
+extension Manifest {
+    /// Reads a manifest's bytes. Lines that are torn, damaged or of another generation are counted
+    /// and skipped: what they told is fetched again.
+    ///
+    /// - Throws: `Problem` when there is no readable header of this version.
+    package init(reading bytes: [UInt8]) throws(Problem) {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+        let first = lines.popFirst() ?? []
+        let decoder = JSONDecoder()
+        struct VersionOnly: Decodable { var segget: Int }
+        guard let header = try? decoder.decode(Header.self, from: Data(first)),
+            header.segget == Self.version,
+            Self.isIntact(first, seed: Self.seed(generation: header.generation)),
+            header.size.map({ $0 >= 0 }) ?? true
+        else {
+            if let other = try? decoder.decode(VersionOnly.self, from: Data(first)),
+                other.segget != Self.version
+            {
+                throw .version(other.segget)
+            }
+            throw .unreadable(isOurs: bytes.isEmpty || Self.looksLikeOurs(first))
+        }
+        self.header = header
+        let seed = Self.seed(generation: header.generation)
+        for line in lines where !line.isEmpty {
+            guard Self.isIntact(line, seed: seed),
+                let record = try? decoder.decode(Record.self, from: Data(line)),
+                take(record)
+            else {
+                damagedLines += 1
+                continue
+            }
+        }
+    }
+
+    /// Takes a record in; `false` when it says something impossible.
+    private mutating func take(_ record: Record) -> Bool {
+        publishing = record.publishing ?? publishing
+        rejected = record.rejected ?? rejected
+        for numbers in record.extents ?? [] {
+            guard numbers.count == 3, numbers[0] >= 0, numbers[1] > 0,
+                numbers[0] <= (header.size ?? Int64.max) - numbers[1],
+                let crc = UInt32(exactly: numbers[2])
+            else { return false }
+            extents.add(Extent(ByteRange(numbers[0], numbers[0] + numbers[1]), crc: crc))
+        }
+        return true
+    }
+
+    /// Whether a line ends in the checksum of what stands before it.
+    private static func isIntact(_ line: ArraySlice<UInt8>, seed: UInt32) -> Bool {
+        let tail = 10
+        guard line.count > tail else { return false }
+        let crc = Digest(crc32: CRC32.of(line.dropLast(tail), seed: seed)).hex
+        return Array(line.suffix(tail)) == Array("\(crc)\"}".utf8)
+    }
+
+    private static func looksLikeOurs(_ line: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: line.prefix(4096), as: UTF8.self)
+        return text.hasPrefix("{") && (text.contains("segget") || text.contains("generation"))
+    }
+}
+
+/// Which file on which device: what a rename does not change.
+package struct FileIdentity: Codable, Sendable, Hashable {
+    /// `st_dev` of stat(2).
+    package var device: UInt64
+    /// `st_ino` of stat(2).
+    package var inode: UInt64
+}

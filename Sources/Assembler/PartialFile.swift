@@ -1,0 +1,177 @@
+import CLinux
+import Glibc
+
+/// The file `NAME.part`: open, locked, and ours until it is published or closed.
+///
+/// Any thread may read it; only the loop thread writes.
+package final class PartialFile: Sendable {
+    /// The folder that it stands in.
+    let folder: Folder
+    /// Its name in the folder.
+    let name: String
+    /// The open descriptor, for pwrite(2) and pread(2).
+    package let descriptor: Int32
+    /// Which file it is.
+    let identity: FileIdentity
+    /// Its length when it was opened, in bytes; `nil` when it was created.
+    let initialSize: Int64?
+
+    /// Its path, for messages.
+    package var path: String { folder.path(of: name) }
+
+    /// Opens or creates the part and takes its lock.
+    ///
+    /// The lock is flock(2)'s, on the open file: a second process on the same destination fails, and
+    /// the kernel lets go of it however this one ends. After locking, what stands at the name is
+    /// compared with what was opened: another process may have published or replaced it meanwhile.
+    ///
+    /// - Throws: `busy`, `notARegularFile`, `cannotCreate`.
+    init(folder: Folder, name: String) throws(AssemblyError) {
+        self.folder = folder
+        self.name = name
+        let path = folder.path(of: name)
+        while true {
+            var isNew = false
+            var opened = folder.open(name, O_RDWR)
+            if opened == nil, errno == ENOENT {
+                isNew = true
+                opened = folder.open(name, O_RDWR | O_CREAT | O_EXCL)
+                if opened == nil, errno == EEXIST { continue }
+            }
+            guard let descriptor = opened else {
+                if errno == ELOOP || errno == EISDIR || errno == ENXIO {
+                    throw .notARegularFile(path: path)
+                }
+                throw .cannotCreate(path: path, errno: errno)
+            }
+            guard let status = FileStatus(of: descriptor), status.isRegular else {
+                close(descriptor)
+                throw .notARegularFile(path: path)
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let error = errno
+                close(descriptor)
+                if error == EWOULDBLOCK { throw .busy(path: path) }
+                throw .cannotCreate(path: path, errno: error)
+            }
+            let there: FileStatus?
+            do throws(AssemblyError) {
+                there = try folder.status(of: name)
+            } catch {
+                close(descriptor)
+                throw error
+            }
+            if there?.identity == status.identity {
+                self.descriptor = descriptor
+                identity = status.identity
+                initialSize = isNew ? nil : status.size
+                return
+            }
+            close(descriptor)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Gives the file its final length and reserves its space, `size` bytes.
+    ///
+    /// - Throws: `noSpace` before anything is written, `io`.
+    func preallocate(_ size: Int64) throws(AssemblyError) {
+        guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
+        if status.size > size, ftruncate(descriptor, off_t(size)) != 0 { throw failure("ftruncate") }
+        let needed = size - min(size, status.allocated)
+        if let free = folder.freeBytes(), free < needed {
+            throw .noSpace(path: path, needed: needed, free: free)
+        }
+        guard size > 0 else { return }
+        while segget_fallocate(descriptor, off_t(size)) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EOPNOTSUPP, ENOSYS, EINVAL:
+                guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
+                return
+            case ENOSPC, EDQUOT:
+                // Give back what was reserved before the space ran out.
+                let error = errno
+                _ = ftruncate(descriptor, off_t(status.size))
+                guard error == ENOSPC else {
+                    throw .io(operation: "fallocate", path: path, errno: error)
+                }
+                throw .noSpace(path: path, needed: needed, free: folder.freeBytes() ?? 0)
+            default: throw failure("fallocate")
+            }
+        }
+    }
+
+    /// Gives the finished file the mode that the umask leaves, and the server's time.
+    ///
+    /// - Parameter modified: Seconds since 1970, `nil` to leave the time of writing.
+    func finishAttributes(modified: Int64?) throws(AssemblyError) {
+        guard fchmod(descriptor, 0o666 & ~processUmask()) == 0 else { throw failure("fchmod") }
+        guard let modified else { return }
+        guard segget_set_modified(descriptor, modified) == 0 else { throw failure("futimens") }
+    }
+
+    /// Makes data and metadata durable.
+    func sync() throws(AssemblyError) {
+        guard fsync(descriptor) == 0 else { throw failure("fsync") }
+    }
+
+    /// The failure of a call on this file, with the present `errno`.
+    func failure(_ operation: String) -> AssemblyError {
+        .io(operation: operation, path: path, errno: errno)
+    }
+}
+
+/// The bits that the process's umask takes away; read from the kernel, because umask(2) can only
+/// be asked by changing it for all threads.
+private func processUmask() -> mode_t {
+    let fallback = mode_t(0o077)
+    guard let file = fopen("/proc/self/status", "r") else { return fallback }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard text.hasPrefix("Umask:") else { continue }
+        let digits = text.dropFirst("Umask:".count).filter { !$0.isWhitespace }
+        return mode_t(digits, radix: 8) ?? fallback
+    }
+    return fallback
+}
+
+/// Reads at an offset until `buffer` is full or the file ends.
+///
+/// - Returns: Number of bytes read, or `nil` with `errno` set.
+func readFully(
+    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+) -> Int? {
+    var filled = 0
+    while filled < buffer.count {
+        let count = pread(
+            descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled,
+            off_t(offset) + filled)
+        if count == 0 { break }
+        if count < 0 {
+            if errno == EINTR { continue }
+            return nil
+        }
+        filled += count
+    }
+    return filled
+}
+
+/// Writes all of `bytes` at the descriptor's position.
+///
+/// - Returns: 0, or the `errno` of the write that failed.
+func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 {
+            if errno == EINTR { continue }
+            return errno
+        }
+        rest = rest.dropFirst(count)
+    }
+    return 0
+}

@@ -1,0 +1,195 @@
+import Glibc
+
+/// A file that has its name.
+package struct PublishedFile: Sendable, Hashable {
+    /// Path of the file.
+    package var path: String
+    /// Size in bytes.
+    package var size: Int64
+    /// CRC-32 of the whole file.
+    package var crc32: UInt32
+    /// The digests that were compared with the content.
+    package var verified: [Digest]
+}
+
+/// Giving a verified file its name, and finishing that after a crash.
+package enum Publishing {
+    /// What a start finds of an earlier run that was about to rename.
+    package struct Situation: Sendable, Hashable {
+        /// What the manifest says was about to be renamed.
+        package var publishing: FileIdentity?
+        /// What stands at the destination.
+        package var destination: FileIdentity?
+        /// What stands at the part's name.
+        package var part: FileIdentity?
+
+        package init(publishing: FileIdentity?, destination: FileIdentity?, part: FileIdentity?) {
+            self.publishing = publishing
+            self.destination = destination
+            self.part = part
+        }
+    }
+
+    /// What to do about it.
+    package enum Action: Sendable, Hashable {
+        /// Nothing was about to be renamed, or something else has happened since: as always.
+        case proceed
+        /// The destination is that file: only tidying up is left.
+        case finish
+        /// The part is that file, and the destination is free: rename.
+        case rename
+    }
+
+    /// The start-up table. Pure.
+    package static func action(for now: Situation) -> Action {
+        guard let file = now.publishing else { return .proceed }
+        if now.destination == file { return .finish }
+        return now.destination == nil && now.part == file ? .rename : .proceed
+    }
+
+    /// Renames the part to `name` and makes that durable.
+    static func rename(
+        _ file: PartialFile, to name: String, overwrite: Bool
+    ) throws(AssemblyError) {
+        if overwrite {
+            if let there = try file.folder.status(of: name), !there.isRegular {
+                throw .notARegularFile(path: file.folder.path(of: name))
+            }
+            try file.folder.rename(file.name, to: name)
+        } else {
+            try file.folder.renameWithoutReplacing(file.name, to: name)
+        }
+        try file.folder.sync()
+    }
+
+    /// Finishes what an earlier run of the same URL was about to publish when it was killed.
+    /// The data is checked in full once more. Needs no network. May block on the disk.
+    ///
+    /// - Returns: The file, or `nil` when there is nothing to finish.
+    package static func recover(
+        folder path: String, name: String, fullURL: String, checksum: Digest?
+    ) throws(AssemblyError) -> PublishedFile? {
+        let folder = try Folder(path)
+        let manifestName = Journal.name(for: name)
+        let partName = Assembly.partName(for: name)
+        guard
+            case .success(let manifest)? = try Assembly.readManifest(manifestName, in: folder),
+            manifest.publishing != nil, manifest.rejected == nil,
+            manifest.header.isFor(fullURL: fullURL)
+        else { return nil }
+        let action = action(
+            for: Situation(
+                publishing: manifest.publishing,
+                destination: try folder.status(of: name)?.identity,
+                part: try folder.status(of: partName)?.identity))
+        switch action {
+        case .proceed: return nil
+        case .finish:
+            guard let descriptor = folder.open(name, O_RDONLY) else { return nil }
+            defer { close(descriptor) }
+            guard let file = verified(descriptor, manifest, checksum, folder.path(of: name)) else {
+                return nil
+            }
+            if try folder.status(of: partName)?.identity == manifest.publishing {
+                try folder.remove(partName)
+            }
+            try folder.sync()
+            try folder.remove(manifestName)
+            return file
+        case .rename:
+            let part = try PartialFile(folder: folder, name: partName)
+            guard part.identity == manifest.publishing,
+                let file = verified(part.descriptor, manifest, checksum, folder.path(of: name))
+            else { return nil }
+            try part.sync()
+            try rename(part, to: name, overwrite: false)
+            try folder.remove(manifestName)
+            return file
+        }
+    }
+
+    /// The facts of an open file, when all its bytes have the checksums that the manifest says and
+    /// the digest that the caller expects.
+    private static func verified(
+        _ descriptor: Int32, _ manifest: Manifest, _ checksum: Digest?, _ path: String
+    ) -> PublishedFile? {
+        guard let status = FileStatus(of: descriptor),
+            manifest.header.size ?? status.size == status.size,
+            let crc = manifest.extents.combinedCRC(size: status.size),
+            manifest.extents.extents.allSatisfy({ isIntact($0, in: descriptor) })
+        else { return nil }
+        if let checksum, checksum != digest(checksum.algorithm, descriptor, status.size, crc) {
+            return nil
+        }
+        return PublishedFile(
+            path: path, size: status.size, crc32: crc, verified: checksum.map { [$0] } ?? [])
+    }
+
+    private static func digest(
+        _ algorithm: DigestAlgorithm, _ descriptor: Int32, _ size: Int64, _ crc: UInt32
+    ) -> Digest? {
+        guard var digest = StreamingDigest(algorithm) else { return Digest(crc32: crc) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position: Int64 = 0
+        while position < size {
+            guard let count = readFully(descriptor, into: buffer, at: position), count > 0 else {
+                return nil
+            }
+            digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            position += Int64(count)
+        }
+        return digest.finish()
+    }
+}
+
+extension Assembly {
+    /// Refuses a destination that may not be replaced.
+    ///
+    /// - Throws: `folderUnavailable`, `destinationExists`, `notARegularFile`.
+    package static func checkDestination(
+        folder: String, name: String, overwrite: Bool
+    ) throws(AssemblyError) {
+        try checkDestination(name, in: try Folder(folder), overwrite: overwrite)
+    }
+
+    static func checkDestination(
+        _ name: String, in folder: Folder, overwrite: Bool
+    ) throws(AssemblyError) {
+        guard let there = try folder.status(of: name) else { return }
+        guard there.isRegular || !overwrite else {
+            throw .notARegularFile(path: folder.path(of: name))
+        }
+        guard overwrite else { throw .destinationExists(path: folder.path(of: name)) }
+    }
+
+    /// Reads a manifest; `nil` when there is none.
+    static func readManifest(
+        _ name: String, in folder: Folder
+    ) throws(AssemblyError) -> Result<Manifest, Manifest.Problem>? {
+        let path = folder.path(of: name)
+        guard let descriptor = folder.open(name, O_RDONLY) else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP, ENXIO: throw .notARegularFile(path: path)
+            default: throw .cannotCreate(path: path, errno: errno)
+            }
+        }
+        defer { close(descriptor) }
+        guard let status = FileStatus(of: descriptor), status.isRegular else {
+            throw .notARegularFile(path: path)
+        }
+        guard status.size <= Int64(Manifest.longest) else {
+            return .failure(.unreadable(isOurs: false))
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(status.size))
+        let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
+        guard let count else { throw .io(operation: "read", path: path, errno: errno) }
+        bytes.removeLast(bytes.count - count)
+        do throws(Manifest.Problem) {
+            return .success(try Manifest(reading: bytes))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// What tells one version of a remote file from another.
+public struct RemoteIdentity: Sendable, Hashable {
+    /// Length of the representation in bytes, `nil` when unknown.
+    public var size: Int64?
+    /// The `ETag` field as sent, weak ones included (RFC 9110 §8.8.3).
+    public var etag: String?
+    /// The `Last-Modified` field as sent (RFC 9110 §8.8.2).
+    public var lastModified: String?
+    /// Whether `lastModified` is a strong validator by RFC 9110 §8.8.2.2: at least a second older
+    /// than the `Date` of the reply that brought it.
+    public var lastModifiedIsStrong: Bool
+
+    /// Makes an identity from what a reply said.
+    public init(
+        size: Int64?, etag: String? = nil, lastModified: String? = nil,
+        lastModifiedIsStrong: Bool = false
+    ) {
+        self.size = size
+        self.etag = etag
+        self.lastModified = lastModified
+        self.lastModifiedIsStrong = lastModifiedIsStrong && lastModified != nil
+    }
+
+    /// The entity tag, when it is a strong one.
+    public var strongETag: String? {
+        guard let etag, etag.utf8.count >= 2, etag.hasPrefix("\""), etag.hasSuffix("\"") else {
+            return nil
+        }
+        return etag
+    }
+
+    /// The value for `If-Range`: a strong entity tag, else a strong date (RFC 9110 §13.1.5).
+    public var strongValidator: String? {
+        strongETag ?? (lastModifiedIsStrong ? lastModified : nil)
+    }
+
+    /// What identifies the version, in a word: `etag`, `last-modified` or `none`.
+    public var kind: String {
+        if strongETag != nil { return "etag" }
+        return lastModifiedIsStrong ? "last-modified" : "none"
+    }
+
+    /// Why bytes of this version may not be continued with bytes of `offered`; `nil` when a strong
+    /// validator proves that both are the same version.
+    public func obstacle(toContinuingWith offered: RemoteIdentity) -> StartOverReason? {
+        guard let size, size == offered.size else {
+            return .sizeChanged(was: size, now: offered.size)
+        }
+        if let mine = etag, let theirs = offered.etag, mine != theirs {
+            return .etagChanged(was: mine, now: theirs)
+        }
+        if let mine = lastModified, let theirs = offered.lastModified, mine != theirs {
+            return .lastModifiedChanged(was: mine, now: theirs)
+        }
+        if strongETag != nil, offered.etag != nil { return nil }
+        if lastModifiedIsStrong, offered.lastModifiedIsStrong {
+            return nil
+        }
+        if let etag, offered.etag == nil { return .etagChanged(was: etag, now: nil) }
+        return .noValidator
+    }
+}

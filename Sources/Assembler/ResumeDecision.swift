@@ -1,0 +1,89 @@
+/// What to do with what an earlier run left at the part's and the manifest's names. Pure.
+package enum ResumeDecision: Sendable {
+    /// Nothing was left: begin.
+    case begin
+    /// Continue; every extent is still to be checked against the data.
+    case resume(Manifest)
+    /// What was left cannot be continued: begin again, and say why.
+    case startOver(StartOverReason)
+    /// What stands at this path is not known to be segget's.
+    case refuse(path: String)
+
+    /// What is known when deciding.
+    package struct Situation {
+        /// The manifest, `nil` when there is none.
+        package var manifest: Result<Manifest, Manifest.Problem>?
+        /// Length of the part in bytes, `nil` when there is none.
+        package var partSize: Int64?
+        /// What the server offers now.
+        package var offered: RemoteIdentity
+        /// The full URL, with query.
+        package var fullURL: String
+        /// The URL without credentials and query.
+        package var url: String
+        /// Whether the server serves ranges.
+        package var servesRanges: Bool
+        /// Whether a `--checksum` will prove the whole file.
+        package var hasChecksum: Bool
+        /// Whether the caller wants to continue.
+        package var wantsResume: Bool
+        /// Whether the caller allows what stands there to be replaced.
+        package var mayOverwrite: Bool
+
+        package init(
+            manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
+            offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
+            hasChecksum: Bool, wantsResume: Bool, mayOverwrite: Bool
+        ) {
+            self.manifest = manifest
+            self.partSize = partSize
+            self.offered = offered
+            self.fullURL = fullURL
+            self.url = url
+            self.servesRanges = servesRanges
+            self.hasChecksum = hasChecksum
+            self.wantsResume = wantsResume
+            self.mayOverwrite = mayOverwrite
+        }
+    }
+
+    /// Decides; each condition for resuming that does not hold has its own reason.
+    package init(_ now: Situation, partPath: String, manifestPath: String) {
+        let isPartEmpty = (now.partSize ?? 0) == 0
+        switch now.manifest {
+        case nil:
+            guard !isPartEmpty else {
+                self = .begin
+                return
+            }
+            self = now.mayOverwrite ? .startOver(.manifestUnreadable) : .refuse(path: partPath)
+        case .failure(.version(let version)):
+            self = .startOver(.manifestVersion(version))
+        case .failure(.unreadable(let isOurs)):
+            let isOurs = isOurs || now.mayOverwrite
+            self = isOurs ? .startOver(.manifestUnreadable) : .refuse(path: manifestPath)
+        case .success(let manifest):
+            if let reason = Self.obstacle(manifest, now) {
+                self = .startOver(reason)
+            } else {
+                self = .resume(manifest)
+            }
+        }
+    }
+
+    private static func obstacle(_ manifest: Manifest, _ now: Situation) -> StartOverReason? {
+        guard now.wantsResume else { return .notWanted }
+        guard manifest.rejected == nil else { return .rejected }
+        guard now.partSize != nil else { return .partMissing }
+        let obstacle = manifest.header.identity.obstacle(toContinuingWith: now.offered)
+        if let obstacle, !(obstacle == .noValidator && now.hasChecksum) { return obstacle }
+        guard now.servesRanges else { return .noRanges }
+        guard !manifest.header.isFor(fullURL: now.fullURL) else { return nil }
+        // Another query may be a fresh signature for the same file; a strong entity tag or the
+        // checksum must say so. Another path is another resource, whose tags may be equal by chance:
+        // many servers make them of size and time.
+        let isSameResource =
+            manifest.header.url == now.url && manifest.header.identity.strongETag != nil
+        return isSameResource || now.hasChecksum ? nil : .urlChanged
+    }
+}

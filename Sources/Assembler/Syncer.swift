@@ -1,0 +1,105 @@
+import Glibc
+
+/// Makes data and manifest durable every few seconds, and rewrites the manifest when it has grown:
+/// whatever may wait for a disk and must not keep the loop thread waiting.
+final class Syncer: Sendable {
+    private struct State {
+        var stop = false
+        /// Whether something was recorded since the last synchronization.
+        var isDirty = false
+        /// The extents to write a new manifest of.
+        var request: [Extent]?
+        var rewrite: JournalRewrite?
+        var failure: AssemblyError?
+    }
+
+    /// Seconds between two synchronizations.
+    private static let interval = 5.0
+
+    private let monitor = Monitor(State())
+    private let thread: OwnedThread
+
+    /// Starts the thread for a part and its journal.
+    ///
+    /// - Parameters:
+    ///   - journalDescriptor: Stays open until `stop` has returned.
+    ///   - rewrite: Writes a new manifest of the given extents beside the old one.
+    init(
+        file: PartialFile, journalDescriptor: Int32, journalPath: String,
+        rewrite: @escaping @Sendable ([Extent]) throws(AssemblyError) -> JournalRewrite
+    ) {
+        let monitor = monitor
+        thread = OwnedThread(name: "sync") {
+            var due = monotonicSeconds() + Self.interval
+            while true {
+                let patience = max(0, due - monotonicSeconds())
+                let request = monitor.wait(timeout: patience) { state -> [Extent]?? in
+                    if state.stop { return .some(nil) }
+                    defer { state.request = nil }
+                    return state.request.map { .some($0) }
+                }
+                if let request {
+                    guard let request else { return }
+                    Self.keep(monitor) { () throws(AssemblyError) in
+                        let done = try rewrite(request)
+                        monitor.withLock { $0.rewrite = done }
+                    }
+                    continue
+                }
+                due = monotonicSeconds() + Self.interval
+                let isDirty = monitor.withLock { state in
+                    defer { state.isDirty = false }
+                    return state.isDirty
+                }
+                guard isDirty else { continue }
+                // Data before the journal that vouches for it.
+                Self.keep(monitor) { () throws(AssemblyError) in
+                    guard fdatasync(file.descriptor) == 0 else { throw file.failure("fdatasync") }
+                    guard fdatasync(journalDescriptor) == 0 else {
+                        throw .io(operation: "fdatasync", path: journalPath, errno: errno)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says that something was recorded.
+    ///
+    /// - Throws: What failed on the thread since the last call.
+    func noteRecorded() throws(AssemblyError) {
+        let failure = monitor.withLock { state in
+            state.isDirty = true
+            defer { state.failure = nil }
+            return state.failure
+        }
+        if let failure { throw failure }
+    }
+
+    /// Asks for a new manifest of `extents`.
+    func requestRewrite(of extents: [Extent]) { monitor.withLock { $0.request = extents } }
+
+    /// The new manifest, once it is written.
+    func takeRewrite() -> JournalRewrite? {
+        monitor.withLock { state in
+            defer { state.rewrite = nil }
+            return state.rewrite
+        }
+    }
+
+    /// Ends the thread and waits for its end.
+    func stop() {
+        monitor.withLock { $0.stop = true }
+        thread.join()
+        if let rewrite = takeRewrite() { close(rewrite.descriptor) }
+    }
+
+    private static func keep(
+        _ monitor: Monitor<State>, _ body: () throws(AssemblyError) -> Void
+    ) {
+        do throws(AssemblyError) {
+            try body()
+        } catch {
+            monitor.withLock { $0.failure = error }
+        }
+    }
+}

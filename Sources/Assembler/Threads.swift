@@ -1,0 +1,128 @@
+import CLinux
+import Glibc
+
+/// State behind one lock, with a condition that its users may wait for.
+///
+/// On pthread's mutex: it is the one that ThreadSanitizer understands without false alarms.
+package final class Monitor<State>: @unchecked Sendable {
+    // Unchecked, because `state` is touched only between lock and unlock of `mutex`.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var state: State
+
+    package init(_ state: sending State) {
+        self.state = state
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs `body` on the state under the lock, then wakes whoever waits.
+    package func withLock<Result>(
+        _ body: (inout State) throws -> sending Result
+    ) rethrows -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let result = try body(&state)
+        pthread_cond_broadcast(condition)
+        return result
+    }
+
+    /// Waits until `ready` gives a value; `nil` after `timeout` seconds without one.
+    ///
+    /// `ready` is called under the lock, at once and whenever the state may have changed.
+    package func wait<Result>(
+        timeout: Double? = nil, until ready: (inout State) -> sending Result?
+    ) -> sending Result? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let deadline = timeout.map { monotonicSeconds() + $0 }
+        while true {
+            if let result = ready(&state) { return result }
+            guard let deadline else {
+                pthread_cond_wait(condition, mutex)
+                continue
+            }
+            var time = timespec(
+                tv_sec: Int(deadline),
+                tv_nsec: Int((deadline - deadline.rounded(.down)) * 1e9))
+            if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT {
+                return ready(&state)
+            }
+        }
+    }
+}
+
+/// A thread of our own, to be joined exactly once.
+package struct OwnedThread: Sendable {
+    private let id: pthread_t
+
+    /// Starts a thread that runs `body`; `name` is shown by ps, at most 15 bytes.
+    package init(name: String, body: @escaping @Sendable () -> Void) {
+        final class Start: Sendable {
+            let name: String
+            let body: @Sendable () -> Void
+            init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+                self.name = name
+                self.body = body
+            }
+        }
+        var id = pthread_t()
+        let context = Unmanaged.passRetained(Start(name, body)).toOpaque()
+        let status = pthread_create(
+            &id, nil,
+            { context in
+                guard let context else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+                segget_name_thread(start.name)
+                start.body()
+                return nil
+            }, context)
+        precondition(status == 0, "pthread_create failed: \(status)")
+        self.id = id
+    }
+
+    /// Waits for the thread's end.
+    package func join() { pthread_join(id, nil) }
+}
+
+/// Runs blocking work on a thread of its own, so that no cooperative thread waits for a disk.
+package func offLoop<Result: Sendable, Failure: Error>(
+    _ name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
+) async throws(Failure) -> Result {
+    let result: Swift.Result<Result, Failure> = await withCheckedContinuation { continuation in
+        let thread = OwnedThread(name: name) {
+            let outcome: Swift.Result<Result, Failure>
+            do throws(Failure) {
+                outcome = .success(try body())
+            } catch {
+                outcome = .failure(error)
+            }
+            continuation.resume(returning: outcome)
+        }
+        thread.detach()
+    }
+    return try result.get()
+}
+
+extension OwnedThread {
+    /// Lets the thread end by itself, in place of joining it.
+    fileprivate func detach() { pthread_detach(id) }
+}
+
+/// Seconds on the monotonic clock, which no change of the wall clock moves.
+package func monotonicSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+}
