@@ -5,6 +5,8 @@ import Glibc
 /// The hot path: used on the loop thread only, and neither locks nor allocates.
 package final class ExtentWriter {
     private let descriptor: Int32
+    /// Offset of the first byte, in bytes from the start of the file.
+    package let start: Int64
     /// Offset of the next byte to be written.
     package private(set) var position: Int64
     private var recorded: Int64
@@ -12,6 +14,7 @@ package final class ExtentWriter {
 
     init(descriptor: Int32, at offset: Int64) {
         self.descriptor = descriptor
+        start = offset
         position = offset
         recorded = offset
     }

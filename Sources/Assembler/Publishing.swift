@@ -163,6 +163,14 @@ extension Assembly {
         guard overwrite else { throw .destinationExists(path: folder.path(of: name)) }
     }
 
+    /// Bytes that an earlier run's manifest tells of, for messages; 0 when there is none.
+    package static func bytesRecorded(folder: String, name: String) -> Int64 {
+        guard let folder = try? Folder(folder),
+            case .success(let manifest)? = try? readManifest(Journal.name(for: name), in: folder)
+        else { return 0 }
+        return manifest.extents.covered.count
+    }
+
     /// Reads a manifest; `nil` when there is none.
     static func readManifest(
         _ name: String, in folder: Folder

@@ -64,7 +64,9 @@ package enum ResumeDecision: Sendable {
             self = isOurs ? .startOver(.manifestUnreadable) : .refuse(path: manifestPath)
         case .success(let manifest):
             if let reason = Self.obstacle(manifest, now) {
-                self = .startOver(reason)
+                // Where nothing is lost there is nothing to tell.
+                let isEmpty = manifest.extents.extents.isEmpty && manifest.rejected == nil
+                self = isEmpty ? .begin : .startOver(reason)
             } else {
                 self = .resume(manifest)
             }

@@ -2,8 +2,10 @@ public import Assembler
 
 /// Why a download failed, with what it leaves behind.
 public struct DownloadError: Error, Sendable, Hashable {
-    /// What happened. Carries facts; wording is the caller's business.
-    public enum Reason: Sendable, Hashable {
+    /// What happened.
+    ///
+    /// Carries facts; wording is the caller's business.
+    public enum Reason: Error, Sendable, Hashable {
         /// The URL is malformed, or not http or https.
         case invalidURL(String)
         /// A header of the caller's is malformed.

@@ -1,0 +1,67 @@
+import Assembler
+import FoundationEssentials
+import RawStructuredFieldValues
+
+/// The whole-file digests that a server advertises and segget can verify. Pure.
+enum AdvertisedDigests {
+    /// Collects them from a reply's fields; what is malformed or of an unknown algorithm is left out.
+    ///
+    /// `Content-Digest` is not among them: on a 206 it covers the range only (RFC 9530 §2).
+    static func all(in reply: Reply) -> [Digest] {
+        var found: [Digest] = []
+        if let field = reply["repr-digest"] { found += structured(field) }
+        if let field = reply["digest"] { found += listed(field) }
+        if let field = reply["x-goog-hash"] { found += listed(field) }
+        // RFC 1864: of the body, which is the whole file on a 200 only.
+        if reply.status == 200, let field = reply["content-md5"] {
+            found += [digest(.md5, base64: field)].compactMap { $0 }
+        }
+        if reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
+            let algorithms = [("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32)]
+            for (name, algorithm) in algorithms {
+                // A composite checksum, of the parts' checksums, ends in `-` and their number.
+                guard let field = reply["x-amz-checksum-\(name)"] else { continue }
+                found += [digest(algorithm, base64: field)].compactMap { $0 }
+            }
+        }
+        var unique: [Digest] = []
+        for digest in found where !unique.contains(digest) { unique.append(digest) }
+        return unique
+    }
+
+    /// `Repr-Digest` (RFC 9530 §3): a dictionary of byte sequences.
+    private static func structured(_ field: String) -> [Digest] {
+        var parser = StructuredFieldValueParser(Array(field.utf8))
+        guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
+        return members.compactMap { name, member in
+            guard case .item(let item) = member, let algorithm = algorithm(name),
+                case .undecodedByteSequence(let base64) = item.rfc9651BareItem
+            else { return nil }
+            return digest(algorithm, base64: base64)
+        }
+    }
+
+    /// `algorithm=base64`, separated by commas: `Digest` (RFC 3230 §4.3.2) and `x-goog-hash`.
+    private static func listed(_ field: String) -> [Digest] {
+        field.split(separator: ",").compactMap { item in
+            let trimmed = item.drop { $0 == " " || $0 == "\t" }
+            guard let equals = trimmed.firstIndex(of: "="),
+                let algorithm = algorithm(trimmed[..<equals])
+            else { return nil }
+            return digest(algorithm, base64: String(trimmed[trimmed.index(after: equals)...]))
+        }
+    }
+
+    /// The algorithm that HTTP means by a name; `sha` is SHA-1 (RFC 3230 §4.1.1).
+    private static func algorithm(_ name: some StringProtocol) -> DigestAlgorithm? {
+        let name = name.lowercased()
+        // CRC-32 is no registered HTTP digest; Google's crc32c is another polynomial.
+        return ["sha-256", "sha-512", "sha", "md5"].contains(name)
+            ? DigestAlgorithm(name: name == "sha" ? "sha-1" : name) : nil
+    }
+
+    private static func digest(_ algorithm: DigestAlgorithm, base64: String) -> Digest? {
+        let text = String(base64.drop { $0 == " " }.prefix { $0 != " " })
+        return Data(base64Encoded: text).flatMap { Digest(algorithm, Array($0)) }
+    }
+}

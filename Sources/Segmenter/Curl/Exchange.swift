@@ -1,0 +1,73 @@
+import Assembler
+
+/// The outcome of one request whose head was wanted.
+struct Exchange: Sendable {
+    /// The head of the final response, if one came.
+    var reply: Reply?
+    /// The number of the transfer, when its body waits on the wire.
+    var held: Int?
+    /// How it ended, when it has.
+    var end: TransferEnd?
+}
+
+extension TransferLoop {
+    /// Makes a request and returns when the head of its response is there.
+    ///
+    /// - Parameter holding: Whether the body of a 200 or 206 is to wait, to be resumed or dropped
+    ///   later. Bodies of other responses are read away.
+    /// - Returns: The exchange; its end is `cancelled` when the task was.
+    func exchange(_ request: TransferRequest, holding: Bool) async -> Exchange {
+        let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                perform { worker in
+                    guard !ticket.withLock({ $0.isCancelled }) else {
+                        continuation.resume(returning: Exchange(end: .cancelled))
+                        return
+                    }
+                    let transfer = worker.begin(request, holding: holding) {
+                        continuation.resume(returning: $0)
+                    }
+                    ticket.withLock { $0.id = transfer }
+                }
+            }
+        } onCancel: {
+            ticket.withLock { $0.isCancelled = true }
+            perform { worker in
+                if let id = ticket.withLock({ $0.id }) { worker.cancel(id) }
+            }
+        }
+    }
+
+    /// Drops a transfer that is held.
+    func drop(_ held: Int) { perform { $0.drop(held) } }
+}
+
+extension Worker {
+    /// Starts a request and tells its outcome exactly once.
+    ///
+    /// - Returns: The number of the transfer.
+    fileprivate func begin(
+        _ request: TransferRequest, holding: Bool, tell: @escaping (Exchange) -> Void
+    ) -> Int {
+        final class Progress {
+            var exchange = Exchange()
+            var isTold = false
+        }
+        let progress = Progress()
+        let id = nextID
+        start(request) { reply in
+            progress.exchange.reply = reply
+            guard holding, reply.status == 200 || reply.status == 206 else { return .discard }
+            progress.exchange.held = id
+            progress.isTold = true
+            tell(progress.exchange)
+            return .hold
+        } onEnd: { end in
+            guard !progress.isTold else { return }
+            progress.exchange.end = end
+            tell(progress.exchange)
+        }
+        return id
+    }
+}

@@ -1,0 +1,260 @@
+import Assembler
+import CCurl
+
+/// One request on one easy handle, with its callbacks. Lives on the loop thread.
+final class Transfer {
+    /// What to do with a body, decided when its head is complete.
+    enum Verdict {
+        /// Write it, up to the given offset in the file; the reply itself ends at `replyEnd`.
+        case write(ExtentWriter, limit: Int64, replyEnd: Int64)
+        /// Let it wait on the wire until `resume` is called.
+        case hold
+        /// Read a short one away, so that the connection can be used again.
+        case discard
+        /// Do not read it: the connection is closed.
+        case decline
+    }
+
+    private enum Mode { case head, writing, held, discarding, declined, satisfied, failed }
+
+    /// What is read away of a body that nobody wants, in bytes, to keep its connection.
+    private static let discardLimit = 64 << 10
+
+    let request: TransferRequest
+    /// Number that the worker knows it by.
+    let id: Int
+    private let handle: CURL
+    private let headers: UnsafeMutablePointer<curl_slist>?
+    private let errorText: UnsafeMutablePointer<CChar>
+
+    /// Judges the head of the final response; called once, before the first byte of the body.
+    private var onReply: (Reply) -> Verdict
+    /// Called once, when the transfer is over and off the multi handle.
+    private(set) var onEnd: (TransferEnd) -> Void
+
+    /// The head of the final response.
+    private(set) var reply: Reply?
+    private var mode = Mode.head
+    private(set) var writer: ExtentWriter?
+    private var limit: Int64 = 0
+    private var replyEnd: Int64 = 0
+    private var discarded = 0
+    private var failure: TransferEnd?
+
+    /// Body bytes that have come over the network.
+    private(set) var received: Int64 = 0
+    /// Received bytes at the last tick, and when they last grew; the worker's stall detection.
+    var receivedAtTick: Int64 = 0
+    var lastActivity: Double
+
+    init(
+        _ request: TransferRequest, id: Int, now: Double, onReply: @escaping (Reply) -> Verdict,
+        onEnd: @escaping (TransferEnd) -> Void
+    ) {
+        guard let handle = curl_easy_init() else { preconditionFailure("out of memory") }
+        self.request = request
+        self.id = id
+        self.handle = handle
+        self.onReply = onReply
+        self.onEnd = onEnd
+        lastActivity = now
+        errorText = .allocate(capacity: segget_curl_error_size)
+        errorText.initialize(repeating: 0, count: segget_curl_error_size)
+        headers = request.configure(handle)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = segget_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+        _ = segget_curl_setopt_pointer(handle, CURLOPT_PRIVATE, context)
+        _ = segget_curl_setopt_pointer(handle, CURLOPT_WRITEDATA, context)
+        _ = segget_curl_setopt_pointer(handle, CURLOPT_HEADERDATA, context)
+        _ = segget_curl_setopt_callback(handle, CURLOPT_WRITEFUNCTION, transferBodyCallback)
+        _ = segget_curl_setopt_callback(handle, CURLOPT_HEADERFUNCTION, transferHeadCallback)
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(headers)
+        errorText.deallocate()
+    }
+
+    func add(to multi: CURLM) {
+        let code = curl_multi_add_handle(multi, handle)
+        precondition(code == CURLM_OK, "curl_multi_add_handle failed: \(code.rawValue)")
+    }
+
+    /// Takes the handle off; never called from within a callback.
+    func remove(from multi: CURLM) { curl_multi_remove_handle(multi, handle) }
+
+    // MARK: What the owner may do meanwhile
+
+    /// Whether the body waits for `resume`.
+    var isHeld: Bool { mode == .held }
+
+    /// Lets go a body that was held, with a new owner.
+    func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) {
+        precondition(mode == .held, "only a held transfer can be resumed")
+        self.onEnd = onEnd
+        apply(verdict)
+        curl_easy_pause(handle, segget_curl_pause_continue)
+    }
+
+    /// Moves the end of what is written forward: the bytes behind it are another's now.
+    func shorten(to end: Int64) { limit = min(limit, end) }
+
+    /// Whether the connection is made and the request is under way.
+    var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+    private func time(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        segget_curl_getinfo_off_t(handle, info, &value)
+        return Int(value)
+    }
+
+    // MARK: Callbacks
+
+    /// Takes a header line. Only the empty one matters: it ends a head, and libcurl has parsed all
+    /// lines by then.
+    fileprivate func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        guard mode == .head, count <= 2, bytes[0] == 13 || bytes[0] == 10 else { return true }
+        var status = 0
+        segget_curl_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
+        // Interim responses come before the final one (RFC 9110 §15.2).
+        guard status >= 200 else { return true }
+        let reply = readReply(status: status)
+        self.reply = reply
+        apply(onReply(reply))
+        return mode != .declined
+    }
+
+    private func apply(_ verdict: Verdict) {
+        switch verdict {
+        case .write(let writer, let limit, let replyEnd):
+            self.writer = writer
+            self.limit = limit
+            self.replyEnd = replyEnd
+            mode = .writing
+        case .hold: mode = .held
+        case .discard: mode = .discarding
+        case .decline: mode = .declined
+        }
+    }
+
+    private func readReply(status: Int) -> Reply {
+        var reply = Reply(status: status)
+        var header: UnsafeMutablePointer<curl_header>?
+        for name in Reply.fieldNames {
+            var values: [String] = []
+            var index = 0
+            while index < 16,
+                curl_easy_header(
+                    handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK,
+                let value = header?.pointee.value
+            {
+                values.append(String(cString: value))
+                index += 1
+            }
+            if !values.isEmpty { reply.fields[name] = values.joined(separator: ", ") }
+        }
+        let seconds = time(CURLINFO_RETRY_AFTER)
+        if seconds > 0 { reply.retryAfter = Double(seconds) }
+        return reply
+    }
+
+    /// Takes a piece of the body: the hot path.
+    ///
+    /// - Returns: What libcurl wants to hear: the number of bytes taken, less to abort.
+    fileprivate func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        switch mode {
+        case .writing:
+            guard let writer else { return 0 }
+            let room = limit - writer.position
+            let wanted = min(Int64(count), max(0, room))
+            let error = writer.write(bytes, Int(wanted))
+            received += wanted
+            guard error == 0 else { return fail(.disk(error)) }
+            guard wanted < count else { return count }
+            if limit < replyEnd {
+                // The rest was stolen: all that was ours is written.
+                mode = .satisfied
+                return 0
+            }
+            return fail(.failed(.breach(.bodyTooLong)))
+        case .held:
+            return segget_curl_writefunc_pause
+        case .discarding:
+            discarded += count
+            received += Int64(count)
+            return discarded <= Self.discardLimit ? count : 0
+        case .head:
+            // A body without a head: HTTP/0.9, which libcurl refuses before it comes here.
+            return fail(.failed(.breach(.unexpectedStatus(0))))
+        case .declined, .satisfied, .failed:
+            return 0
+        }
+    }
+
+    private func fail(_ end: TransferEnd) -> Int {
+        mode = .failed
+        failure = end
+        return 0
+    }
+
+    // MARK: The end
+
+    /// What libcurl's result means.
+    func end(for code: CURLcode) -> TransferEnd {
+        if let failure { return failure }
+        switch mode {
+        case .satisfied: return .complete
+        case .declined: return .declined
+        // Whether all of a body that nobody wants was read away does not matter.
+        case .discarding where reply != nil: return .declined
+        default: break
+        }
+        switch code {
+        case CURLE_OK:
+            guard let writer, replyEnd != Int64.max else { return .complete }
+            let missing = min(limit, replyEnd) - writer.position
+            return missing > 0 ? .failed(.truncated(missing: missing)) : .complete
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return .untrusted(message(for: code))
+        case CURLE_SSL_CACERT_BADFILE:
+            return .badCertificateFile
+        default:
+            return .failed(.network(code: Int(code.rawValue), message: message(for: code)))
+        }
+    }
+
+    private func message(for code: CURLcode) -> String {
+        let text = String(cString: errorText)
+        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+    }
+
+    /// The owner of an easy handle.
+    static func owner(of handle: CURL) -> Transfer? {
+        var context: UnsafeMutableRawPointer?
+        segget_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)
+        return context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+private func transferBodyCallback(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let context, count > 0 else { return 0 }
+    return Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.takeBody(bytes, size * count)
+    }
+}
+
+private func transferHeadCallback(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes, let context else { return 0 }
+    let isWelcome = Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.takeHeaderLine(bytes, size * count)
+    }
+    return isWelcome ? size * count : 0
+}

@@ -1,0 +1,59 @@
+import Assembler
+import CCurl
+
+/// The door to the loop thread: messages go in, replies come out by continuations.
+final class TransferLoop: Sendable {
+    private struct Mailbox {
+        var messages: [@Sendable (Worker) -> Void] = []
+        /// The multi handle as a number, while it may be woken.
+        var multi: UInt?
+        var thread: OwnedThread?
+    }
+
+    private let mailbox: Monitor<Mailbox>
+
+    init() {
+        let code = curl_global_init(segget_curl_global_default)
+        precondition(code == CURLE_OK, "curl_global_init failed")
+        guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
+        // Idle connections are kept however the number of handles goes up and down.
+        segget_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 128)
+        segget_curl_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+        let address = UInt(bitPattern: multi)
+        let mailbox = Monitor(Mailbox(multi: address))
+        self.mailbox = mailbox
+        let thread = OwnedThread(name: "transfers") {
+            guard let multi = CURLM(bitPattern: address) else { return }
+            Worker(multi: multi).run {
+                mailbox.withLock { box in
+                    defer { box.messages = [] }
+                    return box.messages
+                }
+            }
+            // From here on nobody wakes the handle any more.
+            mailbox.withLock { $0.multi = nil }
+            curl_multi_cleanup(multi)
+        }
+        mailbox.withLock { $0.thread = thread }
+    }
+
+    /// Runs `body` on the loop thread, after what was sent before it. Nothing happens after
+    /// `shutdown`.
+    func perform(_ body: @escaping @Sendable (Worker) -> Void) {
+        mailbox.withLock { box in
+            guard let multi = box.multi.flatMap({ CURLM(bitPattern: $0) }) else { return }
+            box.messages.append(body)
+            curl_multi_wakeup(multi)
+        }
+    }
+
+    /// Ends the loop thread and waits for its end. Transfers that are under way are dropped.
+    func shutdown() {
+        perform { $0.stop() }
+        let thread = mailbox.withLock { box in
+            defer { box.thread = nil }
+            return box.thread
+        }
+        thread?.join()
+    }
+}

@@ -1,0 +1,74 @@
+import CCurl
+
+/// An absolute http or https URL, parsed by libcurl's own parser, so that what is judged here is
+/// what is requested there.
+struct WebURL: Sendable, Hashable {
+    /// The URL in full, normalised.
+    let text: String
+    /// The URL without user, password, query and fragment: fit for messages and files.
+    let redacted: String
+    /// Scheme, host and port (RFC 6454 §4).
+    let origin: String
+    /// Whether the scheme is https.
+    let isSecure: Bool
+    /// The last component of the path, decoded; empty when the path ends in a slash.
+    let lastPathComponent: String
+
+    /// Parses a URL; spaces and bytes outside ASCII are encoded, a missing scheme is guessed as
+    /// curl does.
+    ///
+    /// - Parameter base: What a relative reference is resolved against (RFC 9110 §10.2.2).
+    init?(_ text: String, relativeTo base: WebURL? = nil) {
+        guard let handle = curl_url() else { return nil }
+        defer { curl_url_cleanup(handle) }
+        if let base, curl_url_set(handle, CURLUPART_URL, base.text, 0) != CURLUE_OK { return nil }
+        let flags = UInt32(CURLU_URLENCODE) | (base == nil ? UInt32(CURLU_GUESS_SCHEME) : 0)
+        guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK,
+            let scheme = Self.part(handle, CURLUPART_SCHEME)?.lowercased(),
+            scheme == "http" || scheme == "https",
+            let host = Self.part(handle, CURLUPART_HOST), !host.isEmpty,
+            let port = Self.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)
+        else { return nil }
+        // A fragment is never sent (RFC 9110 §7.1).
+        curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
+        guard let full = Self.part(handle, CURLUPART_URL) else { return nil }
+        self.text = full
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_QUERY] {
+            curl_url_set(handle, part, nil, 0)
+        }
+        guard let bare = Self.part(handle, CURLUPART_URL) else { return nil }
+        redacted = bare
+        origin = "\(scheme)://\(host.lowercased()):\(port)"
+        isSecure = scheme == "https"
+        let path = Self.part(handle, CURLUPART_PATH) ?? "/"
+        let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        lastPathComponent = percentDecoded(String(last))
+    }
+
+    private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0)
+        -> String?
+    {
+        var value: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &value, UInt32(flags)) == CURLUE_OK, let value else {
+            return nil
+        }
+        defer { curl_free(value) }
+        return String(cString: value)
+    }
+}
+
+/// Undoes percent-encoding (RFC 3986 §2.1); invalid UTF-8 becomes U+FFFD.
+func percentDecoded(_ text: String) -> String {
+    var length: Int32 = 0
+    guard let decoded = curl_easy_unescape(nil, text, Int32(clamping: text.utf8.count), &length)
+    else { return text }
+    defer { curl_free(decoded) }
+    let bytes = UnsafeRawBufferPointer(start: decoded, count: Int(length))
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Seconds since 1970 of an HTTP date (RFC 9110 §5.6.7); `nil` when it is none.
+func secondsSince1970(httpDate text: String) -> Int64? {
+    let time = curl_getdate(text, nil)
+    return time < 0 ? nil : Int64(time)
+}

@@ -1,0 +1,136 @@
+import Assembler
+import CCurl
+
+/// libcurl's multi handle.
+typealias CURLM = UnsafeMutableRawPointer
+
+/// What the loop thread runs: libcurl's multi handle, the transfers on it, and the
+/// fetches that own them.
+///
+/// Never leaves its thread; others reach it through `TransferLoop.perform`.
+final class Worker {
+    /// Seconds between two ticks.
+    static let tickInterval = 0.1
+
+    private let multi: CURLM
+    private var transfers: [Int: Transfer] = [:]
+    private var fetches: [Int: Fetch] = [:]
+    /// The number that the next transfer or fetch gets; none is given twice.
+    private(set) var nextID = 1
+    private var nextTick = 0.0
+    private var isStopping = false
+
+    init(multi: CURLM) { self.multi = multi }
+
+    /// Takes a number for a transfer or a fetch.
+    func makeID() -> Int {
+        defer { nextID += 1 }
+        return nextID
+    }
+
+    // MARK: Transfers
+
+    /// Starts a request. `onEnd` is called once, from the loop, unless the transfer is dropped.
+    @discardableResult
+    func start(
+        _ request: TransferRequest, onReply: @escaping (Reply) -> Transfer.Verdict,
+        onEnd: @escaping (TransferEnd) -> Void
+    ) -> Transfer {
+        let transfer = Transfer(
+            request, id: makeID(), now: monotonicSeconds(), onReply: onReply, onEnd: onEnd)
+        transfers[transfer.id] = transfer
+        transfer.add(to: multi)
+        return transfer
+    }
+
+    /// The transfer with a number, if it is not over.
+    func transfer(_ id: Int) -> Transfer? { transfers[id] }
+
+    /// Ends a transfer without calling anybody; its connection is closed.
+    func drop(_ id: Int) { transfers.removeValue(forKey: id)?.remove(from: multi) }
+
+    private func end(_ transfer: Transfer, _ end: TransferEnd) {
+        transfers[transfer.id] = nil
+        transfer.remove(from: multi)
+        transfer.onEnd(end)
+    }
+
+    /// Ends a transfer for its owner's sake.
+    func cancel(_ id: Int) {
+        if let transfer = transfers[id] { end(transfer, .cancelled) }
+    }
+
+    // MARK: Fetches
+
+    /// Has a fetch ticked and turned until `remove`.
+    func add(_ fetch: Fetch) {
+        fetches[fetch.id] = fetch
+        nextTick = 0
+    }
+
+    /// Lets go of a fetch.
+    func remove(_ fetch: Fetch) { fetches[fetch.id] = nil }
+
+    /// The fetch with a number, if it is not over.
+    func fetch(_ id: Int) -> Fetch? { fetches[id] }
+
+    // MARK: The loop
+
+    /// Ends `run` after the present turn.
+    func stop() { isStopping = true }
+
+    /// Runs until `stop` is called. `drain` takes the messages of other threads, and says whether
+    /// there were any.
+    func run(drain: () -> [@Sendable (Worker) -> Void]) {
+        var expected = monotonicSeconds()
+        while !isStopping {
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            reap()
+            for fetch in Array(fetches.values) { fetch.turn() }
+            let messages = drain()
+            for message in messages { message(self) }
+            let now = monotonicSeconds()
+            if now >= nextTick {
+                // Time in which the loop did not run (a slow disk, SIGSTOP) is no peer's silence.
+                tick(now, blocked: nextTick == 0 ? 0 : max(0, now - expected))
+                nextTick = now + Self.tickInterval
+                expected = nextTick + Self.tickInterval
+            }
+            guard messages.isEmpty, !isStopping else { continue }
+            let isIdle = transfers.isEmpty && fetches.isEmpty
+            let patience = isIdle ? 1 : max(0, nextTick - monotonicSeconds())
+            curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
+            if isIdle { nextTick = 0 }
+        }
+        for transfer in transfers.values { transfer.remove(from: multi) }
+        transfers = [:]
+        fetches = [:]
+    }
+
+    private func reap() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE,
+                let transfer = Transfer.owner(of: message.pointee.easy_handle)
+            else { continue }
+            end(transfer, transfer.end(for: segget_curl_message_result(message)))
+        }
+    }
+
+    private func tick(_ now: Double, blocked: Double) {
+        // What one of them ends may take others along.
+        for transfer in Array(transfers.values) where transfers[transfer.id] != nil {
+            transfer.lastActivity += blocked
+            let isQuiet = transfer.received == transfer.receivedAtTick
+            // Making the connection has a limit of its own, libcurl's.
+            if transfer.isHeld || !isQuiet || !transfer.isConnected { transfer.lastActivity = now }
+            transfer.receivedAtTick = transfer.received
+            let limit = transfer.request.connecting.stallTimeout
+            if now - transfer.lastActivity > limit {
+                end(transfer, .failed(.stalled(seconds: limit)))
+            }
+        }
+        for fetch in Array(fetches.values) { fetch.tick(now) }
+    }
+}

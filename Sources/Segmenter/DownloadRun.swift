@@ -1,0 +1,318 @@
+import Assembler
+import Glibc
+
+/// One download from its URL to its published file: probe, part, fetch, publish, and what to begin
+/// again when one of them says so.
+struct DownloadRun: Sendable {
+    /// Times that a download starts over because the remote file changed.
+    private static let restartLimit = 1
+
+    let loop: TransferLoop
+    let urlText: String
+    let destination: Destination
+    let options: DownloadOptions
+    let tell: @Sendable (DownloadEvent) -> Void
+
+    /// Where the file goes.
+    private struct Target: Sendable {
+        var folder: String
+        var name: String
+    }
+
+    /// What changes from one attempt to the next.
+    private struct State {
+        var target: Target?
+        var startOver: StartOverReason?
+        var restarts = 0
+        var streamFailures = 0
+        var streamReached: Int64 = 0
+        var received: Int64 = 0
+        var resumed: Int64 = 0
+        var kept: Int64 = 0
+    }
+
+    func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
+        var state = State()
+        do throws(DownloadError.Reason) {
+            let file = try await run(&state)
+            tell(.finished(file))
+            return .success(file)
+        } catch {
+            let path = state.target.map { $0.folder == "." ? $0.name : "\($0.folder)/\($0.name)" }
+            if state.kept == 0, let target = state.target {
+                state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
+            }
+            return .failure(
+                DownloadError(
+                    reason: error, url: WebURL(urlText)?.redacted ?? "", path: path,
+                    bytesKept: state.kept))
+        }
+    }
+
+    /// A probe of the URL, after the options have been checked.
+    func makeProbe() throws(DownloadError.Reason) -> Probe {
+        guard let url = WebURL(urlText) else { throw .invalidURL(redactedGuess) }
+        for header in options.headers where !isValidHeader(header) {
+            throw .invalidHeader(String(header.prefix { $0 != ":" }))
+        }
+        if let file = options.caCertificate, access(file, R_OK) != 0 {
+            throw .certificateFile(path: file)
+        }
+        return Probe(
+            loop: loop, url: url, headers: options.headers,
+            connecting: .init(
+                caCertificate: options.caCertificate, connectTimeout: options.connectTimeout,
+                stallTimeout: options.stallTimeout),
+            policy: RetryPolicy(retries: options.retries)
+        ) { [tell] in tell(.notice($0)) }
+    }
+
+    /// A text that is no URL, without what may be a secret in it.
+    private var redactedGuess: String {
+        let bare = urlText.prefix { $0 != "?" && $0 != "#" }
+        return String(bare.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
+    }
+
+    // MARK: The way
+
+    private func run(_ state: inout State) async throws(DownloadError.Reason) -> DownloadedFile {
+        let started = monotonicSeconds()
+        let probe = try makeProbe()
+        if case .file(let path) = destination {
+            state.target = Self.split(path)
+            if let file = try await before(state, probe.url, started) { return file }
+        }
+        var finding = try await probe.run(byGet: false)
+        tell(.probed(finding.file))
+        do throws(DownloadError.Reason) {
+            if case .folder(let folder) = destination {
+                state.target = Target(
+                    folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
+                if let file = try await before(state, probe.url, started) { return file }
+            }
+            if !finding.isProven, try wouldLose(request(finding, probe.url, state)) {
+                // Nothing is thrown away because of a HEAD alone.
+                finding = try await probe.run(byGet: true)
+            }
+            while true {
+                if let file = try await attempt(&finding, probe, started, &state) { return file }
+            }
+        } catch {
+            finding.held.map { loop.drop($0.transfer) }
+            throw error
+        }
+    }
+
+    /// One attempt with one part.
+    ///
+    /// - Returns: The file, or `nil` when another attempt is due, with `finding` and `state` set.
+    private func attempt(
+        _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
+    ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        let assembly = try await open(request(finding, probe.url, state))
+        state.startOver = nil
+        state.resumed = assembly.bytesKept
+        if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
+        tell(.started(start(finding, assembly)))
+        let (outcome, last) = await fetch(finding, probe, assembly, started, state.received)
+        finding.held = nil
+        state.received = last?.bytesReceived ?? state.received
+        state.kept = assembly.bytesKept
+        if case .complete(let size) = outcome {
+            state.resumed = max(0, size - state.received)
+            return try await publish(assembly, size, last, started, &state)
+        }
+        try await close(assembly)
+        switch outcome {
+        case .complete: break
+        case .cancelled: throw .cancelled
+        case .failed(let reason): throw reason
+        case .contradictsProbe:
+            finding = try await probe.run(byGet: true)
+        case .rangesIgnored:
+            tell(.notice(.rangesIgnored))
+            finding.file.acceptsRanges = false
+            state.startOver = state.kept > 0 ? .noRanges : nil
+        case .changed(let breach):
+            state.restarts += 1
+            guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
+            state.startOver = .changedMidway
+            finding = try await probe.run(byGet: true)
+        case .streamBroken(let failure, let retryAfter, let reached):
+            state.streamFailures = reached > state.streamReached ? 1 : state.streamFailures + 1
+            state.streamReached = max(reached, state.streamReached)
+            guard probe.policy.allows(state.streamFailures) else {
+                if case .breach(let breach) = failure { throw .contract(breach) }
+                throw .transfer(failure, attempts: state.streamFailures)
+            }
+            if reached > 0 { state.startOver = .streamBroken }
+            try await probe.pause(state.streamFailures, retryAfter, failure)
+            finding = try await probe.run(byGet: true)
+        }
+        return nil
+    }
+
+    // MARK: Steps
+
+    /// What is to be done before anything is asked of the server: finish what a crash left almost
+    /// done, and refuse a destination that may not be replaced.
+    private func before(
+        _ state: State, _ url: WebURL, _ started: Double
+    ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        guard let target = state.target else { return nil }
+        let options = options
+        let published = try await onDisk { () throws(AssemblyError) -> PublishedFile? in
+            let file = try Publishing.recover(
+                folder: target.folder, name: target.name, fullURL: url.text,
+                checksum: options.checksum)
+            guard file == nil else { return file }
+            try Assembly.checkDestination(
+                folder: target.folder, name: target.name, overwrite: options.overwrite)
+            return nil
+        }
+        return published.map {
+            DownloadedFile(
+                path: $0.path, size: $0.size, crc32: $0.crc32, verified: $0.verified,
+                bytesReceived: 0, bytesResumed: $0.size, seconds: monotonicSeconds() - started)
+        }
+    }
+
+    private func request(
+        _ finding: Probe.Finding, _ url: WebURL, _ state: State
+    ) throws(DownloadError.Reason) -> Assembly.Request {
+        guard let target = state.target else { preconditionFailure("no destination") }
+        var request = Assembly.Request(
+            folder: target.folder, name: target.name, fullURL: url.text, url: url.redacted,
+            identity: finding.identity, servesRanges: finding.file.plan == .segments)
+        request.checksum = options.checksum
+        request.advertised = finding.file.digests
+        request.resume = options.resume
+        request.overwrite = options.overwrite
+        request.startOver = state.startOver
+        request.modified = finding.modified
+        return request
+    }
+
+    /// Whether a part would be thrown away because of what the server said.
+    private func wouldLose(_ request: Assembly.Request) throws(DownloadError.Reason) -> Bool {
+        guard options.resume else { return false }
+        do throws(AssemblyError) {
+            guard case .startOver(let reason) = try Assembly.preview(request) else { return false }
+            return reason != .rejected
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
+    private func open(_ request: Assembly.Request) async throws(DownloadError.Reason) -> Assembly {
+        try await onDisk { () throws(AssemblyError) in try Assembly(request) }
+    }
+
+    private func close(_ assembly: Assembly) async throws(DownloadError.Reason) {
+        try await onDisk { () throws(AssemblyError) in try assembly.stop() }
+    }
+
+    private func fetch(
+        _ finding: Probe.Finding, _ probe: Probe, _ assembly: Assembly, _ started: Double,
+        _ received: Int64
+    ) async -> (Fetch.Outcome, DownloadProgress?) {
+        let identity = finding.identity
+        let setup = Fetch.Setup(
+            url: finding.effective, identity: identity,
+            isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
+            connections: options.connections, policy: probe.policy, connecting: probe.connecting,
+            headers: options.headers, headerOrigin: probe.url.origin, held: finding.held
+        ) { await probe.resolveAgain(identity) }
+        let ticket = Monitor<(fetch: Int?, isCancelled: Bool)>((nil, false))
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                loop.perform { [loop, tell] worker in
+                    let reporter = ProgressReporter(started: started, earlier: received) {
+                        tell(.progress($0))
+                    }
+                    let fetch = Fetch(
+                        setup, assembly: assembly, worker: worker, loop: loop, reporter: reporter,
+                        tell: { tell(.notice($0)) }
+                    ) { continuation.resume(returning: ($0, reporter.last)) }
+                    ticket.withLock { $0.fetch = fetch.id }
+                    fetch.start(now: monotonicSeconds())
+                    if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
+                }
+            }
+        } onCancel: {
+            ticket.withLock { $0.isCancelled = true }
+            loop.perform { worker in
+                ticket.withLock { $0.fetch }.flatMap(worker.fetch)?.cancel()
+            }
+        }
+    }
+
+    private func publish(
+        _ assembly: Assembly, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
+        _ state: inout State
+    ) async throws(DownloadError.Reason) -> DownloadedFile {
+        if var progress = last {
+            progress.phase = .verifying
+            tell(.progress(progress))
+        }
+        let outcome = await withTaskCancellationHandler {
+            do throws(DownloadError.Reason) {
+                let file = try await onDisk { () throws(AssemblyError) in
+                    try assembly.publish(size: size)
+                }
+                return Result<PublishedFile?, DownloadError.Reason>.success(file)
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            assembly.interrupt()
+        }
+        guard let published = try outcome.get() else { throw .cancelled }
+        return DownloadedFile(
+            path: published.path, size: published.size, crc32: published.crc32,
+            verified: published.verified, bytesReceived: state.received,
+            bytesResumed: state.resumed, seconds: monotonicSeconds() - started)
+    }
+
+    private func onDisk<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(AssemblyError) -> Value
+    ) async throws(DownloadError.Reason) -> Value {
+        do throws(AssemblyError) {
+            return try await offLoop("disk", body)
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
+    private func start(_ finding: Probe.Finding, _ assembly: Assembly) -> DownloadStart {
+        let kind = finding.identity.kind
+        return DownloadStart(
+            path: assembly.destination, size: finding.identity.size,
+            resumedBytes: assembly.bytesKept,
+            connections: finding.file.plan == .segments ? options.connections : 1,
+            plan: finding.file.plan,
+            identity: kind == "none" && options.checksum != nil ? "checksum" : kind)
+    }
+
+    private static func split(_ path: String) -> Target {
+        guard let slash = path.lastIndex(of: "/") else { return Target(folder: ".", name: path) }
+        let folder = path[..<slash]
+        return Target(
+            folder: folder.isEmpty ? "/" : String(folder),
+            name: String(path[path.index(after: slash)...]))
+    }
+}
+
+/// Whether a line is a header field that can be sent: a token, a colon, a value without controls
+/// (RFC 9110 §5.1, §5.5), so that nothing can be smuggled in with it.
+func isValidHeader(_ line: String) -> Bool {
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+    let name = line.utf8[..<colon]
+    let special = Set("!#$%&'*+-.^_`|~".utf8)
+    let isToken = name.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+            || special.contains(byte)
+    }
+    let value = line.utf8[line.utf8.index(after: colon)...]
+    return !name.isEmpty && isToken && value.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+}

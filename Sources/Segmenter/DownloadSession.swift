@@ -1,0 +1,128 @@
+import Assembler
+
+/// Runs downloads: one loop thread, its connections, and any number of files.
+///
+/// ```swift
+/// let session = DownloadSession()
+/// let file = try await session.download("https://example.com/big.iso", to: "big.iso")
+/// await session.shutdown()
+/// ```
+///
+/// May be used from any thread or task.
+public final class DownloadSession: Sendable {
+    private let loop = TransferLoop()
+    private let running = Monitor<[Int: Download]>([:])
+
+    /// Starts the loop thread.
+    public init() {}
+
+    /// Begins a download and returns at once; watch its events, await its result.
+    ///
+    /// - Parameters:
+    ///   - url: An http or https URL.
+    ///   - destination: Where the finished file goes. Until it is complete and verified, its bytes
+    ///     are in `NAME.part`, with the manifest `NAME.segget` beside it.
+    ///   - options: How to fetch it.
+    public func start(
+        _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
+    ) -> Download {
+        let (events, continuation) = AsyncStream.makeStream(
+            of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Download.eventLimit))
+        let run = DownloadRun(
+            loop: loop, urlText: url, destination: destination, options: options
+        ) { continuation.yield($0) }
+        return running.withLock { running in
+            let number = (running.keys.max() ?? 0) + 1
+            let task = Task { [monitor = self.running] in
+                let result = await run()
+                continuation.finish()
+                monitor.withLock { $0[number] = nil }
+                return result
+            }
+            let download = Download(events: events, task: task)
+            running[number] = download
+            return download
+        }
+    }
+
+    /// Downloads a file and returns when it is complete, verified and published.
+    ///
+    /// Cancelling the task stops the download in order; a later call with the same URL and path
+    /// continues it.
+    ///
+    /// - Parameters:
+    ///   - url: An http or https URL.
+    ///   - path: Path of the finished file.
+    ///   - options: How to fetch it.
+    /// - Returns: What was downloaded.
+    /// - Throws: `DownloadError`, with what is kept on the disk.
+    public func download(
+        _ url: String, to path: String, options: DownloadOptions = DownloadOptions()
+    ) async throws(DownloadError) -> DownloadedFile {
+        let download = start(url, to: .file(path), options: options)
+        let result = await withTaskCancellationHandler {
+            await download.result
+        } onCancel: {
+            download.cancel()
+        }
+        return try result.get()
+    }
+
+    /// Asks the server what it offers, and writes nothing.
+    ///
+    /// - Parameters:
+    ///   - url: An http or https URL.
+    ///   - options: How to ask.
+    /// - Returns: What the server says.
+    /// - Throws: `DownloadError`.
+    public func probe(
+        _ url: String, options: DownloadOptions = DownloadOptions()
+    ) async throws(DownloadError) -> RemoteFile {
+        let run = DownloadRun(
+            loop: loop, urlText: url, destination: .folder("."), options: options
+        ) { _ in }
+        do throws(DownloadError.Reason) {
+            let finding = try await run.makeProbe().run(byGet: false)
+            finding.held.map { loop.drop($0.transfer) }
+            return finding.file
+        } catch {
+            throw DownloadError(
+                reason: error, url: WebURL(url)?.redacted ?? "", path: nil, bytesKept: 0)
+        }
+    }
+
+    /// Stops every download in order, and the loop thread. Nothing may be started afterwards.
+    public func shutdown() async {
+        let downloads = running.withLock { Array($0.values) }
+        for download in downloads { download.cancel() }
+        for download in downloads { _ = await download.result }
+        loop.shutdown()
+    }
+}
+
+/// One download under way.
+public final class Download: Sendable {
+    /// Events that wait for a slow reader; older ones are dropped first.
+    static let eventLimit = 256
+
+    /// What happens: newest kept, at most 256 waiting; ends when the download does. For one reader.
+    public let events: AsyncStream<DownloadEvent>
+    private let task: Task<Result<DownloadedFile, DownloadError>, Never>
+
+    init(
+        events: AsyncStream<DownloadEvent>,
+        task: Task<Result<DownloadedFile, DownloadError>, Never>
+    ) {
+        self.events = events
+        self.task = task
+    }
+
+    /// How it ended; waits for the end.
+    public var result: Result<DownloadedFile, DownloadError> {
+        get async { await task.value }
+    }
+
+    /// Stops the download in order: what arrived is recorded, and a later download of the same URL
+    /// to the same place continues it. Returns at once.
+    public func cancel() { task.cancel() }
+}

@@ -1,0 +1,507 @@
+import Assembler
+
+/// Fetches what is missing of one file: scheduler, requests, retries. Lives on the loop thread.
+///
+/// A fetch ends when the file is complete, or when something must be decided that needs a probe or
+/// another part: the `Outcome` says what.
+final class Fetch {
+    /// What a fetch works with.
+    struct Setup: Sendable {
+        /// Where requests go.
+        var url: WebURL
+        /// The version that is being put together.
+        var identity: RemoteIdentity
+        /// Whether the whole file is one request without a range.
+        var isOneStream: Bool
+        /// Whether a `GET` has shown the identity, rather than a `HEAD`.
+        var isProven: Bool
+        var connections: Int
+        var policy: RetryPolicy
+        var connecting: TransferRequest.Connecting
+        /// The caller's headers, and the origin that they may go to.
+        var headers: [String]
+        var headerOrigin: String
+        /// A reply whose body waits to be kept.
+        var held: Probe.Held?
+        /// Resolves the original URL again.
+        var resolve: @Sendable () async -> Probe.Resolution
+    }
+
+    /// How a fetch ended.
+    enum Outcome: Sendable {
+        /// All bytes are on the disk; `size` of them.
+        case complete(size: Int64)
+        /// The caller stopped it.
+        case cancelled
+        /// What `HEAD` had said is not what `GET` says.
+        case contradictsProbe
+        /// The server ignores ranges.
+        case rangesIgnored
+        /// The remote file is another one now.
+        case changed(ContractBreach)
+        /// The single stream broke off after `reached` bytes.
+        case streamBroken(TransferFailure, retryAfter: Double?, reached: Int64)
+        /// It cannot go on.
+        case failed(DownloadError.Reason)
+    }
+
+    /// One connection's worth of work.
+    struct Slot {
+        var transfer: Int?
+        var writer: ExtentWriter?
+        var asked: ByteRange?
+        var sentIfRange = false
+        /// What the head of the reply told, when its body is not the file's.
+        var refusal: ResponseCheck.Verdict?
+        var retryAfter: Double?
+        /// Failures in a row on this connection: they lengthen the backoff.
+        var failures = 0
+        /// Failures in a row during which nothing arrived anywhere: they are bounded.
+        var barren = 0
+        /// Bytes that the whole fetch had received at the last failure.
+        var receivedAtFailure: Int64 = -1
+        var waitsUntil = 0.0
+        var skipsIfRange = false
+        var wantsFreshConnection = false
+        /// Bytes per second, smoothed; 0 when unknown.
+        var rate = 0.0
+        var positionAtTick: Int64?
+    }
+
+    /// Replies about another version in a row, on new connections, before that is believed.
+    private static let mismatchLimit = 4
+    /// Times in a row that ranges may be ignored, or the URL resolved again, without progress.
+    private static let patience = 3
+
+    let id: Int
+    let setup: Setup
+    let assembly: Assembly
+    private let worker: Worker
+    private let loop: TransferLoop
+    private let tell: @Sendable (DownloadNotice) -> Void
+    private let completion: (Outcome) -> Void
+    let reporter: ProgressReporter
+
+    private var url: WebURL
+    private(set) var scheduler: SegmentScheduler
+    private(set) var slots: [Slot]
+    private var isOver = false
+    private var isResolving = false
+    private var mismatches = 0
+    private var ignoredRanges = 0
+    private var resolutions = 0
+    private var accepted = 0
+    private var lastTick = 0.0
+    /// Bytes that transfers which are over have written.
+    private var received: Int64 = 0
+    private var receivedAtResolution: Int64 = -1
+
+    init(
+        _ setup: Setup, assembly: Assembly, worker: Worker, loop: TransferLoop,
+        reporter: ProgressReporter, tell: @escaping @Sendable (DownloadNotice) -> Void,
+        completion: @escaping (Outcome) -> Void
+    ) {
+        self.setup = setup
+        self.assembly = assembly
+        self.worker = worker
+        self.loop = loop
+        self.tell = tell
+        self.completion = completion
+        self.reporter = reporter
+        id = worker.makeID()
+        url = setup.url
+        scheduler = SegmentScheduler(
+            size: setup.identity.size ?? Int64.max,
+            verifying: assembly.unverified.values.map(\.range))
+        slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
+    }
+
+    // MARK: From the worker
+
+    /// Begins: adopts the reply that waits, checks what an earlier run left, and asks for the rest.
+    func start(now: Double) {
+        worker.add(self)
+        adoptHeld()
+        assembly.startVerifying { [id, loop] range, isIntact in
+            loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
+        }
+        pump(now)
+    }
+
+    /// After each turn of the loop: records when enough has come.
+    func turn() {
+        guard assembly.unrecorded >= Assembly.recordThreshold else { return }
+        record()
+    }
+
+    /// About every 100 ms: records, measures, gives out work.
+    func tick(_ now: Double) {
+        for index in slots.indices { measure(index, now) }
+        lastTick = now
+        record()
+        guard !isOver else { return }
+        pump(now)
+        guard !isOver else { return }
+        reporter.report(self, now: now)
+    }
+
+    /// An earlier run's extent was checked.
+    func verified(_ range: ByteRange, isIntact: Bool) {
+        assembly.confirm(range, isIntact: isIntact)
+        scheduler.verified(range, isIntact: isIntact)
+        if !isIntact { tell(.damaged(range)) }
+        guard !finishIfComplete() else { return }
+        if !isIntact { pump(monotonicSeconds()) }
+    }
+
+    /// Stops in order: everything that arrived is recorded.
+    func cancel() { finish(.cancelled) }
+
+    // MARK: Giving out work
+
+    private func pump(_ now: Double) {
+        guard !isOver, !isResolving, !finishIfComplete() else { return }
+        for index in slots.indices where slots[index].transfer == nil {
+            guard slots[index].waitsUntil <= now else { continue }
+            if setup.isOneStream {
+                let whole = ByteRange(0, scheduler.size)
+                if scheduler.adopt(whole, by: index) { request(index, whole) }
+                continue
+            }
+            for index in slots.indices { syncPosition(index) }
+            var rates: [Int: Double] = [:]
+            for index in slots.indices where slots[index].rate > 0 {
+                rates[index] = slots[index].rate
+            }
+            let work = scheduler.assign(index, rates: rates, connections: slots.count)
+            guard let work else { continue }
+            if case .stolen(let range, let victim) = work {
+                slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
+                tell(.stole(range))
+            }
+            request(index, work.range)
+        }
+    }
+
+    private func request(_ index: Int, _ range: ByteRange) {
+        var request = TransferRequest(url: url, connecting: setup.connecting)
+        if url.origin == setup.headerOrigin { request.headers = setup.headers }
+        if !setup.isOneStream {
+            request.range = range
+            request.ifRange = slots[index].skipsIfRange ? nil : setup.identity.strongValidator
+        }
+        request.wantsFreshConnection = slots[index].wantsFreshConnection
+        slots[index].asked = request.range
+        slots[index].sentIfRange = request.ifRange != nil
+        slots[index].refusal = nil
+        slots[index].retryAfter = nil
+        let check = ResponseCheck(
+            asked: request.range, identity: setup.identity, sentIfRange: request.ifRange != nil)
+        let transfer = worker.start(request) { [unowned self] reply in
+            judge(index, check, reply)
+        } onEnd: { [unowned self] end in
+            ended(index, end)
+        }
+        slots[index].transfer = transfer.id
+    }
+
+    /// Takes the reply that the probe left waiting, if its bytes are wanted.
+    private func adoptHeld() {
+        guard let held = setup.held else { return }
+        let range = setup.isOneStream ? ByteRange(0, scheduler.size) : held.range
+        guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
+            setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
+        else {
+            worker.drop(held.transfer)
+            return
+        }
+        let writer = assembly.makeWriter(at: range.start)
+        accepted += 1
+        slots[0].transfer = transfer.id
+        slots[0].writer = writer
+        slots[0].asked = held.range
+        if let reply = transfer.reply { noteUnprovenEnd(reply) }
+        transfer.resume(.write(writer, limit: range.end, replyEnd: range.end)) {
+            [unowned self] end in ended(0, end)
+        }
+    }
+
+    // MARK: What came
+
+    /// Judges the head of a reply, before the first byte of its body.
+    private func judge(_ index: Int, _ check: ResponseCheck, _ reply: Reply)
+        -> Transfer.Verdict
+    {
+        let verdict = check.verdict(on: reply)
+        switch verdict {
+        case .accept(let range):
+            let whole = ByteRange(0, scheduler.size)
+            let served = range ?? whole
+            let writer = assembly.makeWriter(at: served.start)
+            slots[index].writer = writer
+            accepted += 1
+            mismatches = 0
+            if setup.isOneStream { noteUnprovenEnd(reply) }
+            // What was stolen since the request went out is not ours any more.
+            let end = scheduler.segments[index]?.end ?? served.start
+            return .write(writer, limit: min(end, served.end), replyEnd: served.end)
+        case .breach:
+            slots[index].refusal = verdict
+            return .decline
+        case .status:
+            slots[index].refusal = verdict
+            slots[index].retryAfter = reply.retryAfter
+            return .discard
+        }
+    }
+
+    private func noteUnprovenEnd(_ reply: Reply) {
+        let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
+        if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
+    }
+
+    private func syncPosition(_ index: Int) {
+        guard let writer = slots[index].writer else { return }
+        scheduler.advance(index, to: writer.position)
+    }
+
+    private func ended(_ index: Int, _ end: TransferEnd) {
+        let transferred = retire(index)
+        if transferred > 0 {
+            slots[index].failures = 0
+            slots[index].barren = 0
+            slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange
+            slots[index].wantsFreshConnection = false
+            ignoredRanges = 0
+        }
+        switch end {
+        case .complete: completed(index)
+        case .declined: declined(index)
+        case .failed(let failure): retry(index, failure)
+        case .disk(let errno):
+            fail(.assembly(.io(operation: "write", path: assembly.partPath, errno: errno)))
+        case .untrusted(let text): fail(.untrusted(text))
+        case .badCertificateFile:
+            fail(.certificateFile(path: setup.connecting.caCertificate ?? ""))
+        case .cancelled: finish(.cancelled)
+        }
+    }
+
+    /// Takes the writer of a transfer that is over.
+    ///
+    /// - Returns: Bytes that it wrote.
+    private func retire(_ index: Int) -> Int64 {
+        slots[index].transfer = nil
+        slots[index].positionAtTick = nil
+        guard let writer = slots[index].writer else { return 0 }
+        syncPosition(index)
+        assembly.retire(writer)
+        slots[index].writer = nil
+        let count = writer.position - writer.start
+        received += count
+        return count
+    }
+
+    private func completed(_ index: Int) {
+        if setup.isOneStream, setup.identity.size == nil {
+            finish(.complete(size: scheduler.segments[index]?.position ?? 0))
+            return
+        }
+        guard !finishIfComplete() else { return }
+        // A server may cap ranges: the rest of the segment is asked for at once.
+        if let rest = scheduler.segments[index]?.rest {
+            request(index, rest)
+        } else {
+            pump(monotonicSeconds())
+        }
+    }
+
+    // MARK: What did not come
+
+    private func declined(_ index: Int) {
+        switch slots[index].refusal {
+        case .breach(let breach)?: refuse(index, breach)
+        case .status(let status)?: refuse(index, status)
+        default: retry(index, .network(code: 0, message: "the reply had no body"))
+        }
+    }
+
+    private func refuse(_ index: Int, _ breach: ContractBreach) {
+        tell(.replyRefused(breach))
+        if accepted == 0, !setup.isProven {
+            finish(.contradictsProbe)
+        } else if breach == .wholeFileForRange {
+            if slots[index].sentIfRange {
+                // Some servers answer 200 to If-Range although nothing has changed.
+                slots[index].skipsIfRange = true
+            } else {
+                ignoredRanges += 1
+                guard accepted > 0, ignoredRanges < Self.patience else {
+                    finish(.rangesIgnored)
+                    return
+                }
+            }
+            retry(index, .breach(breach), isHasty: true)
+        } else if breach.isAnotherVersion {
+            mismatches += 1
+            guard mismatches <= Self.mismatchLimit else {
+                finish(.changed(breach))
+                return
+            }
+            slots[index].wantsFreshConnection = true
+            retry(index, .breach(breach), isHasty: true)
+        } else {
+            retry(index, .breach(breach))
+        }
+    }
+
+    private func refuse(_ index: Int, _ status: Int) {
+        if isRefusal(status) || status == 404 || status == 410 {
+            resolve(index, because: status)
+        } else if isTransient(status) {
+            retry(index, .status(status))
+        } else {
+            fail(.transfer(.status(status), attempts: 1))
+        }
+    }
+
+    /// Gives the work back, and has the connection wait before it tries again.
+    ///
+    /// - Parameter isHasty: Whether the next attempt is something else and need not wait.
+    private func retry(_ index: Int, _ failure: TransferFailure, isHasty: Bool = false) {
+        let retryAfter = slots[index].retryAfter
+        guard !setup.isOneStream else {
+            let reached = assembly.recorded.covered.front + assembly.unrecorded
+            finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached))
+            return
+        }
+        let asked = scheduler.segments[index]?.rest
+        scheduler.release(index)
+        let hasProgressed = receivedSoFar != slots[index].receivedAtFailure
+        slots[index].receivedAtFailure = receivedSoFar
+        slots[index].barren = hasProgressed ? 1 : slots[index].barren + 1
+        slots[index].failures += 1
+        let attempts = slots[index].barren
+        guard setup.policy.allows(attempts) else {
+            if case .breach(let breach) = failure {
+                fail(.contract(breach))
+            } else {
+                fail(.transfer(failure, attempts: attempts))
+            }
+            return
+        }
+        if let retryAfter, retryAfter > setup.policy.longestRetryAfter {
+            fail(.transfer(.retryAfterTooLong(seconds: retryAfter), attempts: attempts))
+            return
+        }
+        let delay =
+            isHasty
+            ? 0
+            : setup.policy.delay(
+                failures: slots[index].failures, retryAfter: retryAfter,
+                random: .random(in: 0..<1))
+        let now = monotonicSeconds()
+        slots[index].waitsUntil = now + delay
+        tell(
+            .retrying(
+                range: asked, attempt: slots[index].failures, delay: delay, cause: failure))
+        pump(now)
+    }
+
+    /// Has the original URL resolved again: a signed URL may have expired. Where that changes
+    /// nothing (a server that refuses a connection too many), the connection waits.
+    private func resolve(_ index: Int, because status: Int) {
+        scheduler.release(index)
+        slots[index].failures += 1
+        if slots[index].failures > 1 {
+            slots[index].waitsUntil =
+                monotonicSeconds()
+                + setup.policy.delay(
+                    failures: slots[index].failures, retryAfter: nil, random: .random(in: 0..<1))
+        }
+        guard !isResolving else { return }
+        resolutions = receivedSoFar == receivedAtResolution ? resolutions + 1 : 1
+        receivedAtResolution = receivedSoFar
+        guard resolutions <= Self.patience else {
+            fail(
+                isRefusal(status)
+                    ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
+            return
+        }
+        isResolving = true
+        tell(.resolvingAgain(status: status))
+        Task { [id, loop, resolve = setup.resolve] in
+            let resolution = await resolve()
+            loop.perform { $0.fetch(id)?.resolved(resolution) }
+        }
+    }
+
+    private func resolved(_ resolution: Probe.Resolution) {
+        isResolving = false
+        switch resolution {
+        case .same(let url):
+            self.url = url
+            pump(monotonicSeconds())
+        case .changed(let breach): finish(.changed(breach))
+        case .failed(let reason): fail(reason)
+        }
+    }
+
+    // MARK: Keeping account
+
+    /// Bytes of the file that came over the network.
+    var receivedSoFar: Int64 {
+        slots.reduce(received) { sum, slot in
+            sum + (slot.writer.map { $0.position - $0.start } ?? 0)
+        }
+    }
+
+    private func measure(_ index: Int, _ now: Double) {
+        guard let writer = slots[index].writer else { return }
+        syncPosition(index)
+        if let before = slots[index].positionAtTick, now > lastTick {
+            let rate = Double(writer.position - before) / (now - lastTick)
+            let old = slots[index].rate
+            slots[index].rate = old == 0 ? rate : 0.7 * old + 0.3 * rate
+        }
+        slots[index].positionAtTick = writer.position
+    }
+
+    private func record() {
+        do throws(AssemblyError) {
+            try assembly.record()
+        } catch {
+            fail(.assembly(error))
+        }
+    }
+
+    private func finishIfComplete() -> Bool {
+        guard !isOver else { return true }
+        guard scheduler.isComplete else { return false }
+        finish(.complete(size: scheduler.size))
+        return true
+    }
+
+    private func fail(_ reason: DownloadError.Reason) { finish(.failed(reason)) }
+
+    /// Ends the fetch: drops what is under way, records what arrived, and tells the outcome.
+    private func finish(_ outcome: Outcome) {
+        guard !isOver else { return }
+        isOver = true
+        worker.remove(self)
+        for index in slots.indices {
+            if let transfer = slots[index].transfer { worker.drop(transfer) }
+            _ = retire(index)
+        }
+        reporter.report(self, now: monotonicSeconds())
+        do throws(AssemblyError) {
+            try assembly.record()
+            completion(outcome)
+        } catch {
+            // The first failure says more than its consequence.
+            if case .failed = outcome { completion(outcome) } else {
+                completion(.failed(.assembly(error)))
+            }
+        }
+    }
+}

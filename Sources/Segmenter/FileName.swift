@@ -1,0 +1,123 @@
+import Glibc
+
+/// Names for files, from what servers and URLs suggest: always one safe path component. Pure.
+enum FileName {
+    /// The name when nothing better is known.
+    static let fallback = "download"
+    /// Longest name in bytes: NAME_MAX less the longest suffix that segget appends.
+    static let longest = 255 - ".segget~".utf8.count
+
+    /// The name that a `Content-Disposition` suggests, else the last component of the URL's path.
+    static func suggested(disposition: String?, url: WebURL) -> String {
+        let candidates = [disposition.flatMap(fromDisposition), url.lastPathComponent]
+        for candidate in candidates.compactMap({ $0 }) {
+            let safe = sanitized(candidate)
+            if !safe.isEmpty { return safe }
+        }
+        return fallback
+    }
+
+    /// Reduces a text to one path component: no separators, controls or characters that change the
+    /// direction of writing, no dots or dashes in front, no dots or spaces at the end, no more than
+    /// `longest` bytes. May come out empty.
+    static func sanitized(_ text: String) -> String {
+        let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+        let safe = last.unicodeScalars.filter { scalar in
+            !(scalar.properties.generalCategory == .control
+                || scalar.properties.generalCategory == .format
+                || scalar.properties.generalCategory == .lineSeparator
+                || scalar.properties.generalCategory == .paragraphSeparator)
+        }
+        var name = String(String.UnicodeScalarView(safe))[...]
+        name = name.drop { ".- ~".contains($0) }
+        while let end = name.last, ". ".contains(end) { name.removeLast() }
+        return cut(String(name))
+    }
+
+    /// Cuts in front of the extension, between characters.
+    private static func cut(_ name: String) -> String {
+        guard name.utf8.count > longest else { return name }
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        let suffix = name[dot...].utf8.count <= 32 ? name[dot...] : ""
+        var stem = name[..<(suffix.isEmpty ? name.endIndex : dot)]
+        while stem.utf8.count + suffix.utf8.count > longest { stem.removeLast() }
+        return String(stem + suffix)
+    }
+
+    /// The file name in a `Content-Disposition` value (RFC 6266 §4.3): `filename*` before `filename`.
+    static func fromDisposition(_ value: String) -> String? {
+        var plain: String?
+        var extended: String?
+        for (name, value) in parameters(of: value) {
+            switch name {
+            case "filename": plain = plain ?? value
+            case "filename*": extended = extended ?? decodedExtended(value)
+            default: break
+            }
+        }
+        return extended ?? plain
+    }
+
+    /// `charset'language'percent-encoded` (RFC 8187 §3.2); UTF-8 and ISO-8859-1.
+    private static func decodedExtended(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        switch parts[0].lowercased() {
+        case "utf-8": return percentDecoded(String(parts[2]))
+        case "iso-8859-1": return latin1Decoded(parts[2])
+        default: return nil
+        }
+    }
+
+    private static func latin1Decoded(_ text: Substring) -> String? {
+        var result = String.UnicodeScalarView()
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                result.append(Unicode.Scalar(byte))
+                continue
+            }
+            guard let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else { return nil }
+            result.append(Unicode.Scalar(code))
+            rest = rest.dropFirst(2)
+        }
+        return String(result)
+    }
+
+    /// The `name=value` parameters behind the first `;`, names in lower case, quotes undone.
+    private static func parameters(of value: String) -> [(String, String)] {
+        var result: [(String, String)] = []
+        var rest = value[...]
+        while let semicolon = rest.firstIndex(of: ";") {
+            rest = rest[rest.index(after: semicolon)...].drop { $0 == " " || $0 == "\t" }
+            guard let equals = rest.firstIndex(where: { $0 == "=" || $0 == ";" }),
+                rest[equals] == "="
+            else { continue }
+            let name = rest[..<equals].lowercased().filter { $0 != " " && $0 != "\t" }
+            rest = rest[rest.index(after: equals)...].drop { $0 == " " || $0 == "\t" }
+            if rest.first == "\"" {
+                result.append((name, takeQuoted(&rest)))
+            } else {
+                let token = rest.prefix { $0 != ";" }
+                rest = rest[token.endIndex...]
+                result.append((name, String(token.reversed().drop { $0 == " " }.reversed())))
+            }
+        }
+        return result
+    }
+
+    /// Takes a quoted-string (RFC 9110 §5.6.4) from the front.
+    private static func takeQuoted(_ rest: inout Substring) -> String {
+        var text = ""
+        rest.removeFirst()
+        while let character = rest.popFirst(), character != "\"" {
+            guard character == "\\" else {
+                text.append(character)
+                continue
+            }
+            if let escaped = rest.popFirst() { text.append(escaped) }
+        }
+        return text
+    }
+}

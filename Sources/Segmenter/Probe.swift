@@ -1,0 +1,261 @@
+import Assembler
+
+/// Finds out what a URL offers: redirects hop by hop, `HEAD`, and where that does not do, a ranged
+/// `GET` whose body waits to be kept.
+struct Probe: Sendable {
+    /// Most redirects that are followed.
+    static let longestChain = 20
+    /// Bytes that the ranged `GET` asks for.
+    static let firstRange = ByteRange(0, 4 << 20)
+
+    let loop: TransferLoop
+    let url: WebURL
+    let headers: [String]
+    let connecting: TransferRequest.Connecting
+    let policy: RetryPolicy
+    let tell: @Sendable (DownloadNotice) -> Void
+
+    /// What was found.
+    struct Finding: Sendable {
+        var file: RemoteFile
+        /// Where the redirects led, in full.
+        var effective: WebURL
+        var identity: RemoteIdentity
+        /// The transfer whose body waits, and the range that it brings; `nil` for the whole file.
+        var held: Held?
+        /// Whether a `GET` has shown these facts, rather than a `HEAD`.
+        var isProven: Bool
+        /// `Last-Modified` in seconds since 1970.
+        var modified: Int64?
+    }
+
+    /// A reply whose body waits on the wire.
+    struct Held: Sendable, Hashable {
+        var transfer: Int
+        /// The bytes that it brings; `nil` for the whole file.
+        var range: ByteRange?
+    }
+
+    private struct Landing {
+        var url: WebURL
+        var redirects: Int
+        var exchange: Exchange
+    }
+
+    /// Asks with `HEAD`, and with `GET` where that does not do.
+    ///
+    /// - Parameter byGet: Skip `HEAD`.
+    func run(byGet: Bool) async throws(DownloadError.Reason) -> Finding {
+        var problem: String?
+        var isRangeless = false
+        if !byGet {
+            let landing = try await follow(.head, range: nil)
+            if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {
+                isRangeless = reply["accept-ranges"]?.lowercased() == "none"
+                problem = Self.headProblem(reply)
+                if problem == nil { return finding(landing, reply, by: .head) }
+            } else {
+                problem = "got no answer"
+            }
+            tell(.headUnusable(problem ?? ""))
+        }
+        var finding = try await get(ranged: !isRangeless)
+        finding.file.headProblem = problem
+        return finding
+    }
+
+    /// Why the answer to `HEAD` is not enough to fetch by; `nil` when it is.
+    static func headProblem(_ reply: Reply) -> String? {
+        guard reply.status == 200 else { return "was answered \(reply.status)" }
+        guard let length = reply.contentLength else { return "told no length" }
+        guard length > 0 else { return "told a length of 0" }
+        guard reply["content-encoding"] == nil else { return "told of a content coding" }
+        guard reply["accept-ranges"]?.lowercased() == "bytes" else {
+            return "did not tell of byte ranges"
+        }
+        return nil
+    }
+
+    // MARK: GET
+
+    private func get(ranged: Bool) async throws(DownloadError.Reason) -> Finding {
+        var isRanged = ranged
+        var attempts = 0
+        while true {
+            let landing = try await follow(.get, range: isRanged ? Self.firstRange : nil)
+            let exchange = landing.exchange
+            switch exchange.reply?.status {
+            case 200?, 206?:
+                guard let reply = exchange.reply else { continue }
+                if let coding = reply["content-encoding"], coding.lowercased() != "identity" {
+                    release(exchange)
+                    throw .contract(.contentCoding(coding))
+                }
+                if let finding = accept(landing, reply, isRanged: isRanged) { return finding }
+                release(exchange)
+                guard isRanged else { throw .contract(.unexpectedStatus(reply.status)) }
+                // A 206 that cannot be used: ask for the whole file.
+                isRanged = false
+                continue
+            case 416? where isRanged:
+                // An empty file has no range.
+                isRanged = false
+                continue
+            case let status? where (200..<300).contains(status):
+                throw .contract(.unexpectedStatus(status))
+            default: break
+            }
+            attempts += 1
+            let failure = try Self.failure(of: exchange)
+            guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
+            try await pause(attempts, exchange.reply?.retryAfter, failure)
+        }
+    }
+
+    /// What a reply to `GET` says, when its body can be kept.
+    private func accept(_ landing: Landing, _ reply: Reply, isRanged: Bool) -> Finding? {
+        guard reply.status == 206 else { return finding(landing, reply, by: .get) }
+        guard isRanged, let field = reply["content-range"], let got = ContentRange(field),
+            got.total != nil, got.range.start == 0, Self.firstRange.contains(got.range),
+            reply.contentLength ?? got.range.count == got.range.count
+        else { return nil }
+        return finding(landing, reply, by: .get, range: got)
+    }
+
+    /// Why an exchange failed, when trying again may help.
+    ///
+    /// - Throws: What no retry can mend.
+    private static func failure(of exchange: Exchange) throws(DownloadError.Reason)
+        -> TransferFailure
+    {
+        if let status = exchange.reply?.status {
+            guard !isRefusal(status) else { throw .refused(status: status) }
+            guard isTransient(status) else { throw .transfer(.status(status), attempts: 1) }
+            return .status(status)
+        }
+        switch exchange.end {
+        case .failed(let failure): return failure
+        case .untrusted(let text): throw .untrusted(text)
+        case .cancelled: throw .cancelled
+        default: return .network(code: 0, message: "no response")
+        }
+    }
+
+    /// Waits before the next attempt.
+    func pause(
+        _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure
+    ) async throws(DownloadError.Reason) {
+        if let retryAfter, retryAfter > policy.longestRetryAfter {
+            throw .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: failures)
+        }
+        let delay = policy.delay(
+            failures: failures, retryAfter: retryAfter, random: .random(in: 0..<1))
+        tell(.retrying(range: nil, attempt: failures, delay: delay, cause: failure))
+        do {
+            try await Task.sleep(for: .seconds(delay))
+        } catch {
+            throw .cancelled
+        }
+    }
+
+    // MARK: Redirects
+
+    /// Follows redirects until a response is none, judging each hop.
+    private func follow(
+        _ method: TransferRequest.Method, range: ByteRange?
+    ) async throws(DownloadError.Reason) -> Landing {
+        var here = url
+        for redirects in 0...Self.longestChain {
+            var request = TransferRequest(method: method, url: here, connecting: connecting)
+            request.range = range
+            // What the caller adds may be secret: it goes to the origin that it was meant for.
+            if here.origin == url.origin { request.headers = headers }
+            let exchange = await loop.exchange(request, holding: method == .get)
+            if exchange.end == .cancelled { throw .cancelled }
+            if exchange.end == .badCertificateFile {
+                throw .certificateFile(path: connecting.caCertificate ?? "")
+            }
+            guard let reply = exchange.reply, (300..<400).contains(reply.status),
+                reply.status != 304, let location = reply["location"]
+            else { return Landing(url: here, redirects: redirects, exchange: exchange) }
+            guard let next = WebURL(location, relativeTo: here) else {
+                throw .unsafeRedirect(to: "an address that is not http or https")
+            }
+            guard next.isSecure || !here.isSecure else {
+                throw .unsafeRedirect(to: next.redacted)
+            }
+            here = next
+        }
+        throw .tooManyRedirects(Self.longestChain)
+    }
+
+    private func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
+
+    // MARK: Resolving again
+
+    /// The outcome of resolving the original URL again.
+    enum Resolution: Sendable {
+        /// It leads to the same version of the file, here.
+        case same(WebURL)
+        /// It leads to another version.
+        case changed(ContractBreach)
+        /// It leads nowhere.
+        case failed(DownloadError.Reason)
+    }
+
+    /// Resolves the original URL again, because the effective one was refused, and checks that the
+    /// file is still the one of `identity`.
+    func resolveAgain(_ identity: RemoteIdentity) async -> Resolution {
+        do throws(DownloadError.Reason) {
+            let asked = ByteRange(0, 1)
+            let landing = try await follow(.get, range: asked)
+            release(landing.exchange)
+            guard let reply = landing.exchange.reply else {
+                return .failed(
+                    .transfer(try Self.failure(of: landing.exchange), attempts: 1))
+            }
+            let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
+            switch check.verdict(on: reply) {
+            case .accept: return .same(landing.url)
+            case .breach(let breach): return .changed(breach)
+            case .status(let status):
+                return .failed(
+                    isRefusal(status)
+                        ? .refused(status: status) : .transfer(.status(status), attempts: 1))
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    // MARK: Facts
+
+    private func finding(
+        _ landing: Landing, _ reply: Reply, by method: TransferRequest.Method,
+        range: ContentRange? = nil
+    ) -> Finding {
+        let size = reply.status == 206 ? range?.total : reply.contentLength
+        let identity = reply.identity(size: size, time: secondsSince1970(httpDate:))
+        let file = RemoteFile(
+            url: url.redacted, effectiveURL: landing.url.redacted, redirects: landing.redirects,
+            size: size, etag: identity.etag, lastModified: identity.lastModified,
+            date: reply["date"], acceptsRanges: method == .head || reply.status == 206,
+            contentType: reply["content-type"],
+            suggestedName: FileName.suggested(
+                disposition: reply["content-disposition"], url: landing.url),
+            digests: AdvertisedDigests.all(in: reply), probedBy: method == .head ? "HEAD" : "GET")
+        return Finding(
+            file: file, effective: landing.url, identity: identity,
+            held: landing.exchange.held.map { Held(transfer: $0, range: range?.range) },
+            isProven: method == .get, modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })
+    }
+}
+
+/// Whether a status says that access is refused.
+func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
+
+/// Whether trying again may help against a status.
+func isTransient(_ status: Int) -> Bool {
+    [408, 425, 429].contains(status) || (500..<600).contains(status) && status != 501
+        && status != 505
+}

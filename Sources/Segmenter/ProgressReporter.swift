@@ -1,0 +1,56 @@
+import Assembler
+
+/// Turns the state of a fetch into progress events. Lives where the fetch lives.
+final class ProgressReporter {
+    /// Cells of the map.
+    static let cells = 128
+
+    private let started: Double
+    private let earlier: Int64
+    private let yield: @Sendable (DownloadProgress) -> Void
+    private var meter = RateMeter()
+    private(set) var last: DownloadProgress?
+
+    /// Makes a reporter.
+    ///
+    /// - Parameters:
+    ///   - started: When the download began, on the monotonic clock.
+    ///   - earlier: Bytes that earlier fetches of this download received.
+    init(
+        started: Double, earlier: Int64, yield: @escaping @Sendable (DownloadProgress) -> Void
+    ) {
+        self.started = started
+        self.earlier = earlier
+        self.yield = yield
+    }
+
+    func report(_ fetch: Fetch, now: Double) {
+        let scheduler = fetch.scheduler
+        let received = earlier + fetch.receivedSoFar
+        let size = fetch.setup.identity.size
+        let progress = DownloadProgress(
+            phase: .downloading, bytesDone: scheduler.done.count, size: size,
+            bytesVerifying: scheduler.verifying.count, bytesReceived: received,
+            bytesPerSecond: meter.rate(bytes: received, now: now), 
+            connections: fetch.slots.count { $0.writer != nil },
+            map: size.map { Self.map(of: scheduler.done, size: $0) } ?? [],
+            elapsed: now - started)
+        last = progress
+        yield(progress)
+    }
+
+    /// The file in equal cells, each filled from 0 to 8; 8 only when every byte of it is there.
+    static func map(of done: RangeSet, size: Int64) -> [UInt8] {
+        guard size > 0 else { return [] }
+        let cells = Int64(min(Int64(Self.cells), size))
+        return (0..<cells).map { cell in
+            let range = ByteRange(bound(cell, cells, size), bound(cell + 1, cells, size))
+            return UInt8(Double(done.overlap(with: range)) * 8 / Double(range.count))
+        }
+    }
+
+    /// Where a cell begins, without overflow.
+    private static func bound(_ cell: Int64, _ cells: Int64, _ size: Int64) -> Int64 {
+        size / cells * cell + size % cells * cell / cells
+    }
+}

@@ -1,0 +1,156 @@
+import Assembler
+
+/// Decides which connection fetches which bytes. Pure: no clock, no I/O.
+///
+/// Every byte of the file is, at any time, exactly one of: done, verifying (on disk from an earlier
+/// run, CRC not yet checked), assigned to one connection, or unassigned.
+struct SegmentScheduler {
+    /// What one connection has to fetch: bytes `position..<end`, in order.
+    struct Segment: Hashable {
+        /// The next byte that is expected.
+        var position: Int64
+        /// Where the work ends; moves towards `position` when the tail is stolen.
+        var end: Int64
+
+        var rest: ByteRange { ByteRange(position, end) }
+    }
+
+    /// Work for a connection that was free.
+    enum Assignment: Hashable {
+        /// Bytes that nobody had.
+        case fresh(ByteRange)
+        /// The tail of another connection's segment, which now ends where this range begins.
+        case stolen(ByteRange, from: Int)
+
+        var range: ByteRange {
+            switch self {
+            case .fresh(let range), .stolen(let range, _): range
+            }
+        }
+    }
+
+    /// Longest segment that is handed out, in bytes: so that the front of contiguous data, which
+    /// whole-file digests follow, is never far behind.
+    static let longestSegment: Int64 = 64 << 20
+    /// Shortest segment that is cut off a larger gap, in bytes.
+    static let shortestSegment: Int64 = 256 << 10
+    /// Shortest tail that is worth a request of its own, in bytes.
+    static let shortestSteal: Int64 = 128 << 10
+
+    /// Length of the file in bytes.
+    let size: Int64
+    private(set) var done = RangeSet()
+    private(set) var verifying: RangeSet
+    private(set) var unassigned: RangeSet
+    /// By connection.
+    private(set) var segments: [Int: Segment] = [:]
+
+    /// Makes a scheduler for a file of `size` bytes of which `verifying` are on the disk already.
+    init(size: Int64, verifying: [ByteRange] = []) {
+        self.size = size
+        self.verifying = verifying.reduce(into: RangeSet()) { $0.insert($1) }
+        unassigned = self.verifying.gaps(in: ByteRange(0, size))
+    }
+
+    /// Whether every byte is done.
+    var isComplete: Bool { done.count == size }
+
+    // MARK: What happened
+
+    /// Bytes up to `position` have been written by a connection.
+    mutating func advance(_ connection: Int, to position: Int64) {
+        guard var segment = segments[connection] else { return }
+        let position = min(position, segment.end)
+        guard position > segment.position else { return }
+        done.insert(ByteRange(segment.position, position))
+        segment.position = position
+        segments[connection] = segment.rest.isEmpty ? nil : segment
+    }
+
+    /// A connection gives its work back.
+    mutating func release(_ connection: Int) {
+        guard let segment = segments.removeValue(forKey: connection) else { return }
+        unassigned.insert(segment.rest)
+    }
+
+    /// Bytes from an earlier run were checked: they are done, or to be fetched again.
+    mutating func verified(_ range: ByteRange, isIntact: Bool) {
+        verifying.remove(range)
+        if isIntact { done.insert(range) } else { unassigned.insert(range) }
+    }
+
+    // MARK: What to do
+
+    /// Gives a free connection work, or `nil` when there is none worth a request.
+    ///
+    /// Unassigned bytes first: a share of all of them that fits the connection's part in the whole
+    /// speed, halved, so that shares shrink towards the end and all finish together (guided
+    /// self-scheduling). Then the tail, by time, of the segment that would finish last.
+    ///
+    /// - Parameters:
+    ///   - rates: Measured speed of each connection in bytes per second; absent when unknown.
+    ///   - connections: Number of connections that work on the file.
+    mutating func assign(
+        _ connection: Int, rates: [Int: Double], connections: Int
+    ) -> Assignment? {
+        precondition(segments[connection] == nil, "the connection has work already")
+        guard let gap = unassigned.ranges.first else { return steal(connection, rates: rates) }
+        let share = Double(unassigned.count) * part(of: connection, rates, connections) / 2
+        var length = min(max(Int64(share), Self.shortestSegment), Self.longestSegment)
+        // No crumbs: what would be left shorter than a segment goes along.
+        if gap.count - length < Self.shortestSegment { length = gap.count }
+        let range = ByteRange(gap.start, gap.start + min(length, gap.count))
+        take(range, for: connection)
+        return .fresh(range)
+    }
+
+    /// The part of the whole speed that a connection contributes, in 0…1.
+    private func part(of connection: Int, _ rates: [Int: Double], _ connections: Int) -> Double {
+        let known = rates.values.filter { $0 > 0 }
+        guard let mine = rates[connection], mine > 0, !known.isEmpty else {
+            return 1 / Double(max(1, connections))
+        }
+        // Connections without a measurement count as average ones.
+        let mean = known.reduce(0, +) / Double(known.count)
+        return mine / (mean * Double(max(connections, known.count)))
+    }
+
+    private mutating func steal(_ thief: Int, rates: [Int: Double]) -> Assignment? {
+        let known = rates.values.filter { $0 > 0 }
+        let mean = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
+        func rate(_ connection: Int) -> Double {
+            guard let rate = rates[connection], rate > 0 else { return mean }
+            return rate
+        }
+        func timeLeft(_ entry: (key: Int, value: Segment)) -> Double {
+            Double(entry.value.rest.count) / rate(entry.key)
+        }
+        // Ties are broken by number, so that the same events give the same decisions.
+        let last = segments.max { (timeLeft($0), -$0.key) < (timeLeft($1), -$1.key) }
+        guard let (victim, segment) = last else { return nil }
+        let mine = rate(thief)
+        let tail = Int64(Double(segment.rest.count) * mine / (mine + rate(victim)))
+        guard tail >= Self.shortestSteal, segment.rest.count - tail > 0 else { return nil }
+        let stolen = ByteRange(segment.end - tail, segment.end)
+        segments[victim]?.end = stolen.start
+        segments[thief] = Segment(position: stolen.start, end: stolen.end)
+        return .stolen(stolen, from: victim)
+    }
+
+    /// Gives a connection exactly this range, when all of it is unassigned: for a reply that is
+    /// there already.
+    ///
+    /// - Returns: Whether it was given.
+    mutating func adopt(_ range: ByteRange, by connection: Int) -> Bool {
+        guard segments[connection] == nil, !range.isEmpty, unassigned.contains(range) else {
+            return false
+        }
+        take(range, for: connection)
+        return true
+    }
+
+    private mutating func take(_ range: ByteRange, for connection: Int) {
+        unassigned.remove(range)
+        segments[connection] = Segment(position: range.start, end: range.end)
+    }
+}
