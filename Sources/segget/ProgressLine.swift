@@ -1,0 +1,103 @@
+import Segmenter
+
+/// One line that says how far a download is.
+///
+/// Pure: what it looks like depends on its input only.
+struct ProgressLine {
+    /// What to show.
+    var progress: DownloadProgress
+    /// Name of the file.
+    var name: String
+    /// Whether the terminal shows more than ASCII.
+    var unicode: Bool
+
+    private static let gap = "  "
+    private static let nameColumns = 10...24
+    private static let mapColumns = 8...64
+
+    /// The line, on at most `width` columns: the narrower, the fewer parts it has.
+    ///
+    /// With less room the name goes first, then the map shrinks and goes, then connections, time
+    /// to go, bytes and speed. The percentage is what stays, down to four columns.
+    func text(width: Int) -> String {
+        var parts: [String] = []
+        var used = 0
+        for part in essentials {
+            let columns = part.count + (parts.isEmpty ? 0 : Self.gap.count)
+            // The first that does not fit ends the line: a shorter, less important one would jump
+            // in and out as numbers grow.
+            guard used + columns <= width else { return parts.joined(separator: Self.gap) }
+            parts.append(part)
+            used += columns
+        }
+        let (nameColumns, mapColumns) = share(width - used)
+        if nameColumns > 0 {
+            let label = PrintableText.fit(name, columns: nameColumns, unicode: unicode)
+            let padding = max(0, nameColumns - PrintableText.width(label))
+            parts.insert(label + String(repeating: " ", count: padding), at: 0)
+        }
+        if mapColumns > 0 {
+            let cells = ProgressMap.draw(progress.map, columns: mapColumns, unicode: unicode)
+            parts.append("[\(cells)]")
+        }
+        return parts.joined(separator: Self.gap)
+    }
+
+    /// A line for logs: the same facts, without a map and not cut.
+    var plain: String {
+        let facts = essentials.map { $0.trimmingSpaces }
+        return "\(PrintableText.fit(name, columns: .max, unicode: unicode)): "
+            + facts.joined(separator: ", ")
+    }
+
+    /// The parts in order of importance, each of fixed width so that the line does not jitter.
+    private var essentials: [String] {
+        var parts: [String] = []
+        if let percent = Units.percent(progress.bytesDone, of: progress.size) {
+            parts.append("\(percent)%".leftPadded(to: 4))
+        }
+        let done = Units.size(progress.bytesDone)
+        let size = progress.size.map { "\(done.leftPadded(to: 8)) of \(Units.size($0))" }
+        switch progress.phase {
+        case .downloading:
+            let speed = Units.speed(progress.bytesPerSecond).leftPadded(to: 10)
+            // Without a size there is no percentage: what has arrived is then what matters.
+            parts += size.map { [speed, $0] } ?? [done.leftPadded(to: 8), speed]
+            if progress.size != nil {
+                let left = progress.secondsLeft.flatMap(Units.duration)
+                parts.append("ETA \((left ?? "-").leftPadded(to: 6))")
+            }
+            parts.append("\("\(progress.connections)".leftPadded(to: 2)) conn")
+        case .verifying, .publishing:
+            parts.append("\(progress.phase.rawValue)".leftPadded(to: 10))
+            parts.append(size ?? done.leftPadded(to: 8))
+        }
+        return parts
+    }
+
+    /// Divides the room beside the essentials, in columns; 0 leaves a part out.
+    ///
+    /// The smallest map comes first, then the name, and the map grows into what is left.
+    private func share(_ room: Int) -> (name: Int, map: Int) {
+        let frame = Self.gap.count + 2
+        let smallestMap = progress.map.isEmpty ? 0 : Self.mapColumns.lowerBound + frame
+        let wanted = min(
+            Self.nameColumns.upperBound, PrintableText.width(PrintableText.escape(name)))
+        let offered = min(wanted, room - smallestMap - Self.gap.count)
+        let name = offered >= min(wanted, Self.nameColumns.lowerBound) ? offered : 0
+        let rest = room - (name > 0 ? name + Self.gap.count : 0)
+        guard smallestMap > 0, rest >= smallestMap else { return (name, 0) }
+        return (name, min(Self.mapColumns.upperBound, rest - frame))
+    }
+}
+
+extension String {
+    /// The text with spaces before it, so that it has at least `columns` characters.
+    fileprivate func leftPadded(to columns: Int) -> String {
+        String(repeating: " ", count: max(0, columns - count)) + self
+    }
+
+    fileprivate var trimmingSpaces: String {
+        String(drop { $0 == " " }.split(separator: " ").joined(separator: " "))
+    }
+}
