@@ -1,0 +1,295 @@
+import Assembler
+import Glibc
+import Segmenter
+
+/// An error in words: what happened, what is kept, what to do next, and how segget then ends.
+struct Diagnostic {
+    /// The code that segget ends with.
+    let status: ExitStatus
+    /// A stable name for programs; `docs/json.md` lists them all.
+    let kind: String
+    /// What happened, to which URL or file.
+    let message: String
+    /// What to do next.
+    let hint: String
+    /// What is left on disk, when anything can be.
+    var kept: String?
+
+    /// The lines to print.
+    var messages: [Message] {
+        [Message(.error, message)] + (kept.map { [Message(.kept, $0)] } ?? [])
+            + [Message(.hint, hint)]
+    }
+
+    /// Words a failed download; `signal` is the one that asked it to stop, if one did.
+    init(_ error: DownloadError, signal: Int32? = nil) {
+        let url = Self.quote(error.url)
+        let again = "run the same command again\(error.bytesKept > 0 ? " to resume" : "")"
+        self =
+            switch error.reason {
+            case .invalidURL(let problem):
+                Self(
+                    .usage, "invalid_url", "the URL cannot be used: \(problem)",
+                    hint: "give a complete URL that starts with `https://` or `http://`")
+            case .invalidHeader(let header):
+                // Not the value: it may be a secret.
+                Self(
+                    .usage, "invalid_header",
+                    "the header \(Self.quote(header.prefix { $0 != ":" })) is malformed",
+                    hint: "give it as `--header 'Name: value'`")
+            case .certificateFile(let path):
+                Self(
+                    .usage, "certificate_file",
+                    "the certificate file \(Self.quote(path)) cannot be used",
+                    hint: "give `--ca-certificate` a readable PEM file with certificates")
+            case .assembly(let failure):
+                Self(failure, again: again)
+            case .transfer(let failure, let attempts):
+                Self(failure, attempts: attempts, url: url, again: again)
+            case .refused(let code):
+                Self(
+                    .refused, "refused",
+                    "the server refused access to \(url): \(Self.describe(status: code))",
+                    hint: Self.hint(refused: code))
+            case .untrusted(let problem):
+                Self(
+                    .refused, "untrusted",
+                    "the certificate of the server of \(url) is not trusted: \(problem)",
+                    hint: "if its authority is yours, name its file with `--ca-certificate`")
+            case .unsafeRedirect(let target):
+                Self(
+                    .refused, "unsafe_redirect",
+                    "\(url) redirects to \(Self.quote(target)), which is less safe: not followed",
+                    hint: "if you trust the target, download from its own URL")
+            case .tooManyRedirects(let limit):
+                Self(
+                    .unavailable, "too_many_redirects",
+                    "\(url) redirects more than \(Units.count(Int64(limit), "time"))",
+                    hint: "check the URL: it may redirect to itself")
+            case .remoteChanged(let breach):
+                Self(
+                    .remoteChanged, "remote_changed",
+                    "\(url) changed while it was fetched, and again after starting over: "
+                        + Self.describe(breach),
+                    hint: "run the same command again when the remote file no longer changes")
+            case .contract(let breach):
+                Self(
+                    .remoteChanged, "contract_broken",
+                    "the server broke the range contract for \(url): \(Self.describe(breach))",
+                    hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
+            case .cancelled:
+                Self(
+                    signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
+                    "the download of \(url) was stopped\(signal.map(Self.cause) ?? "")",
+                    hint: again)
+            }
+        kept = Self.kept(error)
+    }
+
+    private init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+    }
+
+    private static func cause(_ signal: Int32) -> String {
+        switch signal {
+        case SIGINT: " by SIGINT"
+        case SIGTERM: " by SIGTERM"
+        default: " by SIGHUP"
+        }
+    }
+
+    /// Text between backticks.
+    static func quote(_ text: some StringProtocol) -> String { "`\(text)`" }
+}
+
+// MARK: - Files
+
+extension Diagnostic {
+    private init(_ failure: AssemblyError, again: String) {
+        let elsewhere = "choose another name with `--output`, or a folder with `--directory`"
+        self =
+            switch failure {
+            case .destinationExists(let path):
+                Self(
+                    .cannotCreate, "destination_exists", "\(Self.quote(path)) exists already",
+                    hint: "give `--overwrite` to replace it, or \(elsewhere)")
+            case .notARegularFile(let path):
+                Self(
+                    .cannotCreate, "not_a_regular_file",
+                    "\(Self.quote(path)) is not a regular file, so it is left alone",
+                    hint: elsewhere)
+            case .folderUnavailable(let path, let code):
+                Self(
+                    .cannotCreate, "folder_unavailable",
+                    "the folder \(Self.quote(path)) cannot be opened: \(Self.describe(errno: code))",
+                    hint: "create it or check its permissions, or choose another folder")
+            case .cannotCreate(let path, let code):
+                Self(
+                    [ENOSPC, EDQUOT, EIO].contains(code) ? .disk : .cannotCreate, "cannot_create",
+                    "\(Self.quote(path)) cannot be created: \(Self.describe(errno: code))",
+                    hint: "check the folder's permissions and free space, or \(elsewhere)")
+            case .busy(let path):
+                Self(
+                    .cannotCreate, "busy",
+                    "another process is downloading to \(Self.quote(path)) at this moment",
+                    hint: "wait until it has ended, or \(elsewhere)")
+            case .foreignPart(let path):
+                Self(
+                    .cannotCreate, "foreign_part",
+                    "\(Self.quote(path)) stands there without a manifest: it may not be segget's",
+                    hint: "move it away if you want to keep it, else remove it, or \(elsewhere)")
+            case .noSpace(let path, let needed, let free):
+                Self(
+                    .disk, "no_space",
+                    "too little space for \(Self.quote(path)): \(Units.size(needed)) needed, "
+                        + "\(Units.size(free)) free",
+                    hint: "free \(Units.size(needed - free)) or more, then \(again)")
+            case .io(let operation, let path, let code):
+                Self(
+                    .disk, "io",
+                    "\(Self.quote(operation)) failed on \(Self.quote(path)): "
+                        + Self.describe(errno: code),
+                    hint: code == ENOSPC || code == EDQUOT
+                        ? "free some space, then \(again)" : "check the disk, then \(again)")
+            case .digestMismatch(let expected, let actual, let part):
+                Self(
+                    .checksumMismatch, "checksum_mismatch",
+                    "the data in \(Self.quote(part)) has the wrong checksum: "
+                        + "expected `\(expected)`, got `\(actual)`",
+                    hint: "check the expected value; the same command fetches everything anew")
+            }
+    }
+
+    /// What a failure leaves behind; `nil` where segget never came to touch the disk.
+    private static func kept(_ error: DownloadError) -> String? {
+        switch error.reason {
+        case .assembly(.digestMismatch(_, _, let part)):
+            return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
+        case .invalidURL, .invalidHeader, .certificateFile,
+            .assembly(.destinationExists), .assembly(.notARegularFile), .assembly(.busy),
+            .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
+            return nil
+        default:
+            guard let path = error.path else { return nil }
+            guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
+            return "\(Units.size(error.bytesKept)) in \(quote(path + ".part"))"
+        }
+    }
+
+    static func describe(errno code: Int32) -> String {
+        strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    }
+}
+
+// MARK: - Requests
+
+extension Diagnostic {
+    private init(_ failure: TransferFailure, attempts: Int, url: String, again: String) {
+        let mirror = "a proxy or cache on the way may be at fault: try later, or a mirror"
+        let (status, hint): (ExitStatus, String) =
+            switch failure {
+            case .network: (.unavailable, "check the network and the host name, then \(again)")
+            case .status(let code) where [401, 403, 407].contains(code):
+                (.refused, Self.hint(refused: code))
+            case .status(let code) where (400..<500).contains(code) && ![408, 429].contains(code):
+                (.unavailable, "check the URL: the server does not offer it")
+            case .status: (.unavailable, "the server may recover: \(again) later")
+            case .stalled:
+                (.unavailable, "check the network, then \(again); `--stall-timeout` waits longer")
+            case .truncated: (.unavailable, again)
+            case .breach: (.remoteChanged, mirror)
+            case .retryAfterTooLong: (.unavailable, "\(again) after that time")
+            }
+        let tries = attempts > 1 ? " (\(attempts) attempts without progress)" : ""
+        self.init(
+            status, Self.kind(of: failure),
+            "\(url) could not be fetched: \(Self.describe(failure))\(tries)", hint: hint)
+    }
+
+    private static func hint(refused code: Int) -> String {
+        switch code {
+        case 401: "give credentials, as with `--header 'Authorization: Bearer TOKEN'`"
+        case 407: "the proxy asks for credentials: put them into the proxy's URL"
+        default: "the link may have expired, or need credentials given with `--header`"
+        }
+    }
+
+    /// A stable name for programs, as ``kind``.
+    static func kind(of failure: TransferFailure) -> String {
+        switch failure {
+        case .network: "network"
+        case .status(let code): [401, 403, 407].contains(code) ? "refused" : "status"
+        case .stalled: "stalled"
+        case .truncated: "truncated"
+        case .breach: "contract_broken"
+        case .retryAfterTooLong: "retry_after_too_long"
+        }
+    }
+
+    static func describe(_ failure: TransferFailure) -> String {
+        switch failure {
+        case .network(let code, let message):
+            message.isEmpty ? "network error \(code) of libcurl" : message
+        case .status(let code): "the server answered \(describe(status: code))"
+        case .stalled(let seconds): "no data for \(Units.elapsed(seconds))"
+        case .truncated(let missing):
+            "the reply ended \(Units.count(missing, "byte")) too early"
+        case .breach(let breach): describe(breach)
+        case .retryAfterTooLong(let seconds):
+            "the server asks to wait \(Units.elapsed(seconds)) before the next try"
+        }
+    }
+
+    static func describe(_ breach: ContractBreach) -> String {
+        switch breach {
+        case .wholeFileForRange: "the whole file came in place of a range"
+        case .unexpectedStatus(let code): "a range was answered with \(describe(status: code))"
+        case .rangeNotSatisfiable: "the range lies outside the file (416)"
+        case .contentRangeUnusable(nil): "`Content-Range` is missing"
+        case .contentRangeUnusable(let value?): "`Content-Range: \(value)` is malformed"
+        case .otherRange(let asked, let got): "bytes \(asked) were asked for, \(got) came"
+        case .otherSize(let expected, let got):
+            "the size was \(exact(expected)) and is now \(exact(got))"
+        case .otherLength(let expected, let got):
+            "the length of the reply is \(exact(got)) in place of \(exact(expected))"
+        case .otherETag(let expected, let got):
+            "the ETag was `\(expected)` and is now \(got.map { quote($0) } ?? "missing")"
+        case .otherLastModified(let expected, let got):
+            "`Last-Modified` was `\(expected)` and is now \(got.map { quote($0) } ?? "missing")"
+        case .contentCoding(let coding): "the reply is encoded as `\(coding)`, unasked"
+        case .bodyTooLong: "more data came than had been announced"
+        }
+    }
+
+    static func describe(_ error: DigestSyntaxError) -> String {
+        switch error {
+        case .noSeparator:
+            "a checksum is given as `ALGO:HEX`; there is neither `:` nor `=`"
+        case .unknownAlgorithm(let name):
+            "the algorithm `\(PrintableText.escape(name))` is unknown; "
+                + "known are \(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .wrongLength(let algorithm, let expected, let got):
+            "a \(algorithm.rawValue) value has \(expected) hexadecimal digits, not \(got)"
+        case .notHexadecimal: "the value holds something other than hexadecimal digits"
+        }
+    }
+
+    static func exact(_ bytes: Int64?) -> String {
+        bytes.map { Units.count($0, "byte") } ?? "unknown"
+    }
+
+    static func describe(status code: Int) -> String {
+        let names = [
+            400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+            405: "Method Not Allowed", 407: "Proxy Authentication Required",
+            408: "Request Timeout", 410: "Gone", 416: "Range Not Satisfiable",
+            429: "Too Many Requests", 451: "Unavailable For Legal Reasons",
+            500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
+            504: "Gateway Timeout",
+        ]
+        return names[code].map { "\(code) (\($0))" } ?? "\(code)"
+    }
+}

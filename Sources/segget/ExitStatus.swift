@@ -1,0 +1,52 @@
+import Glibc
+
+/// How segget ends, after sysexits: the one table of exit codes.
+enum ExitStatus: Int32, CaseIterable {
+    case done = 0
+    case usage = 64
+    case checksumMismatch = 65
+    case unavailable = 69
+    case cannotCreate = 73
+    case disk = 74
+    case stopped = 75
+    case remoteChanged = 76
+    case refused = 77
+    case interrupted = 130
+    case terminated = 143
+
+    /// What the code says, for the help text.
+    var meaning: String {
+        switch self {
+        case .done: "done and verified"
+        case .usage: "wrong usage: options, URL, header or certificate file"
+        case .checksumMismatch: "checksum mismatch; nothing was published"
+        case .unavailable: "server or network failed, retries included"
+        case .cannotCreate: "the destination cannot be made, or exists"
+        case .disk: "the disk failed or is full"
+        case .stopped: "stopped; the same command resumes"
+        case .remoteChanged: "the remote file changed, or the server broke the range contract"
+        case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
+        case .interrupted: "stopped by SIGINT; the same command resumes"
+        case .terminated: "stopped by SIGTERM; the same command resumes"
+        }
+    }
+
+    /// The status of a run that the signal stopped.
+    init(signal: Int32) {
+        self =
+            switch signal {
+            case SIGINT: .interrupted
+            case SIGTERM: .terminated
+            default: .stopped
+            }
+    }
+
+    /// The table as help text.
+    static var help: String {
+        allCases.map { status in
+            let code = "\(status.rawValue)"
+            let padding = String(repeating: " ", count: 4 - code.count)
+            return "  \(padding)\(code)  \(status.meaning)"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,36 @@
+/// One line for people, on standard error.
+///
+/// Whatever it quotes, it holds no control characters.
+struct Message: Equatable {
+    /// What kind of line it is; shown in front of it.
+    enum Label: String {
+        case error, kept, hint, note
+        /// A line that speaks for itself.
+        case none = ""
+    }
+
+    let label: Label
+    let text: String
+
+    /// Makes a line; control characters in the text become visible escapes.
+    init(_ label: Label, _ text: String) {
+        self.label = label
+        self.text = PrintableText.escape(text)
+    }
+
+    /// The line without its end; colour never carries meaning of its own.
+    func line(colour: Bool) -> String {
+        guard label != .none else { return text }
+        let name = "\(label.rawValue):"
+        return colour ? "\u{1b}[\(colourCode)m\(name)\u{1b}[0m \(text)" : "\(name) \(text)"
+    }
+
+    private var colourCode: String {
+        switch label {
+        case .error: "1;31"
+        case .note: "1;33"
+        case .hint: "1;36"
+        case .kept, .none: "1"
+        }
+    }
+}

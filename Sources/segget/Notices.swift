@@ -1,0 +1,111 @@
+import Assembler
+import Segmenter
+
+extension DownloadNotice {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    var kind: String {
+        switch self {
+        case .startedOver: "started_over"
+        case .retrying: "retrying"
+        case .resolvingAgain: "resolving_again"
+        case .rangesIgnored: "ranges_ignored"
+        case .replyRefused: "reply_refused"
+        case .damaged: "damaged"
+        case .stole: "stole"
+        case .headUnusable: "head_unusable"
+        case .endUnproven: "end_unproven"
+        }
+    }
+
+    /// Whether a person should see it without asking for details.
+    var isAlwaysShown: Bool {
+        switch self {
+        case .startedOver, .rangesIgnored, .damaged, .endUnproven: true
+        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
+        }
+    }
+
+    /// What happened, in words.
+    var text: String {
+        switch self {
+        case .startedOver(let reason):
+            "starting over: \(reason.text)"
+        case .retrying(let range, let attempt, let delay, let cause):
+            "\(Self.name(range)) in \(Units.elapsed(delay)), attempt \(attempt): "
+                + Diagnostic.describe(cause)
+        case .resolvingAgain(let status):
+            "the server answered \(Diagnostic.describe(status: status)): "
+                + "following the original URL again"
+        case .rangesIgnored:
+            "the server ignored a range request: fetching in one stream"
+        case .replyRefused(let breach):
+            "a reply was refused, none of it is written: \(Diagnostic.describe(breach))"
+        case .damaged(let range):
+            "bytes \(range) on disk failed their CRC-32: fetching them again"
+        case .stole(let range):
+            "a free connection took over bytes \(range)"
+        case .headUnusable(let problem):
+            "`HEAD` did not do (\(problem)): using `GET`"
+        case .endUnproven:
+            "the server told no size and closed the connection: nothing proves that the file is "
+                + "whole"
+        }
+    }
+
+    private static func name(_ range: ByteRange?) -> String {
+        range.map { "trying bytes \($0) again" } ?? "trying again"
+    }
+}
+
+extension StartOverReason {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    var kind: String {
+        switch self {
+        case .notWanted: "not_wanted"
+        case .partMissing: "part_missing"
+        case .manifestUnreadable: "manifest_unreadable"
+        case .manifestVersion: "manifest_version"
+        case .urlChanged: "url_changed"
+        case .sizeChanged: "size_changed"
+        case .etagChanged: "etag_changed"
+        case .lastModifiedChanged: "last_modified_changed"
+        case .noValidator: "no_validator"
+        case .noRanges: "no_ranges"
+        case .rejected: "rejected"
+        case .changedMidway: "changed_midway"
+        case .streamBroken: "stream_broken"
+        }
+    }
+
+    /// Why the earlier part cannot be continued, in words.
+    var text: String {
+        switch self {
+        case .notWanted: "`--no-resume` was given"
+        case .partMissing: "the manifest of an earlier run is there, but its `.part` is gone"
+        case .manifestUnreadable: "the manifest of the earlier run cannot be read"
+        case .manifestVersion(let version):
+            "the manifest of the earlier run has format \(version), which this segget cannot read"
+        case .urlChanged:
+            "the earlier part is from another URL, and nothing proves that the file is the same"
+        case .sizeChanged(let was, let now):
+            "the remote file's size was \(Diagnostic.exact(was)) and is now "
+                + Diagnostic.exact(now)
+        case .etagChanged(let was, let now):
+            "the remote file changed: its ETag was \(Self.show(was)) and is now \(Self.show(now))"
+        case .lastModifiedChanged(let was, let now):
+            "the remote file changed: `Last-Modified` was \(Self.show(was)) and is now "
+                + Self.show(now)
+        case .noValidator:
+            "the server sends neither a strong ETag nor a usable `Last-Modified`, so nothing "
+                + "proves that the file is the same; `--checksum` would"
+        case .noRanges: "the server does not serve byte ranges"
+        case .rejected: "the earlier part was complete and its checksum was wrong"
+        case .changedMidway: "the remote file changed while it was being fetched"
+        case .streamBroken: "the stream broke off, and the server cannot continue it"
+        }
+    }
+
+    private static func show(_ validator: String?) -> String {
+        validator.map { Diagnostic.quote($0) } ?? "missing"
+    }
+}
