@@ -1,3 +1,21 @@
 import ArgumentParser
-import Segmenter
-@main struct Segget: AsyncParsableCommand { mutating func run() async throws { x() } }
+
+/// The command `segget`.
+@main struct Segget: ParsableCommand {
+    /// The version of this program.
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "segget",
+        abstract: "Download a file over HTTP(S) in segments; resumable and verified.",
+        usage: "segget [get] <url> [<options>]\nsegget probe <url> [<options>]",
+        discussion: """
+            `segget URL` is short for `segget get URL`; `segget help get` lists its options.
+
+            Exit codes:
+            \(ExitStatus.help)
+            """,
+        version: "segget \(version)",
+        subcommands: [GetCommand.self, ProbeCommand.self],
+        defaultSubcommand: GetCommand.self)
+}

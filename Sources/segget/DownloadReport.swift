@@ -1,0 +1,136 @@
+import FoundationEssentials
+import Glibc
+import Segmenter
+
+/// Tells what a download does: messages and progress to standard error, JSON to standard output.
+struct DownloadReport {
+    /// What is reported, and how.
+    struct Settings: Sendable {
+        /// How much is said in messages.
+        enum Detail {
+            case errors, normal, all
+        }
+
+        var style: ProgressView.Style
+        var terminal: Terminal
+        var detail: Detail
+        var json: Bool
+        /// Number of connections that were asked for.
+        var connections: Int
+    }
+
+    private let settings: Settings
+    private let view: ProgressView
+    private let writeJSON: (String) -> Bool
+    private let clock = ContinuousClock()
+    private let begun: ContinuousClock.Instant
+    private var jsonIsOpen: Bool
+    private var lastTick: Int64 = -1
+    private var name = ""
+    private var endIsProven = true
+
+    /// Reports to the standard streams.
+    init(_ settings: Settings) {
+        let view = ProgressView(
+            style: settings.style, terminal: settings.terminal,
+            width: { Terminal.width(of: STDERR_FILENO) },
+            write: { StandardStreams.write($0, to: STDERR_FILENO) })
+        self.init(settings, view: view) { StandardStreams.write($0, to: STDOUT_FILENO) }
+    }
+
+    /// Reports to a view and, as far as wanted, to `writeJSON`, which tells whether it takes more.
+    init(_ settings: Settings, view: ProgressView, writeJSON: @escaping (String) -> Bool) {
+        self.settings = settings
+        self.view = view
+        self.writeJSON = writeJSON
+        jsonIsOpen = settings.json
+        begun = clock.now
+        emit("run", JSONEvents.Run(at: Date()))
+    }
+
+    /// Reports an event; the end is left to ``finish(_:signal:)``.
+    mutating func handle(_ event: DownloadEvent) {
+        switch event {
+        case .probed(let file): probed(file)
+        case .started(let start): started(start)
+        case .notice(let notice): noticed(notice)
+        case .progress(let progress):
+            view.show(progress, name: name)
+            let tick = Units.whole(progress.elapsed * 10)
+            if tick != lastTick { emit("progress", JSONEvents.Progress(progress)) }
+            lastTick = tick
+        case .finished: break
+        }
+    }
+
+    /// Reports the end.
+    ///
+    /// - Returns: What segget ends with.
+    mutating func finish(
+        _ result: Result<DownloadedFile, DownloadError>, signal: Int32?
+    ) -> ExitStatus {
+        view.clear()
+        switch result {
+        case .success(let file):
+            emit("finished", JSONEvents.Finished(file))
+            say(.none, Summary(file, endIsProven: endIsProven).text)
+            return .done
+        case .failure(let error):
+            let diagnostic = Diagnostic(error, signal: signal)
+            emit("error", JSONEvents.Failure(error, diagnostic))
+            for message in diagnostic.messages { view.print(message) }
+            return diagnostic.status
+        }
+    }
+
+    private mutating func probed(_ file: RemoteFile) {
+        name = file.suggestedName
+        let report = ProbeReport(file)
+        emit("probed", report)
+        guard settings.detail == .all else { return }
+        for line in report.lines(connections: settings.connections) { say(.none, line) }
+    }
+
+    private mutating func started(_ start: DownloadStart) {
+        name = start.path.split(separator: "/").last.map(String.init) ?? start.path
+        emit("started", JSONEvents.Started(start))
+        switch start.plan {
+        case .segments: break
+        case .oneStreamNoRanges:
+            say(.note, "the server serves no byte ranges: one stream, which cannot be resumed")
+        case .oneStreamUnknownSize:
+            say(.note, "the server does not tell the size: fetching in one stream")
+            endIsProven = false
+        }
+        if start.identity == "none", start.plan == .segments {
+            say(
+                .note,
+                "identity: none: the server sends nothing that tells versions apart, so a stopped "
+                    + "download starts over")
+        }
+        if start.resumedBytes > 0 {
+            let size = start.size.map { " of \(Units.size($0))" } ?? ""
+            say(.note, "resuming: \(Units.size(start.resumedBytes))\(size) from an earlier run")
+        }
+    }
+
+    private mutating func noticed(_ notice: DownloadNotice) {
+        if notice == .endUnproven { endIsProven = false }
+        emit("notice", JSONEvents.Notice(notice))
+        if notice.isAlwaysShown || settings.detail == .all { say(.note, notice.text) }
+    }
+
+    private func say(_ label: Message.Label, _ text: String) {
+        guard settings.detail != .errors else { return }
+        view.print(Message(label, text))
+    }
+
+    private mutating func emit(_ event: String, _ payload: some Encodable) {
+        guard jsonIsOpen else { return }
+        let elapsed = begun.duration(to: clock.now) / .seconds(1)
+        let line = JSONLine(event: event, time: elapsed, payload: payload)
+        guard let text = JSONText.line(line) else { return }
+        // Whoever read it has gone; the download goes on.
+        jsonIsOpen = writeJSON(text + "\n")
+    }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import Assembler
+import Glibc
+import Segmenter
+
+/// `segget get`: fetches one file.
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Download a file.",
+        discussion: """
+            The file is fetched in segments over several connections into `NAME.part`, with a \
+            manifest `NAME.segget` beside it, and renamed to `NAME` when it is complete and \
+            verified. If segget is stopped in between, however that happens, the same command \
+            resumes.
+            """)
+
+    /// How progress is shown.
+    enum Progress: String, CaseIterable, ExpressibleByArgument {
+        case auto, bar, plain, none
+    }
+
+    @Argument(help: "What to download: an http or https URL.")
+    var url: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Save as this file.", valueName: "file"))
+    var output: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Save in this folder, under the name that the server or the URL suggests. "
+                + "(default: the current folder)", valueName: "dir"))
+    var directory: String?
+
+    @Option(
+        name: [.customShort("x"), .long],
+        help: ArgumentHelp("Number of connections, 1 to 64.", valueName: "n"))
+    var connections = DownloadOptions().connections
+
+    @Option(
+        help: ArgumentHelp(
+            "The digest that the file must have.",
+            discussion: "ALGO is sha-256, sha-512, sha-1, md5 or crc32.",
+            valueName: "algo:hex"),
+        transform: GetCommand.digest)
+    var checksum: Digest?
+
+    @Flag(help: "Replace an existing file, once the new one is complete and verified.")
+    var overwrite = false
+
+    @Flag(help: "Start over instead of resuming an earlier run.")
+    var noResume = false
+
+    @OptionGroup(title: "Request options")
+    var request: RequestOptions
+
+    @Flag(name: .shortAndLong, help: "Print errors only.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
+    var verbose = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Show progress as a bar, as plain lines, or not at all.",
+            discussion: """
+                auto is a bar on a terminal and plain lines elsewhere; with `--json` it is none. \
+                All of it goes to standard error.
+                """))
+    var progress = Progress.auto
+
+    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    var json = false
+
+    func validate() throws {
+        guard output == nil || directory == nil else {
+            throw ValidationError("`--output` and `--directory` cannot be used together")
+        }
+        guard output != "", directory != "", !url.isEmpty else {
+            throw ValidationError("an empty URL or path cannot be used")
+        }
+        guard output != "-" else {
+            throw ValidationError(
+                "segget cannot write to standard output; `./-` is a file of that name")
+        }
+        guard output?.hasSuffix("/") != true else {
+            throw ValidationError("`--output` names a file; `--directory` takes a folder")
+        }
+        guard (1...64).contains(connections) else {
+            throw ValidationError("`--connections` takes 1 to 64, not \(connections)")
+        }
+        guard !quiet || !verbose else {
+            throw ValidationError("`--quiet` and `--verbose` cannot be used together")
+        }
+    }
+
+    /// Downloads on other threads while this one, the main thread, waits for signals.
+    func run() throws {
+        StandardStreams.prepare()
+        let interrupts = Interrupts()
+        let session = DownloadSession()
+        let download = session.start(url, to: destination, options: options)
+        let settings = reportSettings
+        Task {
+            var report = DownloadReport(settings)
+            for await event in download.events { report.handle(event) }
+            let status = report.finish(await download.result, signal: interrupts.received)
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        interrupts.wait {
+            download.cancel()
+            return true
+        }
+    }
+
+    /// Where the file goes.
+    var destination: Destination {
+        output.map { .file($0) } ?? .folder(directory ?? ".")
+    }
+
+    /// The library's options.
+    var options: DownloadOptions {
+        var options = request.downloadOptions
+        options.connections = connections
+        options.checksum = checksum
+        options.overwrite = overwrite
+        options.resume = !noResume
+        return options
+    }
+
+    /// What is reported, and how.
+    var reportSettings: DownloadReport.Settings {
+        let terminal = Terminal.standardError
+        let style: ProgressView.Style =
+            switch progress {
+            case _ where quiet: .none
+            case .auto where json: .none
+            case .auto: terminal.canRedraw ? .bar : .plain
+            case .bar: .bar
+            case .plain: .plain
+            case .none: .none
+            }
+        return DownloadReport.Settings(
+            style: style, terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
+            json: json, connections: connections)
+    }
+
+    /// Reads `--checksum`.
+    static func digest(_ text: String) throws -> Digest {
+        do throws(DigestSyntaxError) {
+            return try Digest(parsing: text)
+        } catch {
+            throw ValidationError(Diagnostic.describe(error))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Assembler
+import FoundationEssentials
+import Segmenter
+
+/// The facts of each event of `--json`.
+///
+/// `docs/json.md` describes them; a test holds that page to what is written here.
+enum JSONEvents {
+    /// segget has started.
+    struct Run: Encodable {
+        var format = 1
+        var version = Segget.version
+        var clock: String
+
+        init(at now: Date) { clock = now.formatted(.iso8601) }
+    }
+
+    /// Fetching begins.
+    struct Started: Encodable {
+        var path: String
+        var size: Int64?
+        var bytesResumed: Int64
+        var connections: Int
+        var plan: String
+        var identity: String
+
+        init(_ start: DownloadStart) {
+            path = start.path
+            size = start.size
+            bytesResumed = start.resumedBytes
+            connections = start.connections
+            plan = start.plan.name
+            identity = start.identity
+        }
+    }
+
+    /// Something happened on the way.
+    struct Notice: Encodable {
+        var notice: String
+        var message: String
+        var reason: String?
+        var start: Int64?
+        var end: Int64?
+        var attempt: Int?
+        var delay: Double?
+        var status: Int?
+
+        init(_ notice: DownloadNotice) {
+            self.notice = notice.kind
+            message = notice.text
+            switch notice {
+            case .startedOver(let reason): self.reason = reason.kind
+            case .retrying(let range, let attempt, let delay, let cause):
+                reason = Diagnostic.kind(of: cause)
+                self.attempt = attempt
+                self.delay = delay
+                set(range)
+            case .resolvingAgain(let status): self.status = status
+            case .damaged(let range), .stole(let range): set(range)
+            case .rangesIgnored, .replyRefused, .headUnusable, .endUnproven: break
+            }
+        }
+
+        private mutating func set(_ range: ByteRange?) {
+            start = range?.start
+            end = range?.end
+        }
+    }
+
+    /// How far the download is.
+    struct Progress: Encodable {
+        var phase: String
+        var bytesDone: Int64
+        var size: Int64?
+        var bytesVerifying: Int64
+        var bytesReceived: Int64
+        var bytesPerSecond: Int64
+        var secondsLeft: Int64?
+        var connections: Int
+        var map: [UInt8]
+
+        init(_ progress: DownloadProgress) {
+            phase = progress.phase.rawValue
+            bytesDone = progress.bytesDone
+            size = progress.size
+            bytesVerifying = progress.bytesVerifying
+            bytesReceived = progress.bytesReceived
+            bytesPerSecond = Units.whole(progress.bytesPerSecond)
+            secondsLeft = progress.secondsLeft.map { Units.whole($0.rounded(.up)) }
+            connections = progress.connections
+            map = progress.map
+        }
+    }
+
+    /// The file is complete and in its place.
+    struct Finished: Encodable {
+        var path: String
+        var size: Int64
+        var crc32: String
+        var verified: [String]
+        var bytesReceived: Int64
+        var bytesResumed: Int64
+        var seconds: Double
+
+        init(_ file: DownloadedFile) {
+            path = file.path
+            size = file.size
+            crc32 = Digest(crc32: file.crc32).hex
+            verified = file.verified.map(\.description)
+            bytesReceived = file.bytesReceived
+            bytesResumed = file.bytesResumed
+            seconds = (file.seconds * 1000).rounded() / 1000
+        }
+    }
+
+    /// The download failed or was stopped.
+    struct Failure: Encodable {
+        var code: Int32
+        var kind: String
+        var message: String
+        var hint: String
+        var url: String
+        var path: String?
+        var bytesKept: Int64
+
+        init(_ error: DownloadError, _ diagnostic: Diagnostic) {
+            code = diagnostic.status.rawValue
+            kind = diagnostic.kind
+            message = diagnostic.message
+            hint = diagnostic.hint
+            url = error.url
+            path = error.path
+            bytesKept = error.bytesKept
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import FoundationEssentials
+
+/// One event of `--json`: its name and time, with the payload's own keys beside them.
+struct JSONLine<Payload: Encodable>: Encodable {
+    /// What happened.
+    var event: String
+    /// Seconds since segget started.
+    var time: Double
+    /// Its facts.
+    var payload: Payload
+
+    private enum CodingKeys: CodingKey {
+        case event, time
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(event, forKey: .event)
+        try container.encode(time.roundedToMilliseconds, forKey: .time)
+        try payload.encode(to: encoder)
+    }
+}
+
+/// How JSON is written.
+enum JSONText {
+    /// The value as JSON on one line, without its end; `nil` for what JSON cannot hold.
+    static func line(_ value: some Encodable) -> String? {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return nil }
+        return escape(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Writes as `\uXXXX` what JSON allows as it is, but a terminal may act upon.
+    ///
+    /// Such characters stand in strings only, where the escape means the same.
+    private static func escape(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: PrintableText.isUnsafe) else { return json }
+        return json.unicodeScalars.reduce(into: "") { result, scalar in
+            if PrintableText.isUnsafe(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Double {
+    /// The number with at most three decimals.
+    fileprivate var roundedToMilliseconds: Double { (self * 1000).rounded() / 1000 }
+}

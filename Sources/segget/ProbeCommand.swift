@@ -1,0 +1,67 @@
+import ArgumentParser
+import Glibc
+import Segmenter
+
+/// `segget probe`: shows what a server offers.
+struct ProbeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe",
+        abstract: "Show what the server offers, and how segget would fetch it.",
+        discussion: "Nothing is saved. The report goes to standard output.")
+
+    @Argument(help: "What to look at: an http or https URL.")
+    var url: String
+
+    @OptionGroup(title: "Request options")
+    var request: RequestOptions
+
+    @Flag(help: "Write the report as one JSON object (see docs/json.md).")
+    var json = false
+
+    func validate() throws {
+        guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
+    }
+
+    /// Asks on other threads while this one, the main thread, waits for signals.
+    func run() throws {
+        StandardStreams.prepare()
+        let interrupts = Interrupts()
+        let session = DownloadSession()
+        let (url, options, json) = (url, request.downloadOptions, json)
+        Task {
+            let status: ExitStatus
+            do throws(DownloadError) {
+                let file = try await session.probe(url, options: options)
+                status = Self.show(ProbeReport(file), options: options, json: json)
+            } catch {
+                status = Self.show(error, json: json)
+            }
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        // There is nothing to put in order.
+        interrupts.wait { false }
+    }
+
+    private static func show(
+        _ report: ProbeReport, options: DownloadOptions, json: Bool
+    ) -> ExitStatus {
+        let lines =
+            json ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections)
+        let text = lines.joined(separator: "\n") + "\n"
+        // The report is all that was asked for: not to get rid of it is a failure.
+        return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
+    }
+
+    private static func show(_ error: DownloadError, json: Bool) -> ExitStatus {
+        let diagnostic = Diagnostic(error)
+        if json, let line = JSONText.line(JSONEvents.Failure(error, diagnostic)) {
+            StandardStreams.write(line + "\n", to: STDOUT_FILENO)
+        }
+        for message in diagnostic.messages {
+            let line = message.line(colour: Terminal.standardError.colour)
+            StandardStreams.write(line + "\n", to: STDERR_FILENO)
+        }
+        return diagnostic.status
+    }
+}

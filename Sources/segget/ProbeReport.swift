@@ -1,0 +1,124 @@
+import Assembler
+import Segmenter
+
+/// What a server offers, and how segget would fetch it.
+struct ProbeReport: Encodable {
+    var url: String
+    var finalURL: String
+    var redirects: Int
+    var name: String
+    var size: Int64?
+    var type: String?
+    var etag: String?
+    var lastModified: String?
+    var acceptsRanges: Bool?
+    var digests: [String]
+    var probedBy: String
+    var headProblem: String?
+    var plan: String
+    var identity: String
+
+    private enum CodingKeys: String, CodingKey {
+        // The key strategy would make `final_ur_l` of `finalURL`.
+        case finalURL = "finalUrl"
+        case url, redirects, name, size, type, etag, lastModified, acceptsRanges, digests
+        case probedBy, headProblem, plan, identity
+    }
+
+    init(_ file: RemoteFile) {
+        url = file.url
+        finalURL = file.effectiveURL
+        redirects = file.redirects
+        name = file.suggestedName
+        size = file.size
+        type = file.contentType
+        etag = file.etag
+        lastModified = file.lastModified
+        acceptsRanges = file.acceptsRanges
+        digests = file.digests.map(\.description)
+        probedBy = file.probedBy
+        headProblem = file.headProblem
+        plan = file.plan.name
+        identity = file.resumeIdentity
+    }
+
+    /// The report for people, a line for each fact; no control characters.
+    func lines(connections: Int) -> [String] {
+        let moves = redirects == 0 ? "" : " (\(Units.count(Int64(redirects), "redirect")))"
+        let isWeak = etag?.hasPrefix("W/") == true
+        let ranges = acceptsRanges.map { $0 ? "served" : "not served" } ?? "not advertised"
+        let facts = [
+            ("url", url),
+            ("final url", finalURL + moves),
+            ("name", name),
+            ("size", size.map { "\(Units.size($0)) (\(Units.count($0, "byte")))" } ?? "not told"),
+            ("type", type ?? "not told"),
+            ("etag", etag.map { "\($0) (\(isWeak ? "weak" : "strong"))" } ?? "none"),
+            ("last modified", lastModified ?? "not told"),
+            ("ranges", ranges),
+            ("digests", digests.isEmpty ? "none" : digests.joined(separator: ", ")),
+            ("probed by", probedBy + (headProblem.map { " (`HEAD` did not do: \($0))" } ?? "")),
+            ("fetch", fetch(connections)),
+            ("resume", resume),
+        ]
+        return facts.map { name, value in
+            let padding = String(repeating: " ", count: 14 - name.count)
+            return PrintableText.escape("\(name):\(padding)\(value)")
+        }
+    }
+
+    private func fetch(_ connections: Int) -> String {
+        switch plan {
+        case RemoteFile.Plan.segments.name:
+            "in segments, over up to \(Units.count(Int64(connections), "connection"))"
+        case RemoteFile.Plan.oneStreamNoRanges.name:
+            "in one stream, because the server serves no byte ranges"
+        default: "in one stream, because the server does not tell the size"
+        }
+    }
+
+    private var resume: String {
+        guard plan == RemoteFile.Plan.segments.name else {
+            return "not possible: a stopped download starts over"
+        }
+        return switch identity {
+        case "etag": "rests on the ETag (identity: etag)"
+        case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
+        default: "starts over, unless `--checksum` proves the file (identity: none)"
+        }
+    }
+}
+
+extension RemoteFile {
+    /// What proves to a later run that the file is the same: `etag`, `last-modified` or `none`.
+    var resumeIdentity: String {
+        if let etag, etag.hasPrefix("\"") { return "etag" }
+        guard let changed = Self.orderable(lastModified), let sent = Self.orderable(date) else {
+            return "none"
+        }
+        // RFC 9110 §8.8.2.2: strong only when the reply was made a second or more later.
+        return sent > changed ? "last-modified" : "none"
+    }
+
+    /// Text that sorts like the date it is made from; `nil` unless that is an IMF-fixdate
+    /// (RFC 9110 §5.6.7), such as `Tue, 01 Jul 2025 10:00:00 GMT`.
+    private static func orderable(_ date: String?) -> String? {
+        let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
+        let fields = (date ?? "").split(separator: " ")
+        guard fields.count == 6, fields[5] == "GMT", fields.map(\.count) == [4, 2, 3, 4, 8, 3],
+            let month = months.firstIndex(of: fields[2])
+        else { return nil }
+        return "\(fields[3]) \(month + 10) \(fields[1]) \(fields[4])"
+    }
+}
+
+extension RemoteFile.Plan {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    var name: String {
+        switch self {
+        case .segments: "segments"
+        case .oneStreamNoRanges: "one_stream_no_ranges"
+        case .oneStreamUnknownSize: "one_stream_unknown_size"
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Assembler
+import Segmenter
+
+/// The options that every request obeys, whichever command makes it.
+struct RequestOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp(
+            "Send this header too; repeatable.",
+            discussion: "It goes to the origin of the URL only, never to where a redirect leads.",
+            valueName: "K: V"),
+        transform: RequestOptions.header)
+    var header: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "PEM file with the certificates to trust, in place of the system's.",
+            valueName: "file"))
+    var caCertificate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Longest time to connect, TLS handshake included, in seconds.", valueName: "s"))
+    var connectTimeout = DownloadOptions().connectTimeout
+
+    @Option(
+        help: ArgumentHelp(
+            "Longest time without a byte on a connection, in seconds.", valueName: "s"))
+    var stallTimeout = DownloadOptions().stallTimeout
+
+    @Option(
+        help: ArgumentHelp("Attempts without progress before giving up.", valueName: "n"))
+    var retries = DownloadOptions().retries
+
+    func validate() throws {
+        for (name, value) in [
+            ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
+        ] where !(0.1...86_400).contains(value) {
+            throw ValidationError("`\(name)` takes 0.1 to 86400 seconds, not \(value)")
+        }
+        guard (0...1000).contains(retries) else {
+            throw ValidationError("`--retries` takes 0 to 1000, not \(retries)")
+        }
+        guard caCertificate != "" else {
+            throw ValidationError("`--ca-certificate` needs the name of a file")
+        }
+    }
+
+    /// The library's options with what was given here.
+    var downloadOptions: DownloadOptions {
+        var options = DownloadOptions()
+        options.headers = header
+        options.caCertificate = caCertificate
+        options.connectTimeout = connectTimeout
+        options.stallTimeout = stallTimeout
+        options.retries = retries
+        return options
+    }
+
+    /// Header fields on which segget's own requests rest.
+    private static let reserved = [
+        "range", "if-range", "accept-encoding", "content-length", "transfer-encoding",
+    ]
+
+    /// Checks a header: a field name, a colon and a value without control characters.
+    ///
+    /// - Throws: `ValidationError`, which never quotes the value: it may be a secret.
+    static func header(_ text: String) throws -> String {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            throw ValidationError("a header is given as `Name: value`; there is no colon")
+        }
+        // RFC 9110 §5.6.2: a field name is a token.
+        let name = text[..<colon]
+        let marks = Set("!#$%&'*+-.^_`|~".utf8)
+        let isToken = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: marks.contains(byte)
+            }
+        }
+        guard !name.isEmpty, isToken else {
+            throw ValidationError(
+                "`\(PrintableText.escape(String(name)))` is not the name of a header")
+        }
+        guard text[colon...].utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
+            throw ValidationError(
+                "the value of the header `\(name)` holds a line break or control character")
+        }
+        guard !reserved.contains(name.lowercased()) else {
+            throw ValidationError("segget sets the header `\(name)` itself")
+        }
+        return text
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+
+/// Standard output and error, which may be closed, full or gone at any time.
+enum StandardStreams {
+    /// Prepares the process so that no write can end it or go astray.
+    ///
+    /// A write to a closed pipe or beyond the file size limit must fail, not kill. And a standard
+    /// descriptor that is closed must be occupied: the next file opened would get its number, and
+    /// what is printed would end up in the download.
+    static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest free number is taken: this one.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
+    /// Writes the whole text, waiting where it must.
+    ///
+    /// - Returns: `false` when the descriptor takes no more.
+    @discardableResult
+    static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+                } else if count < 0, errno == EAGAIN {
+                    var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&wanted, 1, -1)
+                } else if count == 0 || errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}

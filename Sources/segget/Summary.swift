@@ -1,0 +1,29 @@
+import Assembler
+import Segmenter
+
+/// The last line of a download that succeeded: what came, how fast, and what is proven.
+struct Summary {
+    let text: String
+
+    /// Words it; `endIsProven` is false when no size told where the file ends.
+    init(_ file: DownloadedFile, endIsProven: Bool) {
+        let speed = file.seconds > 0 ? Double(file.bytesReceived) / file.seconds : 0
+        var facts = [
+            "\(Diagnostic.quote(file.path)): \(Units.size(file.size)) in "
+                + "\(Units.elapsed(file.seconds)), \(Units.speed(speed))"
+        ]
+        if file.bytesResumed > 0 { facts.append("resumed \(Units.size(file.bytesResumed))") }
+        facts.append(Self.proof(file, endIsProven: endIsProven))
+        text = facts.joined(separator: "; ")
+    }
+
+    private static func proof(_ file: DownloadedFile, endIsProven: Bool) -> String {
+        guard file.verified.isEmpty else {
+            return "verified \(file.verified.map(\.description).joined(separator: ", "))"
+        }
+        let crc = "CRC-32 \(Digest(crc32: file.crc32).hex)"
+        return endIsProven
+            ? "only the size is verified: there was no digest to compare with (\(crc))"
+            : "nothing is verified: neither size nor digest was known (\(crc))"
+    }
+}

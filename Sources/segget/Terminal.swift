@@ -1,0 +1,37 @@
+import Glibc
+
+/// What is known about the terminal from its environment, and from the kernel.
+struct Terminal: Sendable {
+    /// Whether characters beyond ASCII show.
+    var unicode: Bool
+    /// Whether colours are wanted.
+    var colour: Bool
+    /// Whether a line can be redrawn in place.
+    var canRedraw: Bool
+
+    /// Judges an environment; `isTerminal` says whether the output goes to a terminal at all.
+    init(isTerminal: Bool, environment: (String) -> String?) {
+        func value(_ name: String) -> String? {
+            environment(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        // POSIX: the first of these that is set and not empty decides.
+        let locale = value("LC_ALL") ?? value("LC_CTYPE") ?? value("LANG") ?? ""
+        unicode = ["UTF-8", "UTF8"].contains { locale.uppercased().contains($0) }
+        canRedraw = isTerminal && value("TERM").map { $0 != "dumb" } ?? false
+        colour = canRedraw && value("NO_COLOR") == nil
+    }
+
+    /// The terminal behind standard error.
+    static var standardError: Terminal {
+        Terminal(isTerminal: isatty(STDERR_FILENO) == 1) { name in
+            getenv(name).map { String(cString: $0) }
+        }
+    }
+
+    /// Present width of the terminal behind the descriptor, in columns; 80 when it tells none.
+    static func width(of descriptor: Int32) -> Int {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}
