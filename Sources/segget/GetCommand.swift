@@ -54,8 +54,7 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Start over instead of resuming an earlier run.")
     var noResume = false
 
-    @OptionGroup(title: "Request options")
-    var request: RequestOptions
+    @OptionGroup var request: RequestOptions
 
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false

@@ -12,8 +12,7 @@ struct ProbeCommand: ParsableCommand {
     @Argument(help: "What to look at: an http or https URL.")
     var url: String
 
-    @OptionGroup(title: "Request options")
-    var request: RequestOptions
+    @OptionGroup var request: RequestOptions
 
     @Flag(help: "Write the report as one JSON object (see docs/json.md).")
     var json = false

@@ -9,8 +9,7 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp(
             "Send this header too; repeatable.",
             discussion: "It goes to the origin of the URL only, never to where a redirect leads.",
-            valueName: "K: V"),
-        transform: RequestOptions.header)
+            valueName: "K: V"))
     var header: [String] = []
 
     @Option(
@@ -33,7 +32,16 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp("Attempts without progress before giving up.", valueName: "n"))
     var retries = DownloadOptions().retries
 
+    /// Taken only to be refused: the parser's own message would show a URL with its credentials.
+    @Argument(help: .hidden)
+    var excess: [String] = []
+
     func validate() throws {
+        guard excess.isEmpty else {
+            throw ValidationError("one URL at a time; \(excess.count + 1) were given")
+        }
+        // Here, not while parsing: the parser's own message would show a header's secret value.
+        for header in header { try Self.check(header: header) }
         for (name, value) in [
             ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
         ] where !(0.1...86_400).contains(value) {
@@ -65,8 +73,8 @@ struct RequestOptions: ParsableArguments {
 
     /// Checks a header: a field name, a colon and a value without control characters.
     ///
-    /// - Throws: `ValidationError`, which never quotes the value: it may be a secret.
-    static func header(_ text: String) throws -> String {
+    /// - Throws: `ValidationError`, which never quotes the value.
+    static func check(header text: String) throws {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw ValidationError("a header is given as `Name: value`; there is no colon")
         }
@@ -92,6 +100,5 @@ struct RequestOptions: ParsableArguments {
         guard !reserved.contains(name.lowercased()) else {
             throw ValidationError("segget sets the header `\(name)` itself")
         }
-        return text
     }
 }
