@@ -26,7 +26,7 @@ struct StreamingDigest {
 /// Hashes a file behind the front of what has arrived, on a thread of its own, while the rest is
 /// still being fetched: the bytes come from the page cache, and no second pass is needed.
 final class DigestFollower: Sendable {
-    private struct State {
+    private struct State: Sendable {
         /// Bytes 0..<front may be hashed.
         var front: Int64 = 0
         /// Length of the file, once it is known that no more will come.
@@ -86,14 +86,13 @@ final class DigestFollower: Sendable {
         var position: Int64 = 0
         while true {
             let at = position
-            let front = monitor.wait { state -> Int64?? in
-                if state.stop { return .some(nil) }
-                return state.front > at || state.end == at ? state.front : nil
+            let now = monitor.wait { state in
+                state.stop || state.front > at || state.end == at ? state : nil
             }
-            guard let front = front.flatMap({ $0 }) else { return .success([]) }
-            guard front > position else { return .success(digests.compactMap { $0.finish() }) }
+            guard let now, !now.stop else { return .success([]) }
+            guard now.front > position else { return .success(digests.compactMap { $0.finish() }) }
             let wanted = UnsafeMutableRawBufferPointer(
-                rebasing: buffer[..<Int(min(Int64(step), front - position))])
+                rebasing: buffer[..<Int(min(Int64(step), now.front - position))])
             guard let count = readFully(file.descriptor, into: wanted, at: position) else {
                 return .failure(file.failure("pread"))
             }

@@ -13,6 +13,11 @@ final class Syncer: Sendable {
         var failure: AssemblyError?
     }
 
+    private enum Task: Sendable {
+        case stop
+        case rewrite([Extent])
+    }
+
     /// Seconds between two synchronizations.
     private static let interval = 5.0
 
@@ -33,13 +38,13 @@ final class Syncer: Sendable {
             var due = monotonicSeconds() + Self.interval
             while true {
                 let patience = max(0, due - monotonicSeconds())
-                let request = monitor.wait(timeout: patience) { state -> [Extent]?? in
-                    if state.stop { return .some(nil) }
+                let task = monitor.wait(timeout: patience) { state -> Task? in
+                    if state.stop { return .stop }
                     defer { state.request = nil }
-                    return state.request.map { .some($0) }
+                    return state.request.map { .rewrite($0) }
                 }
-                if let request {
-                    guard let request else { return }
+                if case .stop? = task { return }
+                if case .rewrite(let request)? = task {
                     Self.keep(monitor) { () throws(AssemblyError) in
                         let done = try rewrite(request)
                         monitor.withLock { $0.rewrite = done }
