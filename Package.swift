@@ -51,5 +51,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "SeggetTests",
+            dependencies: [
+                "Assembler", "Segmenter", "segget",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
     ]
 )

@@ -102,7 +102,7 @@ struct GetCommand: ParsableCommand {
         let interrupts = Interrupts()
         let session = DownloadSession()
         let download = session.start(url, to: destination, options: options)
-        let settings = reportSettings
+        let settings = reportSettings(terminal: .standardError)
         Task {
             var report = DownloadReport(settings)
             for await event in download.events { report.handle(event) }
@@ -132,8 +132,7 @@ struct GetCommand: ParsableCommand {
     }
 
     /// What is reported, and how.
-    var reportSettings: DownloadReport.Settings {
-        let terminal = Terminal.standardError
+    func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
         let style: ProgressView.Style =
             switch progress {
             case _ where quiet: .none

@@ -53,7 +53,7 @@ enum JSONEvents {
             case .retrying(let range, let attempt, let delay, let cause):
                 reason = Diagnostic.kind(of: cause)
                 self.attempt = attempt
-                self.delay = delay
+                self.delay = delay.thousandths
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
@@ -100,7 +100,7 @@ enum JSONEvents {
         var verified: [String]
         var bytesReceived: Int64
         var bytesResumed: Int64
-        var seconds: Double
+        var seconds: Double?
 
         init(_ file: DownloadedFile) {
             path = file.path
@@ -109,7 +109,7 @@ enum JSONEvents {
             verified = file.verified.map(\.description)
             bytesReceived = file.bytesReceived
             bytesResumed = file.bytesResumed
-            seconds = (file.seconds * 1000).rounded() / 1000
+            seconds = file.seconds.thousandths
         }
     }
 

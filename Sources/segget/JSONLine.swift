@@ -16,7 +16,7 @@ struct JSONLine<Payload: Encodable>: Encodable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(event, forKey: .event)
-        try container.encode(time.roundedToMilliseconds, forKey: .time)
+        try container.encode(time.thousandths, forKey: .time)
         try payload.encode(to: encoder)
     }
 }
@@ -49,6 +49,6 @@ enum JSONText {
 }
 
 extension Double {
-    /// The number with at most three decimals.
-    fileprivate var roundedToMilliseconds: Double { (self * 1000).rounded() / 1000 }
+    /// The number to three decimals; `nil` for what JSON cannot hold.
+    var thousandths: Double? { isFinite ? (self * 1000).rounded() / 1000 : nil }
 }

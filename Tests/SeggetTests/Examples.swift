@@ -1,0 +1,82 @@
+import Assembler
+
+@testable import Segmenter
+
+/// Values that several suites use: one of each kind of error and notice.
+enum Examples {
+    static let url = "https://example.org/file.iso"
+    /// Text as a malicious server may send it: clears the screen, reverses what follows.
+    static let hostile = "a\u{1b}[2J\u{9b}31m\u{202e}b\r\nerror: c\u{7f}"
+
+    static let breaches: [ContractBreach] = [
+        .wholeFileForRange, .unexpectedStatus(204), .rangeNotSatisfiable,
+        .contentRangeUnusable(nil), .contentRangeUnusable(hostile),
+        .otherRange(asked: ByteRange(0, 10), got: ByteRange(5, 10)),
+        .otherSize(expected: 1, got: nil), .otherLength(expected: 1, got: 2),
+        .otherETag(expected: hostile, got: nil), .otherETag(expected: "\"a\"", got: hostile),
+        .otherLastModified(expected: hostile, got: hostile), .contentCoding(hostile), .bodyTooLong,
+    ]
+
+    static let failures: [TransferFailure] =
+        [
+            .network(code: 7, message: hostile), .network(code: 7, message: ""), .status(404),
+            .status(503), .status(429), .status(599), .status(403), .stalled(seconds: 15),
+            .truncated(missing: 1), .retryAfterTooLong(seconds: 7200),
+            .retryAfterTooLong(seconds: .infinity),
+        ] + breaches.map { .breach($0) }
+
+    static let assemblyErrors: [AssemblyError] = [
+        .destinationExists(path: hostile), .notARegularFile(path: hostile),
+        .folderUnavailable(path: hostile, errno: 2), .cannotCreate(path: hostile, errno: 13),
+        .cannotCreate(path: "f", errno: 28), .busy(path: hostile), .foreignPart(path: hostile),
+        .noSpace(path: hostile, needed: 2 << 30, free: 1 << 20),
+        .io(operation: hostile, path: hostile, errno: 5),
+        .io(operation: "pwrite", path: "f", errno: 28),
+        .digestMismatch(
+            expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
+    ]
+
+    static let reasons: [DownloadError.Reason] =
+        [
+            .invalidURL(hostile), .invalidHeader(hostile), .certificateFile(path: hostile),
+            .refused(status: 401), .refused(status: 403), .refused(status: 407),
+            .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
+        ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
+        + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
+
+    static let startOverReasons: [StartOverReason] = [
+        .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
+        .sizeChanged(was: 1, now: nil), .etagChanged(was: hostile, now: nil),
+        .lastModifiedChanged(was: nil, now: hostile), .noValidator, .noRanges, .rejected,
+        .changedMidway, .streamBroken,
+    ]
+
+    static let notices: [DownloadNotice] =
+        [
+            .retrying(range: nil, attempt: 1, delay: 0.5, cause: .status(503)),
+            .retrying(range: ByteRange(0, 9), attempt: 1, delay: .infinity, cause: .status(503)),
+            .resolvingAgain(status: 403), .rangesIgnored,
+            .replyRefused(
+                .otherETag(
+                    expected: hostile, got: hostile)),
+            .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
+            .endUnproven,
+        ] + startOverReasons.map { .startedOver($0) }
+
+    static func error(
+        _ reason: DownloadError.Reason, path: String? = "file.iso", bytesKept: Int64 = 0
+    ) -> DownloadError {
+        DownloadError(reason: reason, url: url, path: path, bytesKept: bytesKept)
+    }
+
+    static func progress(
+        done: Int64 = 512 << 20, size: Int64? = 1 << 30, speed: Double = Double(128 << 20),
+        phase: DownloadProgress.Phase = .downloading, connections: Int = 8,
+        map: [UInt8] = [8, 8, 8, 4, 8, 0, 0, 0], elapsed: Double = 2
+    ) -> DownloadProgress {
+        DownloadProgress(
+            phase: phase, bytesDone: done, size: size, bytesVerifying: 0,
+            bytesReceived: 256 << 20, bytesPerSecond: speed, connections: connections, map: map,
+            elapsed: elapsed)
+    }
+}

@@ -1,0 +1,109 @@
+import Assembler
+import FoundationEssentials
+import Testing
+
+@testable import Segmenter
+@testable import segget
+
+struct JSONTests {
+    /// Every example in `docs/json.md`, made from values.
+    private static let examples: [String] = {
+        var produced: [String?] = []
+        func event(_ name: String, _ time: Double, _ payload: some Encodable) {
+            produced.append(JSONText.line(JSONLine(event: name, time: time, payload: payload)))
+        }
+        let digest = Digest(.sha1, Array(0..<20))
+        let probed = ProbeReport(
+            RemoteFile(
+                url: Examples.url, effectiveURL: "https://mirror.example/file.iso", redirects: 1,
+                size: 1 << 30, etag: "\"v1\"", lastModified: "Tue, 01 Jul 2025 10:00:00 GMT",
+                date: "Tue, 01 Jul 2025 12:00:00 GMT", acceptsRanges: true,
+                contentType: "application/octet-stream", suggestedName: "file.iso",
+                digests: [digest].compactMap { $0 }, probedBy: "GET",
+                headProblem: "405 (Method Not Allowed)"))
+        event("run", 0, JSONEvents.Run(at: Date(timeIntervalSince1970: 1_751_371_200)))
+        event("probed", 0.0871, probed)
+        produced.append(JSONText.line(probed))
+        event(
+            "started", 0.091,
+            JSONEvents.Started(
+                DownloadStart(
+                    path: "file.iso", size: 1 << 30, resumedBytes: 256 << 20, connections: 8,
+                    plan: .segments, identity: "etag")))
+        event("progress", 2.1, JSONEvents.Progress(Examples.progress()))
+        event("notice", 1.5, JSONEvents.Notice(.startedOver(.changedMidway)))
+        let range = ByteRange(4 << 20, 8 << 20)
+        event(
+            "notice", 1.6,
+            JSONEvents.Notice(
+                .retrying(range: range, attempt: 2, delay: 0.75, cause: .status(503))))
+        event("notice", 1.7, JSONEvents.Notice(.resolvingAgain(status: 403)))
+        event(
+            "finished", 6.3,
+            JSONEvents.Finished(
+                DownloadedFile(
+                    path: "file.iso", size: 1 << 30, crc32: 0x1a2b_3c4d,
+                    verified: [digest].compactMap { $0 }, bytesReceived: 768 << 20,
+                    bytesResumed: 256 << 20, seconds: 6.25)))
+        let error = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 512 << 20)
+        event("error", 42.5, JSONEvents.Failure(error, Diagnostic(error)))
+        return produced.compactMap { $0 }
+    }()
+
+    private func page() throws -> String {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return try String(contentsOfFile: "/\(root)/docs/json.md", encoding: .utf8)
+    }
+
+    @Test func thePageShowsExactlyWhatIsWritten() throws {
+        let shown = try page().split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
+        #expect(shown == Self.examples)
+    }
+
+    @Test func thePageDescribesEveryKey() throws {
+        let page = try page()
+        #expect(Self.examples.count == 10)
+        for example in Self.examples {
+            let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
+            for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }
+        }
+    }
+
+    @Test func thePageListsEveryName() throws {
+        let page = try page()
+        let kinds = Examples.reasons.map { reason in
+            let diagnostic = Diagnostic(Examples.error(reason))
+            return "\n| `\(diagnostic.kind)` | \(diagnostic.status.rawValue)"
+        }
+        // A file that cannot be created has two codes, the page names both in one line.
+        for row in kinds where !row.contains("cannot_create") {
+            #expect(page.contains(row), "\(row)")
+        }
+        for notice in Examples.notices { #expect(page.contains("\n| `\(notice.kind)` |")) }
+        for reason in Examples.startOverReasons { #expect(page.contains("`\(reason.kind)`")) }
+        for plan in [RemoteFile.Plan.segments, .oneStreamNoRanges, .oneStreamUnknownSize] {
+            #expect(page.contains("`\(plan.name)`"))
+        }
+    }
+
+    @Test func hostileTextSurvivesInOneSafeLine() throws {
+        let line = try #require(JSONText.line(["key": Examples.hostile]))
+        #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe))
+        let decoded = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+        #expect(decoded == ["key": Examples.hostile])
+    }
+
+    @Test func numbersOutOfRangeAreStillJSON() throws {
+        let progress = Examples.progress(speed: .infinity)
+        #expect(JSONText.line(JSONEvents.Progress(progress)) != nil)
+        #expect(JSONText.line(JSONEvents.Progress(Examples.progress(speed: 1e-300))) != nil)
+        let notice = DownloadNotice.retrying(
+            range: nil, attempt: 1, delay: .infinity, cause: .status(503))
+        #expect(JSONText.line(JSONEvents.Notice(notice)) != nil)
+    }
+
+    /// Any JSON value, of which only its presence matters.
+    private struct Anything: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+}
