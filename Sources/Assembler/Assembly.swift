@@ -82,7 +82,9 @@ package final class Assembly: @unchecked Sendable {
     }
 
     /// Opens or creates the part, takes its lock, decides whether an earlier run is continued,
-    /// writes the manifest, and reserves the space. May block on the disk.
+    /// writes the manifest, and reserves the space.
+    ///
+    /// May block on the disk.
     ///
     /// - Throws: `AssemblyError`; what stood there is left as it was.
     package init(_ request: Request) throws(AssemblyError) {
@@ -167,7 +169,9 @@ package final class Assembly: @unchecked Sendable {
 // MARK: - While fetching, on the loop thread
 
 extension Assembly {
-    /// A writer for bytes from `offset` on. Nobody else may write or have written them.
+    /// A writer for bytes from `offset` on.
+    ///
+    /// Nobody else may write or have written them.
     package func makeWriter(at offset: Int64) -> ExtentWriter {
         let writer = ExtentWriter(descriptor: file.descriptor, at: offset)
         writers.append(writer)
@@ -237,17 +241,23 @@ extension Assembly {
 // MARK: - The end, on any thread
 
 extension Assembly {
-    /// Makes a blocking `publish` on another thread give up. Any thread may call this.
+    /// Makes a blocking `publish` on another thread give up.
+    ///
+    /// Any thread may call this.
     package func interrupt() { follower?.interrupt() }
 
-    /// Records what arrived and stops the helper threads. The part and the manifest stay.
+    /// Records what arrived and stops the helper threads.
+    ///
+    /// The part and the manifest stay.
     package func stop() throws(AssemblyError) {
         defer { stopThreads() }
         for writer in writers { retire(writer) }
         try record()
     }
 
-    /// Verifies the complete file of `size` bytes and gives it its name. May block on the disk.
+    /// Verifies the complete file of `size` bytes and gives it its name.
+    ///
+    /// May block on the disk.
     ///
     /// - Returns: What was published, or `nil` after `interrupt`.
     /// - Throws: `digestMismatch` (the part stays, and is not continued by a later run),

@@ -1,4 +1,6 @@
-/// What went wrong with a file on the disk. Carries facts; wording is the command's business.
+/// What went wrong with a file on the disk.
+///
+/// Carries facts; wording is the command's business.
 public enum AssemblyError: Error, Sendable, Hashable {
     /// Something stands at the destination and `overwrite` was not asked for.
     case destinationExists(path: String)

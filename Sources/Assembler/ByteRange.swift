@@ -18,7 +18,9 @@ public struct ByteRange: Sendable, Hashable, Comparable {
     public var isEmpty: Bool { start == end }
 
     /// The value of a `Range` header that asks for exactly this range, whose last position is
-    /// inclusive on the wire (RFC 9110 §14.1.2). Not defined for an empty range.
+    /// inclusive on the wire (RFC 9110 §14.1.2).
+    ///
+    /// Not defined for an empty range.
     public var headerValue: String { "bytes=\(start)-\(end - 1)" }
 
     /// The bytes that both ranges hold.

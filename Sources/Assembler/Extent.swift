@@ -49,7 +49,9 @@ package struct ExtentMap: Sendable {
 
     package init() {}
 
-    /// Adds an extent. Extents that it overlaps are dropped whole: the later one is right.
+    /// Adds an extent.
+    ///
+    /// Extents that it overlaps are dropped whole: the later one is right.
     package mutating func add(_ extent: Extent) {
         guard !extent.range.isEmpty else { return }
         if covered.intersects(extent.range) { removeOverlapping(extent.range) }

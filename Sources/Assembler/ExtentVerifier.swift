@@ -27,7 +27,9 @@ final class ExtentVerifier: Sendable {
     }
 }
 
-/// Whether the bytes of a file have the extent's CRC-32. Bytes that cannot be read have not.
+/// Whether the bytes of a file have the extent's CRC-32.
+///
+/// Bytes that cannot be read have not.
 func isIntact(_ extent: Extent, in descriptor: Int32) -> Bool {
     let step = 256 << 10
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)

@@ -1,8 +1,10 @@
 import CLinux
 import Glibc
 
-/// An open folder. Everything that is done to a download's files is done relative to it, so that
-/// renaming or replacing the folder's path while we run leads nowhere else.
+/// An open folder.
+///
+/// Everything that is done to a download's files is done relative to it, so that renaming or
+/// replacing the folder's path while we run leads nowhere else.
 package final class Folder: Sendable {
     /// The path that it was opened by, for messages.
     package let path: String

@@ -51,8 +51,9 @@ final class Journal {
         length += line.count
     }
 
-    /// Puts a rewritten manifest in this one's place. `since` is what was recorded after the
-    /// rewrite was begun.
+    /// Puts a rewritten manifest in this one's place.
+    ///
+    /// `since` is what was recorded after the rewrite was begun.
     ///
     /// The descriptor's number stays the same, so that a `synchronize` under way on another thread
     /// never meets a closed or a foreign descriptor.

@@ -1,8 +1,9 @@
 import Crypto
 import FoundationEssentials
 
-/// What a sidecar manifest says. Reading and writing it is pure; `docs/manifest.md` is its
-/// specification.
+/// What a sidecar manifest says.
+///
+/// Reading and writing it is pure; `docs/manifest.md` is its specification.
 ///
 /// The file is JSON Lines. The first line is the header, every later one a record. Each line ends
 /// in a CRC-32 over the line before it, seeded with the generation, so that torn, foreign and stale
@@ -15,7 +16,9 @@ package struct Manifest: Sendable {
 
     /// The first line.
     package var header: Header
-    /// What arrived, as far as the readable lines tell. Not yet checked against the data.
+    /// What arrived, as far as the readable lines tell.
+    ///
+    /// Not yet checked against the data.
     package var extents = ExtentMap()
     /// The file that was about to be renamed when the manifest was last written to.
     package var publishing: FileIdentity?
@@ -122,12 +125,15 @@ extension Manifest {
 // MARK: - Reading
 
 extension Manifest {
-    /// Reads a manifest's bytes. Lines that are torn, damaged or of another generation are counted
-    /// and skipped: what they told is fetched again.
+    /// Reads a manifest's bytes.
+    ///
+    /// Lines that are torn, damaged or of another generation are counted and skipped: what they
+    /// told is fetched again.
     ///
     /// - Throws: `Problem` when there is no readable header of this version.
     package init(reading bytes: [UInt8]) throws(Problem) {
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[
+            ...]
         let first = lines.popFirst() ?? []
         let decoder = JSONDecoder()
         struct VersionOnly: Decodable { var segget: Int }

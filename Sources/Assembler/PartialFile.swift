@@ -78,7 +78,9 @@ package final class PartialFile: Sendable {
     /// - Throws: `noSpace` before anything is written, `io`.
     func preallocate(_ size: Int64) throws(AssemblyError) {
         guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
-        if status.size > size, ftruncate(descriptor, off_t(size)) != 0 { throw failure("ftruncate") }
+        if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
+            throw failure("ftruncate")
+        }
         let needed = size - min(size, status.allocated)
         if let free = folder.freeBytes(), free < needed {
             throw .noSpace(path: path, needed: needed, free: free)
@@ -106,6 +108,7 @@ package final class PartialFile: Sendable {
     /// Gives the finished file the mode that the umask leaves, and the server's time.
     ///
     /// - Parameter modified: Seconds since 1970, `nil` to leave the time of writing.
+    /// - Throws: `io`.
     func finishAttributes(modified: Int64?) throws(AssemblyError) {
         guard fchmod(descriptor, 0o666 & ~processUmask()) == 0 else { throw failure("fchmod") }
         guard let modified else { return }
@@ -131,7 +134,8 @@ private func processUmask() -> mode_t {
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)
     while fgets(&line, Int32(line.count), file) != nil {
-        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let text = String(
+            decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard text.hasPrefix("Umask:") else { continue }
         let digits = text.dropFirst("Umask:".count).filter { !$0.isWhitespace }
         return mode_t(digits, radix: 8) ?? fallback

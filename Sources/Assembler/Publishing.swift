@@ -40,7 +40,9 @@ package enum Publishing {
         case rename
     }
 
-    /// The start-up table. Pure.
+    /// The start-up table.
+    ///
+    /// Pure.
     package static func action(for now: Situation) -> Action {
         guard let file = now.publishing else { return .proceed }
         if now.destination == file { return .finish }
@@ -63,6 +65,7 @@ package enum Publishing {
     }
 
     /// Finishes what an earlier run of the same URL was about to publish when it was killed.
+    ///
     /// The data is checked in full once more. Needs no network. May block on the disk.
     ///
     /// - Returns: The file, or `nil` when there is nothing to finish.

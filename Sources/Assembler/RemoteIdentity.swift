@@ -43,6 +43,8 @@ public struct RemoteIdentity: Sendable, Hashable {
     /// Why bytes of this version may not be continued with bytes of `offered`; `nil` when a strong
     /// validator proves that both are the same version.
     public func obstacle(toContinuingWith offered: RemoteIdentity) -> StartOverReason? {
+        // Without a size on either side nothing can be fetched by ranges.
+        guard size != nil || offered.size != nil else { return .noRanges }
         guard let size, size == offered.size else {
             return .sizeChanged(was: size, now: offered.size)
         }

@@ -1,4 +1,6 @@
-/// What to do with what an earlier run left at the part's and the manifest's names. Pure.
+/// What to do with what an earlier run left at the part's and the manifest's names.
+///
+/// Pure.
 package enum ResumeDecision: Sendable {
     /// Nothing was left: begin.
     case begin

@@ -27,7 +27,9 @@ final class Syncer: Sendable {
     /// Starts the thread for a part and its journal.
     ///
     /// - Parameters:
+    ///   - file: The part.
     ///   - journalDescriptor: Stays open until `stop` has returned.
+    ///   - journalPath: For messages.
     ///   - rewrite: Writes a new manifest of the given extents beside the old one.
     init(
         file: PartialFile, journalDescriptor: Int32, journalPath: String,

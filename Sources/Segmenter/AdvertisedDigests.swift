@@ -2,7 +2,9 @@ import Assembler
 import FoundationEssentials
 import RawStructuredFieldValues
 
-/// The whole-file digests that a server advertises and segget can verify. Pure.
+/// The whole-file digests that a server advertises and segget can verify.
+///
+/// Pure.
 enum AdvertisedDigests {
     /// Collects them from a reply's fields; what is malformed or of an unknown algorithm is left out.
     ///
@@ -17,7 +19,9 @@ enum AdvertisedDigests {
             found += [digest(.md5, base64: field)].compactMap { $0 }
         }
         if reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
-            let algorithms = [("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32)]
+            let algorithms = [
+                ("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32),
+            ]
             for (name, algorithm) in algorithms {
                 // A composite checksum, of the parts' checksums, ends in `-` and their number.
                 guard let field = reply["x-amz-checksum-\(name)"] else { continue }

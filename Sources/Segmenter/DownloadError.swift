@@ -58,7 +58,9 @@ public enum TransferFailure: Error, Sendable, Hashable {
     case retryAfterTooLong(seconds: Double)
 }
 
-/// How a reply broke the contract of a ranged request. Nothing of such a reply is written.
+/// How a reply broke the contract of a ranged request.
+///
+/// Nothing of such a reply is written.
 public enum ContractBreach: Error, Sendable, Hashable {
     /// 200 in place of 206.
     case wholeFileForRange

@@ -111,15 +111,15 @@ struct DownloadRun: Sendable {
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         let assembly = try await open(request(finding, probe.url, state))
         state.startOver = nil
-        state.resumed = assembly.bytesKept
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
         tell(.started(start(finding, assembly)))
-        let (outcome, last) = await fetch(finding, probe, assembly, started, state.received)
+        let earlier = state.received
+        let (outcome, last) = await fetch(finding, probe, assembly, started, earlier)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
         if case .complete(let size) = outcome {
-            state.resumed = max(0, size - state.received)
+            state.resumed = size - (state.received - earlier)
             return try await publish(assembly, size, last, started, &state)
         }
         try await close(assembly)
@@ -154,6 +154,8 @@ struct DownloadRun: Sendable {
 
     // MARK: Steps
 
+    private var connections: Int { min(max(1, options.connections), 64) }
+
     /// What is to be done before anything is asked of the server: finish what a crash left almost
     /// done, and refuse a destination that may not be replaced.
     private func before(
@@ -183,7 +185,7 @@ struct DownloadRun: Sendable {
         guard let target = state.target else { preconditionFailure("no destination") }
         var request = Assembly.Request(
             folder: target.folder, name: target.name, fullURL: url.text, url: url.redacted,
-            identity: finding.identity, servesRanges: finding.file.plan == .segments)
+            identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
         request.resume = options.resume
@@ -216,11 +218,11 @@ struct DownloadRun: Sendable {
         _ finding: Probe.Finding, _ probe: Probe, _ assembly: Assembly, _ started: Double,
         _ received: Int64
     ) async -> (Fetch.Outcome, DownloadProgress?) {
-        let identity = finding.identity
+        let identity = finding.file.identity
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
-            connections: options.connections, policy: probe.policy, connecting: probe.connecting,
+            connections: connections, policy: probe.policy, connecting: probe.connecting,
             headers: options.headers, headerOrigin: probe.url.origin, held: finding.held
         ) { await probe.resolveAgain(identity) }
         let ticket = Monitor<(fetch: Int?, isCancelled: Bool)>((nil, false))
@@ -285,11 +287,11 @@ struct DownloadRun: Sendable {
     }
 
     private func start(_ finding: Probe.Finding, _ assembly: Assembly) -> DownloadStart {
-        let kind = finding.identity.kind
+        let kind = finding.file.identity.kind
         return DownloadStart(
-            path: assembly.destination, size: finding.identity.size,
+            path: assembly.destination, size: finding.file.identity.size,
             resumedBytes: assembly.bytesKept,
-            connections: finding.file.plan == .segments ? options.connections : 1,
+            connections: finding.file.plan == .segments ? connections : 1,
             plan: finding.file.plan,
             identity: kind == "none" && options.checksum != nil ? "checksum" : kind)
     }

@@ -23,6 +23,7 @@ public final class DownloadSession: Sendable {
     ///   - destination: Where the finished file goes. Until it is complete and verified, its bytes
     ///     are in `NAME.part`, with the manifest `NAME.segget` beside it.
     ///   - options: How to fetch it.
+    /// - Returns: The download under way.
     public func start(
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
     ) -> Download {
@@ -91,7 +92,9 @@ public final class DownloadSession: Sendable {
         }
     }
 
-    /// Stops every download in order, and the loop thread. Nothing may be started afterwards.
+    /// Stops every download in order, and the loop thread.
+    ///
+    /// Nothing may be started afterwards.
     public func shutdown() async {
         let downloads = running.withLock { Array($0.values) }
         for download in downloads { download.cancel() }
@@ -105,7 +108,9 @@ public final class Download: Sendable {
     /// Events that wait for a slow reader; older ones are dropped first.
     static let eventLimit = 256
 
-    /// What happens: newest kept, at most 256 waiting; ends when the download does. For one reader.
+    /// What happens: newest kept, at most 256 waiting; ends when the download does.
+    ///
+    /// For one reader.
     public let events: AsyncStream<DownloadEvent>
     private let task: Task<Result<DownloadedFile, DownloadError>, Never>
 
@@ -123,6 +128,8 @@ public final class Download: Sendable {
     }
 
     /// Stops the download in order: what arrived is recorded, and a later download of the same URL
-    /// to the same place continues it. Returns at once.
+    /// to the same place continues it.
+    ///
+    /// Returns at once.
     public func cancel() { task.cancel() }
 }

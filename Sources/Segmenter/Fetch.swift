@@ -1,100 +1,45 @@
 import Assembler
 
-/// Fetches what is missing of one file: scheduler, requests, retries. Lives on the loop thread.
+/// Fetches what is missing of one file: scheduler, requests, retries.
+///
+/// Lives on the loop thread.
 ///
 /// A fetch ends when the file is complete, or when something must be decided that needs a probe or
 /// another part: the `Outcome` says what.
 final class Fetch {
-    /// What a fetch works with.
-    struct Setup: Sendable {
-        /// Where requests go.
-        var url: WebURL
-        /// The version that is being put together.
-        var identity: RemoteIdentity
-        /// Whether the whole file is one request without a range.
-        var isOneStream: Bool
-        /// Whether a `GET` has shown the identity, rather than a `HEAD`.
-        var isProven: Bool
-        var connections: Int
-        var policy: RetryPolicy
-        var connecting: TransferRequest.Connecting
-        /// The caller's headers, and the origin that they may go to.
-        var headers: [String]
-        var headerOrigin: String
-        /// A reply whose body waits to be kept.
-        var held: Probe.Held?
-        /// Resolves the original URL again.
-        var resolve: @Sendable () async -> Probe.Resolution
-    }
-
-    /// How a fetch ended.
-    enum Outcome: Sendable {
-        /// All bytes are on the disk; `size` of them.
-        case complete(size: Int64)
-        /// The caller stopped it.
-        case cancelled
-        /// What `HEAD` had said is not what `GET` says.
-        case contradictsProbe
-        /// The server ignores ranges.
-        case rangesIgnored
-        /// The remote file is another one now.
-        case changed(ContractBreach)
-        /// The single stream broke off after `reached` bytes.
-        case streamBroken(TransferFailure, retryAfter: Double?, reached: Int64)
-        /// It cannot go on.
-        case failed(DownloadError.Reason)
-    }
-
-    /// One connection's worth of work.
-    struct Slot {
-        var transfer: Int?
-        var writer: ExtentWriter?
-        var asked: ByteRange?
-        var sentIfRange = false
-        /// What the head of the reply told, when its body is not the file's.
-        var refusal: ResponseCheck.Verdict?
-        var retryAfter: Double?
-        /// Failures in a row on this connection: they lengthen the backoff.
-        var failures = 0
-        /// Failures in a row during which nothing arrived anywhere: they are bounded.
-        var barren = 0
-        /// Bytes that the whole fetch had received at the last failure.
-        var receivedAtFailure: Int64 = -1
-        var waitsUntil = 0.0
-        var skipsIfRange = false
-        var wantsFreshConnection = false
-        /// Bytes per second, smoothed; 0 when unknown.
-        var rate = 0.0
-        var positionAtTick: Int64?
-    }
-
     /// Replies about another version in a row, on new connections, before that is believed.
-    private static let mismatchLimit = 4
+    static let mismatchLimit = 4
     /// Times in a row that ranges may be ignored, or the URL resolved again, without progress.
-    private static let patience = 3
+    static let patience = 3
 
     let id: Int
     let setup: Setup
     let assembly: Assembly
+    let loop: TransferLoop
+    let tell: @Sendable (DownloadNotice) -> Void
     private let worker: Worker
-    private let loop: TransferLoop
-    private let tell: @Sendable (DownloadNotice) -> Void
+    private let reporter: ProgressReporter
     private let completion: (Outcome) -> Void
-    let reporter: ProgressReporter
 
-    private var url: WebURL
-    private(set) var scheduler: SegmentScheduler
-    private(set) var slots: [Slot]
+    /// Where requests go; another one when the original URL was resolved again.
+    var url: WebURL
+    var scheduler: SegmentScheduler
+    var slots: [Slot]
+    /// Whether the original URL is being resolved again, and no request may begin.
+    var isResolving = false
+    /// Replies about another version in a row.
+    var mismatches = 0
+    /// Replies that ignored the range in a row.
+    var ignoredRanges = 0
+    /// Times in a row that resolving the URL again brought nothing.
+    var resolutions = 0
+    var receivedAtResolution: Int64 = -1
+    /// Replies whose body was taken.
+    private(set) var accepted = 0
     private var isOver = false
-    private var isResolving = false
-    private var mismatches = 0
-    private var ignoredRanges = 0
-    private var resolutions = 0
-    private var accepted = 0
     private var lastTick = 0.0
     /// Bytes that transfers which are over have written.
     private var received: Int64 = 0
-    private var receivedAtResolution: Int64 = -1
 
     init(
         _ setup: Setup, assembly: Assembly, worker: Worker, loop: TransferLoop,
@@ -159,7 +104,7 @@ final class Fetch {
 
     // MARK: Giving out work
 
-    private func pump(_ now: Double) {
+    func pump(_ now: Double) {
         guard !isOver, !isResolving, !finishIfComplete() else { return }
         for index in slots.indices where slots[index].transfer == nil {
             guard slots[index].waitsUntil <= now else { continue }
@@ -266,8 +211,8 @@ final class Fetch {
     }
 
     private func ended(_ index: Int, _ end: TransferEnd) {
-        let transferred = retire(index)
-        if transferred > 0 {
+        let isAccepted = slots[index].writer != nil
+        if retire(index) > 0 {
             slots[index].failures = 0
             slots[index].barren = 0
             slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange
@@ -275,7 +220,8 @@ final class Fetch {
             ignoredRanges = 0
         }
         switch end {
-        case .complete: completed(index)
+        case .complete where isAccepted: completed(index)
+        case .complete: retry(index, .network(code: 0, message: "the response had no head"))
         case .declined: declined(index)
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
@@ -316,137 +262,6 @@ final class Fetch {
         }
     }
 
-    // MARK: What did not come
-
-    private func declined(_ index: Int) {
-        switch slots[index].refusal {
-        case .breach(let breach)?: refuse(index, breach)
-        case .status(let status)?: refuse(index, status)
-        default: retry(index, .network(code: 0, message: "the reply had no body"))
-        }
-    }
-
-    private func refuse(_ index: Int, _ breach: ContractBreach) {
-        tell(.replyRefused(breach))
-        if accepted == 0, !setup.isProven {
-            finish(.contradictsProbe)
-        } else if breach == .wholeFileForRange {
-            if slots[index].sentIfRange {
-                // Some servers answer 200 to If-Range although nothing has changed.
-                slots[index].skipsIfRange = true
-            } else {
-                ignoredRanges += 1
-                guard accepted > 0, ignoredRanges < Self.patience else {
-                    finish(.rangesIgnored)
-                    return
-                }
-            }
-            retry(index, .breach(breach), isHasty: true)
-        } else if breach.isAnotherVersion {
-            mismatches += 1
-            guard mismatches <= Self.mismatchLimit else {
-                finish(.changed(breach))
-                return
-            }
-            slots[index].wantsFreshConnection = true
-            retry(index, .breach(breach), isHasty: true)
-        } else {
-            retry(index, .breach(breach))
-        }
-    }
-
-    private func refuse(_ index: Int, _ status: Int) {
-        if isRefusal(status) || status == 404 || status == 410 {
-            resolve(index, because: status)
-        } else if isTransient(status) {
-            retry(index, .status(status))
-        } else {
-            fail(.transfer(.status(status), attempts: 1))
-        }
-    }
-
-    /// Gives the work back, and has the connection wait before it tries again.
-    ///
-    /// - Parameter isHasty: Whether the next attempt is something else and need not wait.
-    private func retry(_ index: Int, _ failure: TransferFailure, isHasty: Bool = false) {
-        let retryAfter = slots[index].retryAfter
-        guard !setup.isOneStream else {
-            let reached = assembly.recorded.covered.front + assembly.unrecorded
-            finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached))
-            return
-        }
-        let asked = scheduler.segments[index]?.rest
-        scheduler.release(index)
-        let hasProgressed = receivedSoFar != slots[index].receivedAtFailure
-        slots[index].receivedAtFailure = receivedSoFar
-        slots[index].barren = hasProgressed ? 1 : slots[index].barren + 1
-        slots[index].failures += 1
-        let attempts = slots[index].barren
-        guard setup.policy.allows(attempts) else {
-            if case .breach(let breach) = failure {
-                fail(.contract(breach))
-            } else {
-                fail(.transfer(failure, attempts: attempts))
-            }
-            return
-        }
-        if let retryAfter, retryAfter > setup.policy.longestRetryAfter {
-            fail(.transfer(.retryAfterTooLong(seconds: retryAfter), attempts: attempts))
-            return
-        }
-        let delay =
-            isHasty
-            ? 0
-            : setup.policy.delay(
-                failures: slots[index].failures, retryAfter: retryAfter,
-                random: .random(in: 0..<1))
-        let now = monotonicSeconds()
-        slots[index].waitsUntil = now + delay
-        tell(
-            .retrying(
-                range: asked, attempt: slots[index].failures, delay: delay, cause: failure))
-        pump(now)
-    }
-
-    /// Has the original URL resolved again: a signed URL may have expired. Where that changes
-    /// nothing (a server that refuses a connection too many), the connection waits.
-    private func resolve(_ index: Int, because status: Int) {
-        scheduler.release(index)
-        slots[index].failures += 1
-        if slots[index].failures > 1 {
-            slots[index].waitsUntil =
-                monotonicSeconds()
-                + setup.policy.delay(
-                    failures: slots[index].failures, retryAfter: nil, random: .random(in: 0..<1))
-        }
-        guard !isResolving else { return }
-        resolutions = receivedSoFar == receivedAtResolution ? resolutions + 1 : 1
-        receivedAtResolution = receivedSoFar
-        guard resolutions <= Self.patience else {
-            fail(
-                isRefusal(status)
-                    ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
-            return
-        }
-        isResolving = true
-        tell(.resolvingAgain(status: status))
-        Task { [id, loop, resolve = setup.resolve] in
-            let resolution = await resolve()
-            loop.perform { $0.fetch(id)?.resolved(resolution) }
-        }
-    }
-
-    private func resolved(_ resolution: Probe.Resolution) {
-        isResolving = false
-        switch resolution {
-        case .same(let url):
-            self.url = url
-            pump(monotonicSeconds())
-        case .changed(let breach): finish(.changed(breach))
-        case .failed(let reason): fail(reason)
-        }
-    }
-
     // MARK: Keeping account
 
     /// Bytes of the file that came over the network.
@@ -482,10 +297,10 @@ final class Fetch {
         return true
     }
 
-    private func fail(_ reason: DownloadError.Reason) { finish(.failed(reason)) }
+    func fail(_ reason: DownloadError.Reason) { finish(.failed(reason)) }
 
     /// Ends the fetch: drops what is under way, records what arrived, and tells the outcome.
-    private func finish(_ outcome: Outcome) {
+    func finish(_ outcome: Outcome) {
         guard !isOver else { return }
         isOver = true
         worker.remove(self)
@@ -499,7 +314,9 @@ final class Fetch {
             completion(outcome)
         } catch {
             // The first failure says more than its consequence.
-            if case .failed = outcome { completion(outcome) } else {
+            if case .failed = outcome {
+                completion(outcome)
+            } else {
                 completion(.failed(.assembly(error)))
             }
         }

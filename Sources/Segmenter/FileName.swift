@@ -1,6 +1,8 @@
 import Glibc
 
-/// Names for files, from what servers and URLs suggest: always one safe path component. Pure.
+/// Names for files, from what servers and URLs suggest: always one safe path component.
+///
+/// Pure.
 enum FileName {
     /// The name when nothing better is known.
     static let fallback = "download"
@@ -19,7 +21,9 @@ enum FileName {
 
     /// Reduces a text to one path component: no separators, controls or characters that change the
     /// direction of writing, no dots or dashes in front, no dots or spaces at the end, no more than
-    /// `longest` bytes. May come out empty.
+    /// `longest` bytes.
+    ///
+    /// May come out empty.
     static func sanitized(_ text: String) -> String {
         let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
         let safe = last.unicodeScalars.filter { scalar in

@@ -20,8 +20,7 @@ struct Probe: Sendable {
         var file: RemoteFile
         /// Where the redirects led, in full.
         var effective: WebURL
-        var identity: RemoteIdentity
-        /// The transfer whose body waits, and the range that it brings; `nil` for the whole file.
+        /// The reply whose body waits.
         var held: Held?
         /// Whether a `GET` has shown these facts, rather than a `HEAD`.
         var isProven: Bool
@@ -45,6 +44,8 @@ struct Probe: Sendable {
     /// Asks with `HEAD`, and with `GET` where that does not do.
     ///
     /// - Parameter byGet: Skip `HEAD`.
+    /// - Returns: What the server offers; a body may wait, to be kept or dropped.
+    /// - Throws: Why the file cannot be had.
     func run(byGet: Bool) async throws(DownloadError.Reason) -> Finding {
         var problem: String?
         var isRangeless = false
@@ -238,16 +239,17 @@ struct Probe: Sendable {
         let identity = reply.identity(size: size, time: secondsSince1970(httpDate:))
         let file = RemoteFile(
             url: url.redacted, effectiveURL: landing.url.redacted, redirects: landing.redirects,
-            size: size, etag: identity.etag, lastModified: identity.lastModified,
-            date: reply["date"], acceptsRanges: method == .head || reply.status == 206,
+            identity: identity, date: reply["date"],
+            acceptsRanges: method == .head || reply.status == 206,
             contentType: reply["content-type"],
             suggestedName: FileName.suggested(
                 disposition: reply["content-disposition"], url: landing.url),
             digests: AdvertisedDigests.all(in: reply), probedBy: method == .head ? "HEAD" : "GET")
         return Finding(
-            file: file, effective: landing.url, identity: identity,
+            file: file, effective: landing.url,
             held: landing.exchange.held.map { Held(transfer: $0, range: range?.range) },
-            isProven: method == .get, modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })
+            isProven: method == .get,
+            modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })
     }
 }
 
@@ -256,6 +258,7 @@ func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
 
 /// Whether trying again may help against a status.
 func isTransient(_ status: Int) -> Bool {
-    [408, 425, 429].contains(status) || (500..<600).contains(status) && status != 501
-        && status != 505
+    [408, 425, 429].contains(status)
+        || (500..<600).contains(status) && status != 501
+            && status != 505
 }

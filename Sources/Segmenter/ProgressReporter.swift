@@ -1,6 +1,8 @@
 import Assembler
 
-/// Turns the state of a fetch into progress events. Lives where the fetch lives.
+/// Turns the state of a fetch into progress events.
+///
+/// Lives where the fetch lives.
 final class ProgressReporter {
     /// Cells of the map.
     static let cells = 128
@@ -16,6 +18,7 @@ final class ProgressReporter {
     /// - Parameters:
     ///   - started: When the download began, on the monotonic clock.
     ///   - earlier: Bytes that earlier fetches of this download received.
+    ///   - yield: Takes each event.
     init(
         started: Double, earlier: Int64, yield: @escaping @Sendable (DownloadProgress) -> Void
     ) {
@@ -31,7 +34,7 @@ final class ProgressReporter {
         let progress = DownloadProgress(
             phase: .downloading, bytesDone: scheduler.done.count, size: size,
             bytesVerifying: scheduler.verifying.count, bytesReceived: received,
-            bytesPerSecond: meter.rate(bytes: received, now: now), 
+            bytesPerSecond: meter.rate(bytes: received, now: now),
             connections: fetch.slots.count { $0.writer != nil },
             map: size.map { Self.map(of: scheduler.done, size: $0) } ?? [],
             elapsed: now - started)

@@ -1,16 +1,18 @@
-/// Speed over the last seconds. Pure.
+/// Speed over the last seconds.
+///
+/// Pure.
 struct RateMeter {
     /// Seconds that the speed is taken over.
     static let window = 5.0
 
     private var samples: [(time: Double, bytes: Int64)] = []
 
-    /// Takes a sample and gives the speed over the window in bytes per second; falls to zero when
-    /// no bytes come.
+    /// Takes a sample and gives the speed over the window; it falls to zero when no bytes come.
     ///
     /// - Parameters:
     ///   - bytes: All bytes that have come until `now`; never falls.
     ///   - now: Seconds; never falls.
+    /// - Returns: Bytes per second.
     mutating func rate(bytes: Int64, now: Double) -> Double {
         samples.append((now, bytes))
         // The newest sample that is a window old stays, as the base.

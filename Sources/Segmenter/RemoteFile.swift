@@ -8,12 +8,8 @@ public struct RemoteFile: Sendable, Equatable {
     public var effectiveURL: String
     /// Number of redirects that were followed.
     public var redirects: Int
-    /// Length of the representation in bytes, `nil` when the server does not tell.
-    public var size: Int64?
-    /// The `ETag` field, as sent (RFC 9110 §8.8.3).
-    public var etag: String?
-    /// The `Last-Modified` field, as sent (RFC 9110 §8.8.2).
-    public var lastModified: String?
+    /// Size and validators: what tells this version of the file from others.
+    public var identity: RemoteIdentity
     /// The `Date` field, as sent (RFC 9110 §6.6.1).
     public var date: String?
     /// Whether byte ranges are served: proven or advertised (`true`), refused (`false`), or unknown.
@@ -28,6 +24,13 @@ public struct RemoteFile: Sendable, Equatable {
     public var probedBy: String
     /// Why `HEAD` was not enough, when it was not.
     public var headProblem: String?
+
+    /// Length of the representation in bytes, `nil` when the server does not tell.
+    public var size: Int64? { identity.size }
+    /// The `ETag` field, as sent (RFC 9110 §8.8.3).
+    public var etag: String? { identity.etag }
+    /// The `Last-Modified` field, as sent (RFC 9110 §8.8.2).
+    public var lastModified: String? { identity.lastModified }
 
     /// How segget fetches the file.
     public enum Plan: Sendable, Hashable {

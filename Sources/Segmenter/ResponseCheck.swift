@@ -1,6 +1,8 @@
 import Assembler
 
-/// Decides whether the body of a reply may be written into the file. Pure.
+/// Decides whether the body of a reply may be written into the file.
+///
+/// Pure.
 ///
 /// libcurl does not check this for `CURLOPT_RANGE`; a body whose head was not accepted here never
 /// reaches the disk.

@@ -1,4 +1,6 @@
-/// When a failed request is tried again: exponential backoff with full jitter. Pure.
+/// When a failed request is tried again: exponential backoff with full jitter.
+///
+/// Pure.
 struct RetryPolicy: Sendable {
     /// Attempts without progress before giving up.
     var retries: Int
@@ -15,12 +17,13 @@ struct RetryPolicy: Sendable {
     /// Whether to try again after so many attempts in a row without progress.
     func allows(_ attemptsWithoutProgress: Int) -> Bool { attemptsWithoutProgress <= retries }
 
-    /// Seconds until the next attempt.
+    /// How long to wait until the next attempt.
     ///
     /// - Parameters:
     ///   - failures: Failures in a row, 1 for the first.
     ///   - retryAfter: Seconds that the server asked for (RFC 9110 §10.2.3), kept in full.
     ///   - random: In 0..<1; decides where between nothing and the bound the delay falls.
+    /// - Returns: Seconds.
     func delay(failures: Int, retryAfter: Double?, random: Double) -> Double {
         let bound = min(cap, base * Double(1 << min(max(failures, 1) - 1, 16)))
         // After the time that the server named, spread out, so that not all come back at once.

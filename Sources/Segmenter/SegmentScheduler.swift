@@ -1,6 +1,8 @@
 import Assembler
 
-/// Decides which connection fetches which bytes. Pure: no clock, no I/O.
+/// Decides which connection fetches which bytes.
+///
+/// Pure: no clock, no I/O.
 ///
 /// Every byte of the file is, at any time, exactly one of: done, verifying (on disk from an earlier
 /// run, CRC not yet checked), assigned to one connection, or unassigned.
@@ -81,15 +83,17 @@ struct SegmentScheduler {
 
     // MARK: What to do
 
-    /// Gives a free connection work, or `nil` when there is none worth a request.
+    /// Gives a free connection work.
     ///
     /// Unassigned bytes first: a share of all of them that fits the connection's part in the whole
     /// speed, halved, so that shares shrink towards the end and all finish together (guided
     /// self-scheduling). Then the tail, by time, of the segment that would finish last.
     ///
     /// - Parameters:
+    ///   - connection: Has no work.
     ///   - rates: Measured speed of each connection in bytes per second; absent when unknown.
     ///   - connections: Number of connections that work on the file.
+    /// - Returns: The work, or `nil` when there is none worth a request.
     mutating func assign(
         _ connection: Int, rates: [Int: Double], connections: Int
     ) -> Assignment? {

@@ -39,7 +39,7 @@ struct ProbeReport: Encodable {
         probedBy = file.probedBy
         headProblem = file.headProblem
         plan = file.plan.name
-        identity = file.resumeIdentity
+        identity = file.identity.kind
     }
 
     /// The report for people, a line for each fact; no control characters.
@@ -86,29 +86,6 @@ struct ProbeReport: Encodable {
         case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
         default: "starts over, unless `--checksum` proves the file (identity: none)"
         }
-    }
-}
-
-extension RemoteFile {
-    /// What proves to a later run that the file is the same: `etag`, `last-modified` or `none`.
-    var resumeIdentity: String {
-        if let etag, etag.hasPrefix("\"") { return "etag" }
-        guard let changed = Self.orderable(lastModified), let sent = Self.orderable(date) else {
-            return "none"
-        }
-        // RFC 9110 §8.8.2.2: strong only when the reply was made a second or more later.
-        return sent > changed ? "last-modified" : "none"
-    }
-
-    /// Text that sorts like the date it is made from; `nil` unless that is an IMF-fixdate
-    /// (RFC 9110 §5.6.7), such as `Tue, 01 Jul 2025 10:00:00 GMT`.
-    private static func orderable(_ date: String?) -> String? {
-        let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
-        let fields = (date ?? "").split(separator: " ")
-        guard fields.count == 6, fields[5] == "GMT", fields.map(\.count) == [4, 2, 3, 4, 8, 3],
-            let month = months.firstIndex(of: fields[2])
-        else { return nil }
-        return "\(fields[3]) \(month + 10) \(fields[1]) \(fields[4])"
     }
 }
 

@@ -16,7 +16,9 @@ struct JSONTests {
         let probed = ProbeReport(
             RemoteFile(
                 url: Examples.url, effectiveURL: "https://mirror.example/file.iso", redirects: 1,
-                size: 1 << 30, etag: "\"v1\"", lastModified: "Tue, 01 Jul 2025 10:00:00 GMT",
+                identity: RemoteIdentity(
+                    size: 1 << 30, etag: "\"v1\"",
+                    lastModified: "Tue, 01 Jul 2025 10:00:00 GMT", lastModifiedIsStrong: true),
                 date: "Tue, 01 Jul 2025 12:00:00 GMT", acceptsRanges: true,
                 contentType: "application/octet-stream", suggestedName: "file.iso",
                 digests: [digest].compactMap { $0 }, probedBy: "GET",

@@ -13,8 +13,10 @@ struct Exchange: Sendable {
 extension TransferLoop {
     /// Makes a request and returns when the head of its response is there.
     ///
-    /// - Parameter holding: Whether the body of a 200 or 206 is to wait, to be resumed or dropped
-    ///   later. Bodies of other responses are read away.
+    /// - Parameters:
+    ///   - request: What to ask.
+    ///   - holding: Whether the body of a 200 or 206 is to wait, to be resumed or dropped later.
+    ///     Bodies of other responses are read away.
     /// - Returns: The exchange; its end is `cancelled` when the task was.
     func exchange(_ request: TransferRequest, holding: Bool) async -> Exchange {
         let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))

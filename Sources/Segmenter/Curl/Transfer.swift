@@ -1,7 +1,9 @@
 import Assembler
 import CCurl
 
-/// One request on one easy handle, with its callbacks. Lives on the loop thread.
+/// One request on one easy handle, with its callbacks.
+///
+/// Lives on the loop thread.
 final class Transfer {
     /// What to do with a body, decided when its head is complete.
     enum Verdict {
@@ -111,8 +113,9 @@ final class Transfer {
 
     // MARK: Callbacks
 
-    /// Takes a header line. Only the empty one matters: it ends a head, and libcurl has parsed all
-    /// lines by then.
+    /// Takes a header line.
+    ///
+    /// Only the empty one matters: it ends a head, and libcurl has parsed all lines by then.
     fileprivate func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
         guard mode == .head, count <= 2, bytes[0] == 13 || bytes[0] == 10 else { return true }
         var status = 0

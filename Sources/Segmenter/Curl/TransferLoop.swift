@@ -37,8 +37,9 @@ final class TransferLoop: Sendable {
         mailbox.withLock { $0.thread = thread }
     }
 
-    /// Runs `body` on the loop thread, after what was sent before it. Nothing happens after
-    /// `shutdown`.
+    /// Runs `body` on the loop thread, after what was sent before it.
+    ///
+    /// Nothing happens after `shutdown`.
     func perform(_ body: @escaping @Sendable (Worker) -> Void) {
         mailbox.withLock { box in
             guard let multi = box.multi.flatMap({ CURLM(bitPattern: $0) }) else { return }
@@ -47,7 +48,9 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Ends the loop thread and waits for its end. Transfers that are under way are dropped.
+    /// Ends the loop thread and waits for its end.
+    ///
+    /// Transfers that are under way are dropped.
     func shutdown() {
         perform { $0.stop() }
         let thread = mailbox.withLock { box in

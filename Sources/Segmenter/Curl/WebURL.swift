@@ -17,7 +17,9 @@ struct WebURL: Sendable, Hashable {
     /// Parses a URL; spaces and bytes outside ASCII are encoded, a missing scheme is guessed as
     /// curl does.
     ///
-    /// - Parameter base: What a relative reference is resolved against (RFC 9110 §10.2.2).
+    /// - Parameters:
+    ///   - text: The URL, or a reference to be resolved.
+    ///   - base: What a relative reference is resolved against (RFC 9110 §10.2.2).
     init?(_ text: String, relativeTo base: WebURL? = nil) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }

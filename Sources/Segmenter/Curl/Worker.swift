@@ -30,7 +30,9 @@ final class Worker {
 
     // MARK: Transfers
 
-    /// Starts a request. `onEnd` is called once, from the loop, unless the transfer is dropped.
+    /// Starts a request.
+    ///
+    /// `onEnd` is called once, from the loop, unless the transfer is dropped.
     @discardableResult
     func start(
         _ request: TransferRequest, onReply: @escaping (Reply) -> Transfer.Verdict,
@@ -79,8 +81,9 @@ final class Worker {
     /// Ends `run` after the present turn.
     func stop() { isStopping = true }
 
-    /// Runs until `stop` is called. `drain` takes the messages of other threads, and says whether
-    /// there were any.
+    /// Runs until `stop` is called.
+    ///
+    /// `drain` takes the messages of other threads, and says whether there were any.
     func run(drain: () -> [@Sendable (Worker) -> Void]) {
         var expected = monotonicSeconds()
         while !isStopping {
