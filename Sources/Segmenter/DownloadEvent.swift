@@ -40,6 +40,8 @@ public enum DownloadNotice: Sendable, Hashable {
     case resolvingAgain(status: Int)
     /// The server ignored the range; the file is fetched in one stream.
     case rangesIgnored
+    /// Servers behind one name tell of different versions; the file is fetched in one stream.
+    case serversDisagree
     /// A reply was not accepted, and nothing of its body was written.
     case replyRefused(ContractBreach)
     /// An extent from an earlier run failed its CRC-32 and is fetched again.

@@ -24,6 +24,8 @@ struct DownloadRun: Sendable {
         var target: Target?
         var startOver: StartOverReason?
         var restarts = 0
+        /// Whether the file is asked for whole from now on.
+        var isRangeless = false
         var streamFailures = 0
         var streamReached: Int64 = 0
         var received: Int64 = 0
@@ -131,13 +133,21 @@ struct DownloadRun: Sendable {
             finding = try await probe.run(byGet: true)
         case .rangesIgnored:
             tell(.notice(.rangesIgnored))
-            finding.file.acceptsRanges = false
-            state.startOver = state.kept > 0 ? .noRanges : nil
+            state.isRangeless = true
+            finding = try await probe.run(byGet: true, ranged: false)
         case .changed(let breach):
             state.restarts += 1
             guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
             state.startOver = .changedMidway
-            finding = try await probe.run(byGet: true)
+            finding = try await probe.run(byGet: true, ranged: !state.isRangeless)
+            if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
+                // Servers that disagree: what one of them sends in one reply is one version.
+                finding.held.map { loop.drop($0.transfer) }
+                finding.held = nil
+                state.isRangeless = true
+                tell(.notice(.serversDisagree))
+                finding = try await probe.run(byGet: true, ranged: false)
+            }
         case .streamBroken(let failure, let retryAfter, let reached):
             state.streamFailures = reached > state.streamReached ? 1 : state.streamFailures + 1
             state.streamReached = max(reached, state.streamReached)
@@ -147,7 +157,7 @@ struct DownloadRun: Sendable {
             }
             if reached > 0 { state.startOver = .streamBroken }
             try await probe.pause(state.streamFailures, retryAfter, failure)
-            finding = try await probe.run(byGet: true)
+            finding = try await probe.run(byGet: true, ranged: !state.isRangeless)
         }
         return nil
     }

@@ -34,6 +34,8 @@ final class Fetch {
     /// Times in a row that resolving the URL again brought nothing.
     var resolutions = 0
     var receivedAtResolution: Int64 = -1
+    /// Where the last reply whose body was taken came from.
+    private var goodAddress: String?
     /// Replies whose body was taken.
     private(set) var accepted = 0
     private var isOver = false
@@ -135,7 +137,10 @@ final class Fetch {
             request.range = range
             request.ifRange = slots[index].skipsIfRange ? nil : setup.identity.strongValidator
         }
-        request.wantsFreshConnection = slots[index].wantsFreshConnection
+        if slots[index].wantsFreshConnection {
+            request.wantsFreshConnection = true
+            request.address = goodAddress
+        }
         slots[index].asked = request.range
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
@@ -186,6 +191,7 @@ final class Fetch {
             slots[index].writer = writer
             accepted += 1
             mismatches = 0
+            goodAddress = slots[index].transfer.flatMap(worker.transfer)?.address
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start

@@ -8,6 +8,9 @@ struct Probe: Sendable {
     /// Bytes that the ranged `GET` asks for.
     static let firstRange = ByteRange(0, 4 << 20)
 
+    /// Replies that must agree before a file that has changed is fetched in segments again.
+    private static let consistencyChecks = 4
+
     let loop: TransferLoop
     let url: WebURL
     let headers: [String]
@@ -43,12 +46,16 @@ struct Probe: Sendable {
 
     /// Asks with `HEAD`, and with `GET` where that does not do.
     ///
-    /// - Parameter byGet: Skip `HEAD`.
+    /// - Parameters:
+    ///   - byGet: Skip `HEAD`.
+    ///   - ranged: Whether `GET` asks for a range; otherwise it asks for the whole file.
     /// - Returns: What the server offers; a body may wait, to be kept or dropped.
     /// - Throws: Why the file cannot be had.
-    func run(byGet: Bool) async throws(DownloadError.Reason) -> Finding {
+    func run(
+        byGet: Bool, ranged: Bool = true
+    ) async throws(DownloadError.Reason) -> Finding {
         var problem: String?
-        var isRangeless = false
+        var isRangeless = !ranged
         if !byGet {
             let landing = try await follow(.head, range: nil)
             if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {
@@ -163,12 +170,13 @@ struct Probe: Sendable {
 
     /// Follows redirects until a response is none, judging each hop.
     private func follow(
-        _ method: TransferRequest.Method, range: ByteRange?
+        _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
             var request = TransferRequest(method: method, url: here, connecting: connecting)
             request.range = range
+            request.wantsFreshConnection = fresh
             // What the caller adds may be secret: it goes to the origin that it was meant for.
             if here.origin == url.origin { request.headers = headers }
             let exchange = await loop.exchange(request, holding: method == .get)
@@ -206,10 +214,10 @@ struct Probe: Sendable {
 
     /// Resolves the original URL again, because the effective one was refused, and checks that the
     /// file is still the one of `identity`.
-    func resolveAgain(_ identity: RemoteIdentity) async -> Resolution {
+    func resolveAgain(_ identity: RemoteIdentity, fresh: Bool = false) async -> Resolution {
         do throws(DownloadError.Reason) {
             let asked = ByteRange(0, 1)
-            let landing = try await follow(.get, range: asked)
+            let landing = try await follow(.get, range: asked, fresh: fresh)
             release(landing.exchange)
             guard let reply = landing.exchange.reply else {
                 return .failed(
@@ -227,6 +235,15 @@ struct Probe: Sendable {
         } catch {
             return .failed(error)
         }
+    }
+
+    /// Whether several replies in a row, each on a connection of its own, tell of the same version:
+    /// servers behind one address may disagree.
+    func isConsistent(_ identity: RemoteIdentity) async -> Bool {
+        for _ in 0..<Self.consistencyChecks {
+            if case .changed = await resolveAgain(identity, fresh: true) { return false }
+        }
+        return true
     }
 
     // MARK: Facts

@@ -57,7 +57,7 @@ enum JSONEvents {
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
-            case .rangesIgnored, .replyRefused, .headUnusable, .endUnproven: break
+            case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven: break
             }
         }
 

@@ -9,6 +9,7 @@ extension DownloadNotice {
         case .retrying: "retrying"
         case .resolvingAgain: "resolving_again"
         case .rangesIgnored: "ranges_ignored"
+        case .serversDisagree: "servers_disagree"
         case .replyRefused: "reply_refused"
         case .damaged: "damaged"
         case .stole: "stole"
@@ -20,7 +21,7 @@ extension DownloadNotice {
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .rangesIgnored, .damaged, .endUnproven: true
+        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven: true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
         }
     }
@@ -38,6 +39,8 @@ extension DownloadNotice {
                 + "following the original URL again"
         case .rangesIgnored:
             "the server ignored a range request: fetching in one stream"
+        case .serversDisagree:
+            "servers behind the same name offer different versions: fetching in one stream"
         case .replyRefused(let breach):
             "a reply was refused, none of it is written: \(Diagnostic.describe(breach))"
         case .damaged(let range):

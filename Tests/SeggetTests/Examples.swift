@@ -55,7 +55,7 @@ enum Examples {
         [
             .retrying(range: nil, attempt: 1, delay: 0.5, cause: .status(503)),
             .retrying(range: ByteRange(0, 9), attempt: 1, delay: .infinity, cause: .status(503)),
-            .resolvingAgain(status: 403), .rangesIgnored,
+            .resolvingAgain(status: 403), .rangesIgnored, .serversDisagree,
             .replyRefused(
                 .otherETag(
                     expected: hostile, got: hostile)),

@@ -26,7 +26,7 @@ final class Transfer {
     /// Number that the worker knows it by.
     let id: Int
     private let handle: CURL
-    private let headers: UnsafeMutablePointer<curl_slist>?
+    private let lists: [UnsafeMutablePointer<curl_slist>]
     private let errorText: UnsafeMutablePointer<CChar>
 
     /// Judges the head of the final response; called once, before the first byte of the body.
@@ -62,7 +62,7 @@ final class Transfer {
         lastActivity = now
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
-        headers = request.configure(handle)
+        lists = request.configure(handle)
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = segget_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         _ = segget_curl_setopt_pointer(handle, CURLOPT_PRIVATE, context)
@@ -74,7 +74,7 @@ final class Transfer {
 
     deinit {
         curl_easy_cleanup(handle)
-        curl_slist_free_all(headers)
+        for list in lists { curl_slist_free_all(list) }
         errorText.deallocate()
     }
 
@@ -104,6 +104,13 @@ final class Transfer {
 
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+    /// The address that the connection leads to.
+    var address: String? {
+        var text: UnsafePointer<CChar>?
+        segget_curl_getinfo_string(handle, CURLINFO_PRIMARY_IP, &text)
+        return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     private func time(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0

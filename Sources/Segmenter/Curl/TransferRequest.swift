@@ -1,5 +1,6 @@
 import Assembler
 import CCurl
+import Glibc
 
 /// One HTTP request, as the decisions see it.
 struct TransferRequest: Sendable {
@@ -25,6 +26,8 @@ struct TransferRequest: Sendable {
     var headers: [String] = []
     /// Whether a new connection is made even when an idle one could be used.
     var wantsFreshConnection = false
+    /// The address to connect to, of those that the host has; `nil` for any. Not used with a proxy.
+    var address: String?
     var connecting: Connecting
 }
 
@@ -49,8 +52,8 @@ enum TransferEnd: Sendable, Hashable {
 extension TransferRequest {
     /// Sets every option of a new easy handle but the callbacks.
     ///
-    /// - Returns: The header list, to be freed after the handle.
-    func configure(_ handle: CURL) -> UnsafeMutablePointer<curl_slist>? {
+    /// - Returns: Lists that the handle refers to, to be freed after it.
+    func configure(_ handle: CURL) -> [UnsafeMutablePointer<curl_slist>] {
         func set(_ option: CURLoption, _ value: Int) {
             let code = segget_curl_setopt_long(handle, option, value)
             precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
@@ -79,12 +82,28 @@ extension TransferRequest {
         var lines = headers + ["Accept-Encoding: identity"]
         if let range { lines.append("Range: \(range.headerValue)") }
         if let ifRange { lines.append("If-Range: \(ifRange)") }
-        var list: UnsafeMutablePointer<curl_slist>?
-        for line in lines { list = curl_slist_append(list, line) ?? list }
-        let code = segget_curl_setopt_list(handle, CURLOPT_HTTPHEADER, list)
-        precondition(code == CURLE_OK, "libcurl refuses the header list")
-        return list
+        var lists: [UnsafeMutablePointer<curl_slist>] = []
+        func set(_ option: CURLoption, _ lines: [String]) {
+            var list: UnsafeMutablePointer<curl_slist>?
+            for line in lines { list = curl_slist_append(list, line) ?? list }
+            let code = segget_curl_setopt_list(handle, option, list)
+            precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
+            if let list { lists.append(list) }
+        }
+        set(CURLOPT_HTTPHEADER, lines)
+        if let address, !Self.usesProxy {
+            // Any host, any port: the address, the same port.
+            set(
+                CURLOPT_CONNECT_TO,
+                ["::" + (address.contains(":") ? "[\(address)]" : address) + ":"])
+        }
+        return lists
     }
+
+    /// Whether the environment names a proxy: then addresses are the proxy's business.
+    private static let usesProxy =
+        (["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] as [String])
+        .contains { getenv($0) != nil }
 }
 
 /// The version that `User-Agent` and `--version` tell.
