@@ -26,7 +26,9 @@ struct TransferRequest: Sendable {
     var headers: [String] = []
     /// Whether a new connection is made even when an idle one could be used.
     var wantsFreshConnection = false
-    /// The address to connect to, of those that the host has; `nil` for any. Not used with a proxy.
+    /// The address to connect to, of those that the host has; `nil` for any.
+    ///
+    /// Not used with a proxy.
     var address: String?
     var connecting: Connecting
 }
