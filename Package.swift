@@ -57,6 +57,17 @@ let package = Package(
                 "Assembler", "Segmenter", "segget",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "CTestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(
+            name: "TestSupportTests",
+            dependencies: ["TestSupport"],
             swiftSettings: settings),
     ]
 )

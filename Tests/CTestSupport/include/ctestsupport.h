@@ -1,0 +1,17 @@
+// What Swift's Glibc does not show and only the tests need: calls behind _GNU_SOURCE.
+#ifndef SEGGET_CTESTSUPPORT_H
+#define SEGGET_CTESTSUPPORT_H
+
+#include <spawn.h>
+
+// The child changes into `path` (posix_spawn_file_actions_addchdir_np). Returns 0 or an errno.
+int segget_test_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
+
+// The child inherits no descriptor from `first` on (posix_spawn_file_actions_addclosefrom_np), so
+// that a child never keeps a socket or pipe of the tests open. Returns 0 or an errno.
+int segget_test_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+
+// POLLRDHUP of poll(2): the peer has closed its writing side.
+short segget_test_poll_peer_closed(void);
+
+#endif

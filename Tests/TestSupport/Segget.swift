@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+
+/// Runs the built `segget`.
+public enum Segget {
+    /// No built binary was found.
+    public struct NotFound: Error, CustomStringConvertible {
+        /// Where it was looked for.
+        public let folders: [String]
+
+        /// What to do about it.
+        public var description: String {
+            "no segget in \(folders); build it, or set SEGGET_BINARY"
+        }
+    }
+
+    /// Path of the binary: `$SEGGET_BINARY`, else the `segget` next to the running test bundle.
+    ///
+    /// - Throws: ``NotFound``.
+    public static func binary() throws -> String {
+        if let path = ProcessInfo.processInfo.environment["SEGGET_BINARY"] { return path }
+        let bundles = ProcessInfo.processInfo.arguments + Bundle.allBundles.map(\.bundlePath)
+        var looked: [String] = []
+        for bundle in bundles where bundle.hasPrefix("/") {
+            var folder = URL(fileURLWithPath: bundle).deletingLastPathComponent()
+            for _ in 0..<4 where folder.path != "/" {
+                let candidate = folder.appendingPathComponent("segget")
+                looked.append(folder.path)
+                if isProgram(candidate.path) { return candidate.path }
+                folder.deleteLastPathComponent()
+            }
+        }
+        throw NotFound(folders: looked)
+    }
+
+    /// Runs segget to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: its arguments.
+    ///   - folder: its working folder.
+    ///   - environment: added to that of the tests.
+    ///   - timeout: seconds after which it is killed.
+    /// - Returns: what it did.
+    /// - Throws: ``NotFound``, ``SystemCallError``, ``ChildProcess/TimedOut``.
+    public static func run(
+        _ arguments: [String], in folder: String, environment: [String: String] = [:],
+        timeout: Double = 120
+    ) throws -> ChildProcess.Outcome {
+        try start(arguments, in: folder, environment: environment).wait(timeout: timeout)
+    }
+
+    /// Starts segget.
+    ///
+    /// - Parameters:
+    ///   - arguments: its arguments.
+    ///   - folder: its working folder.
+    ///   - environment: added to that of the tests.
+    /// - Returns: the process; it is killed when the last reference to it goes.
+    /// - Throws: ``NotFound``, ``SystemCallError``.
+    public static func start(
+        _ arguments: [String], in folder: String, environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(binary(), arguments, in: folder, environment: environment)
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+            && !isFolder.boolValue && access(path, X_OK) == 0
+    }
+}

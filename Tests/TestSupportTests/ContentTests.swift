@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+struct ContentTests {
+    @Test func isTheSameHoweverItIsCutUp() {
+        let content = Content(size: 100_003, seed: 7)
+        let whole = content.bytes(0..<100_003)
+        #expect(whole == Content(size: 100_003, seed: 7).bytes(0..<100_003))
+        var pieces: [UInt8] = []
+        var offset: Int64 = 0
+        var step: Int64 = 1
+        while offset < content.size {
+            pieces += content.bytes(offset..<(offset + step))
+            offset += step
+            step = step * 3 % 7919 + 1
+        }
+        #expect(pieces == whole)
+    }
+
+    @Test func differsByPlaceAndSeed() {
+        let content = Content(size: 1 << 40, seed: 1)
+        var windows: Set<[UInt8]> = []
+        for block in 0..<2000 as Range<Int64> {
+            windows.insert(content.bytes((block << 14 + 4096)..<(block << 14 + 4112)))
+            windows.insert(content.bytes((block << 14)..<(block << 14 + 16)))
+        }
+        #expect(windows.count >= 3990)
+        #expect(content.bytes(0..<4096) != Content(size: 1 << 40, seed: 2).bytes(0..<4096))
+        #expect(content.bytes((1 << 39)..<(1 << 39 + 64)) != content.bytes(0..<64))
+    }
+
+    @Test func endsWithTheFile() {
+        let content = Content(size: 10, seed: 1)
+        #expect(content.bytes(8..<20).count == 2)
+        #expect(content.bytes(10..<20).isEmpty)
+        #expect(Content(size: 0, seed: 1).sha256Hex.hasPrefix("e3b0c44298fc1c149afbf4c8996fb924"))
+    }
+
+    @Test func digestIsThatOfTheFile() throws {
+        let sandbox = try Sandbox()
+        let content = Content(size: 1_500_001, seed: 3)
+        try content.write(to: sandbox.path("file"))
+        let outcome = try ChildProcess.run("/usr/bin/sha256sum", [sandbox.path("file")])
+        #expect(outcome.output.hasPrefix(content.sha256Hex + " "))
+        #expect(try content.firstDifference(at: sandbox.path("file")) == nil)
+    }
+
+    @Test(arguments: [0, 1, 700_000, 1_500_000] as [Int64])
+    func firstDifferenceIsFound(at offset: Int64) throws {
+        let sandbox = try Sandbox()
+        let content = Content(size: 1_500_001, seed: 3)
+        let path = sandbox.path("file")
+        try content.write(to: path)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: [content.bytes(offset..<(offset + 1))[0] ^ 1])
+        #expect(try content.firstDifference(at: path) == offset)
+        #expect(try content.firstDifference(at: path, in: (offset + 1)..<content.size) == nil)
+        try file.truncate(atOffset: UInt64(offset))
+        #expect(try content.firstDifference(at: path) == offset)
+        try file.close()
+    }
+
+    @Test func longerFileDiffers() throws {
+        let sandbox = try Sandbox()
+        try Content(size: 101, seed: 3).write(to: sandbox.path("file"))
+        let content = Content(size: 100, seed: 3)
+        #expect(try content.firstDifference(at: sandbox.path("file")) == 100)
+        #expect(try content.firstDifference(at: sandbox.path("file"), in: 0..<100) == nil)
+    }
+}
