@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+
+/// A listening socket on loopback.
+struct OriginListener {
+    let socket: Int32
+    let port: UInt16
+
+    /// Listens on `port`, or on a free one for 0.
+    ///
+    /// - Throws: ``SystemCallError``.
+    init(address: String, port: UInt16) throws {
+        socket = try checked(Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), "socket")
+        do {
+            var yes: Int32 = 1
+            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(4))
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = port.bigEndian
+            try checked(
+                inet_pton(AF_INET, address, &name.sin_addr) == 1 ? 0 : -1, "address \(address)")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let socket = socket
+            try withUnsafeMutablePointer(to: &name) { name in
+                try name.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                    try checked(bind(socket, name, length), "bind \(address):\(port)")
+                    try checked(listen(socket, 1024), "listen")
+                    try checked(getsockname(socket, name, &length), "getsockname")
+                }
+            }
+            self.port = UInt16(bigEndian: name.sin_port)
+        } catch {
+            close(socket)
+            throw error
+        }
+    }
+}
+
+/// The thread that accepts connections from one listening socket.
+final class OriginAcceptor: Sendable {
+    private let stopSignal: StopSignal
+    private let done = Guarded(false)
+
+    /// Starts the thread; it hands every new socket to `serve`, and closes the listener at its end.
+    ///
+    /// - Throws: ``SystemCallError``.
+    init(_ listener: OriginListener, _ serve: @escaping @Sendable (Int32) -> Void) throws {
+        do {
+            stopSignal = try StopSignal()
+        } catch {
+            close(listener.socket)
+            throw error
+        }
+        let wire = Wire(socket: listener.socket, stop: stopSignal)
+        let done = done
+        let thread = Thread {
+            while wire.wait(for: Int16(POLLIN)) == .ready {
+                let socket = accept(listener.socket, nil, nil)
+                guard socket >= 0 else { continue }
+                var yes: Int32 = 1
+                setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(4))
+                serve(socket)
+            }
+            close(listener.socket)
+            done.withLock { $0 = true }
+        }
+        thread.start()
+    }
+
+    /// Closes the listening socket and ends the thread.
+    func stop() {
+        stopSignal.raise()
+        _ = done.wait(timeout: 30) { $0 }
+    }
+}

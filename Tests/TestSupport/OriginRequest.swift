@@ -1,0 +1,123 @@
+/// One field of a header section, in the order and spelling of the wire.
+public struct HeaderField: Sendable, Hashable {
+    /// The name, as spelled.
+    public var name: String
+    /// The value, without the white space around it.
+    public var value: String
+
+    /// Makes the field `name: value`.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The single range that a request asks for: `bytes=first-last` or `bytes=first-`.
+public struct RequestedRange: Sendable, Hashable {
+    /// Offset of the first byte.
+    public let first: Int64
+    /// Offset of the last byte, inclusive as on the wire; `nil` means to the end.
+    public let last: Int64?
+
+    /// Reads the value of a `Range` field; `nil` for anything but one range with a start.
+    init?(_ value: String) {
+        let parts = value.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Int64(ends[0]), first >= 0 else { return nil }
+        self.first = first
+        guard !ends[1].isEmpty else {
+            last = nil
+            return
+        }
+        guard let last = Int64(ends[1]), last >= first else { return nil }
+        self.last = last
+    }
+
+    /// The bytes of a file of `size` bytes that are asked for, half-open; empty when there are none.
+    public func bytes(of size: Int64) -> Range<Int64> {
+        let start = min(first, size)
+        let end = last.map { min($0, size - 1) + 1 } ?? size
+        return start..<max(start, end)
+    }
+}
+
+/// A request as it reached a ``FaultOrigin``.
+public struct OriginRequest: Sendable {
+    /// The method, such as `GET`.
+    public let method: String
+    /// Path and query.
+    public let target: String
+    /// The header section in order.
+    public let headers: [HeaderField]
+    /// The range asked for, when it is a single one with a start.
+    public let range: RequestedRange?
+    /// Number of the connection that it came on, from 1.
+    public let connection: Int
+    /// Number among all requests of the origin, from 1.
+    public let number: Int
+    /// Number among the requests of its connection, from 1.
+    public let numberOnConnection: Int
+    /// Connections that were open when it came, its own included.
+    public let openConnections: Int
+    /// When it came, in seconds on the monotonic clock.
+    public let time: Double
+
+    /// Body bytes written for it so far, in ``FaultOrigin/requests``.
+    public internal(set) var bytesServed: Int64 = 0
+    /// When its reply ended, in whatever way; in ``FaultOrigin/requests``.
+    public internal(set) var finished: Double?
+    /// Status of the final reply, `nil` for none or raw bytes; in ``FaultOrigin/requests``.
+    public internal(set) var status: Int?
+
+    /// The target without its query.
+    public var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// The value of the first field of this name, in any case.
+    public func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// Whether the client wants the connection to be closed after the reply.
+    let wantsClose: Bool
+
+    /// Where and when a request came; the rest is in its head.
+    struct Arrival {
+        let connection: Int
+        let number: Int
+        let numberOnConnection: Int
+        let openConnections: Int
+        let time: Double
+    }
+
+    /// Reads the head of a request, up to and without its empty line; `nil` when it is malformed.
+    init?(head: some Collection<UInt8>, arrival: Arrival) {
+        let text = String(decoding: head, as: UTF8.self)
+        // Not Character: there CR LF is one.
+        let lines = text.unicodeScalars.split(separator: "\n").map { line in
+            String(String.UnicodeScalarView(line.last == "\r" ? line.dropLast() : line))
+        }
+        let words = lines.first?.split(separator: " ") ?? []
+        guard words.count == 3, words[2].hasPrefix("HTTP/") else { return nil }
+        method = String(words[0])
+        target = String(words[1])
+        headers = lines.dropFirst().compactMap { line in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...]
+            return HeaderField(
+                String(line[..<colon]),
+                String(value.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
+        }
+        connection = arrival.connection
+        number = arrival.number
+        numberOnConnection = arrival.numberOnConnection
+        openConnections = arrival.openConnections
+        time = arrival.time
+        let fields = headers
+        func find(_ name: String) -> String? {
+            fields.first { $0.name.lowercased() == name }?.value
+        }
+        range = find("range").flatMap { RequestedRange($0) }
+        wantsClose = words[2] == "HTTP/1.0" || find("connection")?.lowercased() == "close"
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import TestSupport
+
+/// The `curl` command, as a client that is known to be right.
+enum Curl {
+    /// What curl got.
+    struct Reply {
+        let exitCode: Int32?
+        /// The header section of the last reply, as it came.
+        let head: String
+        let body: [UInt8]
+        let seconds: Double
+        /// Connections that curl opened.
+        let connections: Int
+        let status: Int
+
+        func header(_ name: String) -> String? {
+            head.components(separatedBy: "\r\n").first {
+                $0.lowercased().hasPrefix(name.lowercased() + ": ")
+            }.map { String($0.dropFirst(name.count + 2)) }
+        }
+    }
+
+    /// Runs curl; an exit code that is not 0 is for the test to judge.
+    static func get(_ arguments: String..., timeout: Double = 20) throws -> Reply {
+        let sandbox = try Sandbox("segget-curl")
+        let outcome = try ChildProcess.run(
+            "/usr/bin/curl",
+            ["-q", "-sS", "-D", "head", "-w", "%{stderr}facts: %{http_code} %{num_connects}\n"]
+                + arguments, in: sandbox.path, timeout: timeout)
+        let head = (try? sandbox.read("head")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let facts = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("facts:") }
+            .map { $0.split(separator: " ").compactMap { Int($0) } }
+        return Reply(
+            exitCode: outcome.exitCode, head: head, body: outcome.standardOutput,
+            seconds: outcome.wallSeconds, connections: facts.reduce(0) { $0 + $1[1] },
+            status: facts.last?[0] ?? 0)
+    }
+}
