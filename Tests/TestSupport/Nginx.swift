@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+
+/// A real nginx on loopback, over HTTP and HTTPS, serving a folder.
+public final class Nginx: Sendable {
+    /// One finished request of the access log.
+    public struct LogEntry: Sendable, Hashable, Decodable {
+        /// The request line.
+        public let request: String
+        /// The status.
+        public let status: Int
+        /// Body bytes sent.
+        public let bytes: Int64
+        /// The `Range` field, empty for none.
+        public let range: String
+        /// Number of the connection.
+        public let connection: Int
+    }
+
+    /// Port of HTTP.
+    public let port: UInt16
+    /// Port of HTTPS.
+    public let securePort: UInt16
+    /// PEM file with the certificate of the authority that HTTPS clients must trust.
+    public let authority: String
+    /// Process id of nginx's master.
+    public var pid: Int32 { process.pid }
+
+    private let folder: Sandbox
+    private let process: ChildProcess
+
+    /// Starts nginx and waits until it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - root: the folder to serve.
+    ///   - limitRate: speed of one connection as nginx writes it (`4m`); `nil` is unlimited.
+    ///   - workers: number of worker processes.
+    ///   - directives: further directives of the server, such as `etag off;`.
+    /// - Throws: ``ToolFailure``, ``SystemCallError``.
+    public init(
+        root: String, limitRate: String? = nil, workers: Int = 2, directives: String = ""
+    ) throws {
+        let folder = try Sandbox("segget-nginx")
+        self.folder = folder
+        let files = try TestAuthority(in: folder.path)
+        authority = files.certificate
+        let server = "\(limitRate.map { "limit_rate \($0);" } ?? "") \(directives)"
+        var failure = ""
+        for _ in 0..<5 {
+            let ports = try [Self.freePort(), Self.freePort()]
+            let configuration = Self.configuration(
+                root: root, ports: ports, files: files, folder: folder.path, workers: workers,
+                server: server)
+            try folder.write("nginx.conf", configuration)
+            let process = try ChildProcess(
+                "/usr/sbin/nginx",
+                [
+                    "-p", folder.path, "-e", folder.path("error.log"), "-c",
+                    folder.path("nginx.conf"),
+                ])
+            // The pid file is written once the ports are bound: it is not another server that
+            // has taken a port meanwhile and accepts.
+            let ready = eventually(timeout: 20) {
+                !process.isRunning
+                    || (access(folder.path("nginx.pid"), F_OK) == 0
+                        && ports.allSatisfy { Self.accepts($0) })
+            }
+            if ready, process.isRunning {
+                (port, securePort) = (ports[0], ports[1])
+                self.process = process
+                return
+            }
+            process.signal(SIGTERM)
+            failure = try process.wait(timeout: 10).errorOutput
+        }
+        throw ToolFailure(tool: "nginx", text: failure)
+    }
+
+    deinit { stop() }
+
+    /// HTTP URL of `path`.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(Self.absolute(path))" }
+
+    /// HTTPS URL of `path`.
+    public func secureURL(_ path: String) -> String {
+        "https://127.0.0.1:\(securePort)\(Self.absolute(path))"
+    }
+
+    /// The requests that are finished, in the order of their ends.
+    ///
+    /// - Throws: when the log cannot be read.
+    public func accessLog() throws -> [LogEntry] {
+        // What follows the last line feed is still being written.
+        let lines = try folder.read("access.log").split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return try lines.dropLast().map { try JSONDecoder().decode(LogEntry.self, from: $0) }
+    }
+
+    /// Body bytes that were sent in the requests that are finished.
+    ///
+    /// - Throws: when the log cannot be read.
+    public func bytesSent() throws -> Int64 { try accessLog().reduce(0) { $0 + $1.bytes } }
+
+    /// Ends nginx and removes its folder; at once when it was stopped before.
+    public func stop() {
+        process.signal(SIGTERM)
+        _ = try? process.wait(timeout: 10)
+        folder.close()
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "/\(path)"
+    }
+}
