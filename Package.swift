@@ -57,6 +57,7 @@ let package = Package(
                 "Assembler", "Segmenter", "segget",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: settings),
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
@@ -68,6 +69,10 @@ let package = Package(
         .testTarget(
             name: "TestSupportTests",
             dependencies: ["TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["Assembler", "Segmenter", "TestSupport", "segget"],
             swiftSettings: settings),
     ]
 )

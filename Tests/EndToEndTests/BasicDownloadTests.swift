@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+import TestSupport
+
+/// The built command against an origin that behaves.
+struct BasicDownloadTests {
+    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 100_000, 9_000_001] as [Int64])
+    func fetchesFilesOfEverySize(size: Int64) throws {
+        let content = Content(size: size, seed: 7)
+        let origin = try FaultOrigin { .file(content, for: $0, etag: "\"v1\"") }
+        let sandbox = try Sandbox()
+        let outcome = try Segget.run(
+            [origin.url("/a/file.bin"), "-x", "4"], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        #expect(try sandbox.names() == ["file.bin"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func fetchesOverTLS() throws {
+        let content = Content(size: 20_000_000, seed: 8)
+        let root = try Sandbox()
+        try content.write(to: root.path("file.bin"))
+        let nginx = try Nginx(root: root.path)
+        let sandbox = try Sandbox()
+        let url = nginx.secureURL("/file.bin")
+        let untrusted = try Segget.run([url], in: sandbox.path)
+        #expect(untrusted.exitCode == 77)
+        let outcome = try Segget.run(
+            [
+                url, "--ca-certificate", nginx.authority, "--checksum",
+                "sha256:\(content.sha256Hex)",
+            ],
+            in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+    }
+}
