@@ -53,6 +53,9 @@ package enum Publishing {
     static func rename(
         _ file: PartialFile, to name: String, overwrite: Bool
     ) throws(AssemblyError) {
+        guard try file.folder.status(of: file.name)?.identity == file.identity else {
+            throw .io(operation: "rename", path: file.path, errno: ENOENT)
+        }
         if overwrite {
             if let there = try file.folder.status(of: name), !there.isRegular {
                 throw .notARegularFile(path: file.folder.path(of: name))

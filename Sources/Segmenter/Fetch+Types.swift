@@ -45,7 +45,8 @@ extension Fetch {
     struct Slot {
         var transfer: Int?
         var writer: ExtentWriter?
-        var asked: ByteRange?
+        /// When the present request went out.
+        var requested = 0.0
         var sentIfRange = false
         /// What the head of the reply told, when its body is not the file's.
         var refusal: ResponseCheck.Verdict?

@@ -116,11 +116,7 @@ final class Fetch {
                 continue
             }
             for index in slots.indices { syncPosition(index) }
-            var rates: [Int: Double] = [:]
-            for index in slots.indices where slots[index].rate > 0 {
-                rates[index] = slots[index].rate
-            }
-            let work = scheduler.assign(index, rates: rates, connections: slots.count)
+            let work = scheduler.assign(index, rates: rates(now), connections: slots.count)
             guard let work else { continue }
             if case .stolen(let range, let victim) = work {
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
@@ -128,6 +124,21 @@ final class Fetch {
             }
             request(index, work.range)
         }
+    }
+
+    /// The connections' speeds, as far as they are known.
+    ///
+    /// One that has been silent for a while since its request went out is known to be slow.
+    private func rates(_ now: Double) -> [Int: Double] {
+        var rates: [Int: Double] = [:]
+        for index in slots.indices {
+            if slots[index].rate > 0 {
+                rates[index] = slots[index].rate
+            } else if slots[index].transfer != nil, now - slots[index].requested > 1 {
+                rates[index] = 1
+            }
+        }
+        return rates
     }
 
     private func request(_ index: Int, _ range: ByteRange) {
@@ -141,7 +152,7 @@ final class Fetch {
             request.wantsFreshConnection = true
             request.address = goodAddress
         }
-        slots[index].asked = request.range
+        slots[index].requested = monotonicSeconds()
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
@@ -169,7 +180,7 @@ final class Fetch {
         accepted += 1
         slots[0].transfer = transfer.id
         slots[0].writer = writer
-        slots[0].asked = held.range
+        slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
         transfer.resume(.write(writer, limit: range.end, replyEnd: range.end)) {
             [unowned self] end in ended(0, end)

@@ -38,6 +38,9 @@ struct SegmentScheduler {
     static let shortestSegment: Int64 = 256 << 10
     /// Shortest tail that is worth a request of its own, in bytes.
     static let shortestSteal: Int64 = 128 << 10
+    /// Least time that a segment must have to go for its tail to be taken, in seconds: another
+    /// request costs a round trip, and the connection whose tail is taken is closed.
+    static let shortestStealTime = 0.25
 
     /// Length of the file in bytes.
     let size: Int64
@@ -120,20 +123,20 @@ struct SegmentScheduler {
     }
 
     private mutating func steal(_ thief: Int, rates: [Int: Double]) -> Assignment? {
-        let known = rates.values.filter { $0 > 0 }
-        let mean = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
-        func rate(_ connection: Int) -> Double {
-            guard let rate = rates[connection], rate > 0 else { return mean }
-            return rate
-        }
-        func timeLeft(_ entry: (key: Int, value: Segment)) -> Double {
-            Double(entry.value.rest.count) / rate(entry.key)
+        // A connection without a measurement has only begun: nobody knows that it is late.
+        let timesLeft = segments.compactMap { connection, segment -> (Int, Double)? in
+            guard let rate = rates[connection], rate > 0 else { return nil }
+            return (connection, Double(segment.rest.count) / rate)
         }
         // Ties are broken by number, so that the same events give the same decisions.
-        let last = segments.max { (timeLeft($0), -$0.key) < (timeLeft($1), -$1.key) }
-        guard let (victim, segment) = last else { return nil }
-        let mine = rate(thief)
-        let tail = Int64(Double(segment.rest.count) * mine / (mine + rate(victim)))
+        let last = timesLeft.max { ($0.1, -$0.0) < ($1.1, -$1.0) }
+        guard let (victim, timeLeft) = last, timeLeft >= Self.shortestStealTime,
+            let segment = segments[victim], let theirs = rates[victim]
+        else { return nil }
+        let known = rates.values.filter { $0 > 0 }
+        let mine =
+            rates[thief].flatMap { $0 > 0 ? $0 : nil } ?? known.reduce(0, +) / Double(known.count)
+        let tail = Int64(Double(segment.rest.count) * mine / (mine + theirs))
         guard tail >= Self.shortestSteal, segment.rest.count - tail > 0 else { return nil }
         let stolen = ByteRange(segment.end - tail, segment.end)
         segments[victim]?.end = stolen.start
