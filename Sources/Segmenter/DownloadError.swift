@@ -6,10 +6,10 @@ public struct DownloadError: Error, Sendable, Hashable {
     ///
     /// Carries facts; wording is the caller's business.
     public enum Reason: Error, Sendable, Hashable {
-        /// The URL is malformed, or not http or https.
+        /// The URL is malformed, or not http or https; carries what of it may be shown.
         case invalidURL(String)
         /// A header of the caller's is malformed.
-        case invalidHeader(String)
+        case invalidHeader(HeaderSyntaxError)
         /// The file with trusted certificates cannot be used.
         case certificateFile(path: String)
         /// The file on the disk could not be made, written or published.

@@ -54,8 +54,12 @@ struct DownloadRun: Sendable {
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
         guard let url = WebURL(urlText) else { throw .invalidURL(redactedGuess) }
-        for header in options.headers where !isValidHeader(header) {
-            throw .invalidHeader(String(header.prefix { $0 != ":" }))
+        for header in options.headers {
+            do throws(HeaderSyntaxError) {
+                try DownloadOptions.check(header: header)
+            } catch {
+                throw .invalidHeader(error)
+            }
         }
         if let file = options.caCertificate, access(file, R_OK) != 0 {
             throw .certificateFile(path: file)
@@ -313,18 +317,4 @@ struct DownloadRun: Sendable {
             folder: folder.isEmpty ? "/" : String(folder),
             name: String(path[path.index(after: slash)...]))
     }
-}
-
-/// Whether a line is a header field that can be sent: a token, a colon, a value without controls
-/// (RFC 9110 §5.1, §5.5), so that nothing can be smuggled in with it.
-func isValidHeader(_ line: String) -> Bool {
-    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
-    let name = line.utf8[..<colon]
-    let special = Set("!#$%&'*+-.^_`|~".utf8)
-    let isToken = name.allSatisfy { byte in
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-            || special.contains(byte)
-    }
-    let value = line.utf8[line.utf8.index(after: colon)...]
-    return !name.isEmpty && isToken && value.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
 }

@@ -27,15 +27,13 @@ struct Diagnostic {
         let again = "run the same command again\(error.bytesKept > 0 ? " to resume" : "")"
         self =
             switch error.reason {
-            case .invalidURL(let problem):
+            case .invalidURL(let text):
                 Self(
-                    .usage, "invalid_url", "the URL cannot be used: \(problem)",
+                    .usage, "invalid_url", "\(Self.quote(text)) is not a URL that can be used",
                     hint: "give a complete URL that starts with `https://` or `http://`")
-            case .invalidHeader(let header):
-                // Not the value: it may be a secret.
+            case .invalidHeader(let problem):
                 Self(
-                    .usage, "invalid_header",
-                    "the header \(Self.quote(header.prefix { $0 != ":" })) is malformed",
+                    .usage, "invalid_header", Self.describe(problem),
                     hint: "give it as `--header 'Name: value'`")
             case .certificateFile(let path):
                 Self(
@@ -139,8 +137,8 @@ extension Diagnostic {
             case .foreignPart(let path):
                 Self(
                     .cannotCreate, "foreign_part",
-                    "\(Self.quote(path)) stands there without a manifest: it may not be segget's",
-                    hint: "move it away if you want to keep it, else remove it, or \(elsewhere)")
+                    "\(Self.quote(path)) is not known to be segget's, so it is left alone",
+                    hint: "move it away, or give `--overwrite` to replace it, or \(elsewhere)")
             case .noSpace(let path, let needed, let free):
                 Self(
                     .disk, "no_space",
@@ -261,6 +259,16 @@ extension Diagnostic {
             "`Last-Modified` was `\(expected)` and is now \(got.map { quote($0) } ?? "missing")"
         case .contentCoding(let coding): "the reply is encoded as `\(coding)`, unasked"
         case .bodyTooLong: "more data came than had been announced"
+        }
+    }
+
+    static func describe(_ error: HeaderSyntaxError) -> String {
+        switch error {
+        case .noColon: "a header is given as `Name: value`; there is no colon"
+        case .badName(let name): "`\(PrintableText.escape(name))` is not the name of a header"
+        case .badValue(let name):
+            "the value of the header `\(name)` holds a line break or control character"
+        case .reserved(let name): "segget sets the header `\(name)` itself"
         }
     }
 

@@ -41,7 +41,13 @@ struct RequestOptions: ParsableArguments {
             throw ValidationError("one URL at a time; \(excess.count + 1) were given")
         }
         // Here, not while parsing: the parser's own message would show a header's secret value.
-        for header in header { try Self.check(header: header) }
+        for header in header {
+            do throws(HeaderSyntaxError) {
+                try DownloadOptions.check(header: header)
+            } catch {
+                throw ValidationError(Diagnostic.describe(error))
+            }
+        }
         for (name, value) in [
             ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
         ] where !(0.1...86_400).contains(value) {
@@ -64,41 +70,5 @@ struct RequestOptions: ParsableArguments {
         options.stallTimeout = stallTimeout
         options.retries = retries
         return options
-    }
-
-    /// Header fields on which segget's own requests rest.
-    private static let reserved = [
-        "range", "if-range", "accept-encoding", "content-length", "transfer-encoding",
-    ]
-
-    /// Checks a header: a field name, a colon and a value without control characters.
-    ///
-    /// - Throws: `ValidationError`, which never quotes the value.
-    static func check(header text: String) throws {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            throw ValidationError("a header is given as `Name: value`; there is no colon")
-        }
-        // RFC 9110 §5.6.2: a field name is a token.
-        let name = text[..<colon]
-        let marks = Set("!#$%&'*+-.^_`|~".utf8)
-        let isToken = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: marks.contains(byte)
-            }
-        }
-        guard !name.isEmpty, isToken else {
-            throw ValidationError(
-                "`\(PrintableText.escape(String(name)))` is not the name of a header")
-        }
-        guard text[colon...].utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
-            throw ValidationError(
-                "the value of the header `\(name)` holds a line break or control character")
-        }
-        guard !reserved.contains(name.lowercased()) else {
-            throw ValidationError("segget sets the header `\(name)` itself")
-        }
     }
 }
