@@ -1,4 +1,6 @@
-/// Why a request header cannot be sent. Never carries the value: it may be a secret.
+/// Why a request header cannot be sent.
+///
+/// Never carries the value: it may be a secret.
 public enum HeaderSyntaxError: Error, Sendable, Hashable {
     /// It is not of the form `Name: value`.
     case noColon
