@@ -43,6 +43,13 @@ public struct Content: Sendable {
         }
     }
 
+    /// Whether `bytes` are exactly those at `range`.
+    ///
+    /// For tests: `#expect` of two arrays that differ would work out, for minutes, how they do.
+    public func matches(_ bytes: [UInt8], in range: Range<Int64>) -> Bool {
+        bytes == self.bytes(range)
+    }
+
     /// Fills `buffer` with the bytes from `offset` on; behind the end of the file too, where the
     /// content goes on although no server would tell.
     public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) {

@@ -22,7 +22,7 @@ struct OriginFaultTests {
         }
         let reply = try Curl.get(origin.url("/a"))
         #expect(reply.exitCode == exitCode)
-        #expect(reply.body == Array(Self.whole.prefix(600_001)))
+        #expect(Self.content.matches(reply.body, in: 0..<600_001))
         #expect(origin.bytesServed == 600_001)
     }
 
@@ -41,7 +41,8 @@ struct OriginFaultTests {
         #expect(reply.exitCode == 0)
         #expect(reply.header("Content-Length") == nil)
         #expect(reply.header("Transfer-Encoding") == "chunked")
-        #expect(reply.body == Self.whole + Self.whole)
+        let isTwice = reply.body == Self.whole + Self.whole
+        #expect(isTwice)
         #expect(origin.acceptedConnections == 1)
     }
 
@@ -52,7 +53,7 @@ struct OriginFaultTests {
         }
         let reply = try Curl.get(origin.url("/a"))
         #expect(reply.exitCode == 18)
-        #expect(reply.body == Self.whole)
+        #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
     }
 
     @Test func delimitedByTheEnd() throws {
@@ -60,7 +61,7 @@ struct OriginFaultTests {
         let reply = try Curl.get(origin.url("/a"))
         #expect(reply.exitCode == 0)
         #expect(reply.header("Content-Length") == nil)
-        #expect(reply.body == Self.whole)
+        #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
     }
 
     @Test func lyingLength() throws {
@@ -68,14 +69,14 @@ struct OriginFaultTests {
         #expect(try Curl.get(longer.url("/a")).exitCode == 18)
         let shorter = try Self.origin { $0.claimedLength = 10 }
         let reply = try Curl.get(shorter.url("/a"))
-        #expect(reply.body == Array(Self.whole.prefix(10)))
+        #expect(Self.content.matches(reply.body, in: 0..<10))
     }
 
     @Test(arguments: [1e6, 4e6])
     func pace(rate: Double) throws {
         let origin = try Self.origin { $0.pace = rate }
         let reply = try Curl.get(origin.url("/a"))
-        #expect(reply.body == Self.whole)
+        #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
         #expect((0.95...2.5).contains(reply.seconds * rate / 1e6))
     }
 
@@ -106,7 +107,7 @@ struct OriginFaultTests {
         #expect(monotonicSeconds() - start < 1)
         let outcome = try client.wait(timeout: 10)
         #expect(outcome.exitCode == 18)
-        #expect(outcome.standardOutput == Array(Self.whole.prefix(1000)))
+        #expect(Self.content.matches(outcome.standardOutput, in: 0..<1000))
     }
 
     @Test func stallEndsWithTheClient() throws {
@@ -126,7 +127,7 @@ struct OriginFaultTests {
             $0.delayBeforeHeaders = 0.3
         }
         let reply = try Curl.get(origin.url("/a"))
-        #expect(reply.body == Self.whole)
+        #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
         #expect((0.6...5).contains(reply.seconds))
     }
 
@@ -143,9 +144,10 @@ struct OriginFaultTests {
         let origin = try Self.origin { $0.corruptAt = [700_000] }
         var expected = Array(Self.whole[600_000..<800_000])
         expected[100_000] ^= 0xFF
-        #expect(try Curl.get("-r", "600000-799999", origin.url("/a")).body == expected)
+        let isDamaged = try Curl.get("-r", "600000-799999", origin.url("/a")).body == expected
+        #expect(isDamaged)
         let other = try Curl.get("-r", "0-9", origin.url("/a"))
-        #expect(other.body == Array(Self.whole.prefix(10)))
+        #expect(Self.content.matches(other.body, in: 0..<10))
     }
 
     @Test func headersAsTheyAre() throws {
@@ -172,7 +174,7 @@ struct OriginFaultTests {
         origin.refuseConnections()
         #expect(try Curl.get(origin.url("/a")).exitCode == 7)
         try origin.acceptConnections()
-        #expect(try Curl.get(origin.url("/a")).body == Self.whole)
+        #expect(try Self.content.matches(Curl.get(origin.url("/a")).body, in: 0..<1_000_000))
     }
 
     @Test func dropsConnections() throws {

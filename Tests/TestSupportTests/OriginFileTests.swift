@@ -19,7 +19,7 @@ struct OriginFileTests {
         let reply = try Curl.get(origin.url("/a?b=c"))
         #expect(reply.exitCode == 0)
         #expect(reply.status == 200)
-        #expect(reply.body == Self.content.bytes(0..<3_000_000))
+        #expect(Self.content.matches(reply.body, in: 0..<3_000_000))
         #expect(reply.header("ETag") == Self.etag)
         #expect(reply.header("Last-Modified") == Self.date)
         #expect(reply.header("Accept-Ranges") == "bytes")
@@ -51,7 +51,7 @@ struct OriginFileTests {
         let origin = try Self.origin()
         let reply = try Curl.get("-r", asked, origin.url("/a"))
         #expect(reply.status == 206)
-        #expect(reply.body == Self.content.bytes(served))
+        #expect(Self.content.matches(reply.body, in: served))
         #expect(
             reply.header("Content-Range")
                 == "bytes \(served.lowerBound)-\(served.upperBound - 1)/3000000")
@@ -73,7 +73,7 @@ struct OriginFileTests {
         let origin = try Self.origin()
         let reply = try Curl.get("-r", "5-9", "-H", "If-Range: \(value)", origin.url("/a"))
         #expect(reply.status == status)
-        #expect(reply.body == Self.content.bytes(status == 206 ? 5..<10 : 0..<3_000_000))
+        #expect(Self.content.matches(reply.body, in: status == 206 ? 5..<10 : 0..<3_000_000))
     }
 
     @Test func weakTagNeverMatchesIfRange() throws {
