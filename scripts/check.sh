@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The rules of this repository that no compiler checks; part of `make lint`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failures=0
+fail() {
+    echo "error: $1" >&2
+    failures=$((failures + 1))
+}
+
+# What is built, or resolved anew on each machine, is not kept.
+while IFS= read -r path; do
+    fail "$path is tracked by git, and should not be"
+done < <(git ls-files -- '.build*' Package.resolved '*.part' '*.segget')
+
+# A file that does not fit into a head is two files.
+while IFS= read -r path; do
+    lines=$(wc -l <"$path")
+    [ "$lines" -le 400 ] || fail "$path has $lines lines; 400 is the limit, split it"
+done < <(git ls-files -- 'Sources/*.swift' 'Sources/*.c' 'Sources/*.h')
+
+# Layers: which module may see which is in docs/design.md.
+while IFS= read -r path; do
+    fail "$path imports CCurl, which only Sources/Segmenter/Curl may"
+done < <(git grep -lE '^(public |internal |package |private )?import CCurl$' -- Sources ':!Sources/Segmenter/Curl')
+while IFS= read -r path; do
+    fail "$path imports Segmenter; Assembler knows no network"
+done < <(git grep -lE 'import (Segmenter|CCurl)$' -- Sources/Assembler)
+
+for script in scripts/*.sh .ci/run; do
+    bash -n "$script" || fail "$script is not valid bash"
+done
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Installs what is missing on this Debian or Ubuntu machine to build, test or try segget.
+#
+#     scripts/packages.sh build|test|demo|bench
+#
+# Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
+# sudo unless it runs as root.
+set -euo pipefail
+
+missing=()
+
+# Names the package unless the command is there. Servers may stand in sbin, outside a user's PATH.
+need_command() {
+    PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" command -v "$1" >/dev/null || missing+=("$2")
+}
+
+# Names the package unless the compiler would find the C library.
+need_library() {
+    pkg-config --exists "$1" 2>/dev/null || missing+=("$2")
+}
+
+case "${1:-}" in
+build | test | demo | bench) ;;
+*)
+    echo "usage: scripts/packages.sh build|test|demo|bench" >&2
+    exit 64
+    ;;
+esac
+
+need_command git git
+need_command pkg-config pkg-config
+need_command strip binutils
+need_library libcurl libcurl4-openssl-dev
+need_library zlib zlib1g-dev
+need_library libdeflate libdeflate-dev
+[ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
+case "$1" in
+test)
+    need_command curl curl
+    need_command flock util-linux
+    need_command nginx nginx-light
+    need_command openssl openssl
+    need_command python3 python3
+    ;;
+demo | bench)
+    need_command curl curl
+    need_command nginx nginx-light
+    need_command openssl openssl
+    need_command python3 python3
+    ;;
+esac
+
+if ! command -v swift >/dev/null; then
+    echo "error: Swift is not installed, or not in PATH" >&2
+    echo "hint: install Swift 6.2 or later from https://www.swift.org/install/linux/" >&2
+    exit 69
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "error: missing, by their Debian names: ${missing[*]}" >&2
+    echo "hint: there is no apt-get here; install them with this system's package manager" >&2
+    exit 69
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "error: missing: ${missing[*]}" >&2
+        echo "hint: as root, run \`apt-get install ${missing[*]}\`" >&2
+        exit 69
+    fi
+    as_root=(sudo)
+fi
+
+echo "installing: ${missing[*]}"
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
+"${apt[@]}" update </dev/null
+
+# Debian's nginx starts a server on port 80 when it is installed, and at every boot. Nobody asked for
+# that: segget's scripts start their own, on loopback. policy-rc.d is Debian's way to say so.
+policy=/usr/sbin/policy-rc.d
+if [[ " ${missing[*]} " == *" nginx-light "* && ! -e $policy ]]; then
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod 755 "$policy"
+fi
+"${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
+if [[ " ${missing[*]} " == *" nginx-light "* && -d /run/systemd/system ]]; then
+    "${as_root[@]}" systemctl disable nginx.service
+fi
