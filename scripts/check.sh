@@ -28,6 +28,19 @@ while IFS= read -r path; do
     fail "$path imports Segmenter; Assembler knows no network"
 done < <(git grep -lE 'import (Segmenter|CCurl)$' -- Sources/Assembler)
 
+# The README's table of exit codes says what the program says.
+expected=$(awk '
+    /case [a-zA-Z]+ = [0-9]+$/ { code[$2] = $4; order[++count] = $2 }
+    /case \.[a-zA-Z]+: "/ {
+        name = $2; gsub(/[.:]/, "", name)
+        text = $0; sub(/^[^"]*"/, "", text); sub(/"$/, "", text)
+        meaning[name] = text
+    }
+    END { for (i = 1; i <= count; i++) print "| " code[order[i]] " | " meaning[order[i]] " |" }
+' Sources/segget/ExitStatus.swift)
+[ "$expected" = "$(grep -E '^\| [0-9]+ \| [^|]+ \|$' README.md)" ] ||
+    fail "the exit codes in README.md are not those of ExitStatus.swift; they should be:"$'\n'"$expected"
+
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || fail "$script is not valid bash"
 done
