@@ -211,7 +211,7 @@ def machine(folder):
         model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "?")
     filesystem = subprocess.run(
         ["df", "--output=fstype", folder], capture_output=True, text=True, check=True).stdout.split()[-1]
-    return f"{os.cpu_count()} × {model}, Linux {platform.release()}, output on {filesystem}"
+    return f"{os.cpu_count()} × {model}, Linux {platform.release().split('-')[0]}, output on {filesystem}"
 
 
 def main():
@@ -262,17 +262,20 @@ def main():
     today = datetime.date.today().isoformat()
     command = f"make bench BENCH='{shlex.join(sys.argv[1:])}'" if sys.argv[1:] else "make bench"
     report = [f"# {today}, {arguments.record or 'this machine'}", "", f"    {command}", "",
-              f"{place}; {', '.join(versions)}. Medians of {arguments.runs} runs, taken in turns. "
+              f"{place}; {', '.join(versions)}. "
+              f"{'One run' if arguments.runs == 1 else f'Medians of {arguments.runs} runs, taken in turns'}. "
               f"Peak memory under {floor / MIB:.0f} MiB cannot be seen."]
     for (size, scheme), cells in results.items():
-        sparse = ", sparse" if arguments.sparse else ""
+        sparse = ", sparse," if arguments.sparse else ""
         report += ["", f"## {size_text(size)}{sparse} over {scheme}", "", table(cells)]
     judged = verdicts(results)
     report += ["", "## Targets", ""] + [f"- {'PASS' if passed else 'FAIL'}: {text}" for passed, text in judged]
     text = "\n".join(report) + "\n"
     print(text)
     if arguments.record:
-        path = os.path.join(ROOT, "bench", "results", f"{today}-{arguments.record}.md")
+        folder = os.path.join(ROOT, "bench", "results")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, f"{today}-{arguments.record}.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         print(f"written to {path}", file=sys.stderr)
