@@ -1,0 +1,186 @@
+import TestSupport
+import Testing
+
+/// Servers without ranges, or without a size: one stream, and the output says so.
+@Suite(.timeLimit(.minutes(1)))
+struct OneStreamEndToEndTests {
+    /// A server that serves no ranges, as far as a client can tell.
+    struct Server: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var plan = "one_stream_no_ranges"
+        var says = "the server serves no byte ranges: one stream"
+        /// Most body bytes that it may send.
+        var bytes: Int64 = 3_000_000
+        var bend: @Sendable (OriginRequest, inout OriginReply) -> Void
+    }
+
+    private static func whole(_ request: OriginRequest, _ reply: inout OriginReply) {
+        reply = OriginReply(
+            headers: [HeaderField("ETag", "\"a\"")],
+            body: .content(Content(size: 3_000_000, seed: 1), 0..<3_000_000))
+    }
+
+    static let servers = [
+        Server(testDescription: "Accept-Ranges: none, 200 to ranges") { request, reply in
+            whole(request, &reply)
+            reply.set("Accept-Ranges", "none")
+        },
+        Server(testDescription: "no Accept-Ranges, 200 to ranges", bend: whole),
+        Server(
+            testDescription: "chunked", plan: "one_stream_unknown_size",
+            says: "the server does not tell the size: fetching in one stream"
+        ) { request, reply in
+            whole(request, &reply)
+            reply.framing = .chunked
+        },
+        Server(
+            testDescription: "until the connection closes", plan: "one_stream_unknown_size",
+            says: "nothing proves that the file is whole"
+        ) { request, reply in
+            whole(request, &reply)
+            reply.framing = .close
+        },
+        // The replies to the segments are not read, but the kernels have buffers.
+        Server(testDescription: "promises ranges and sends 200", bytes: 30_000_000) {
+            request, reply in
+            whole(request, &reply)
+            reply.set("Accept-Ranges", "bytes")
+        },
+        Server(testDescription: "206 without Content-Range", bytes: 30_000_000) { request, reply in
+            reply.set("Content-Range", nil)
+        },
+        Server(testDescription: "206 of unknown size", bytes: 30_000_000) { request, reply in
+            if let range = reply.header("Content-Range") {
+                reply.set("Content-Range", String(range.prefix { $0 != "/" }) + "/*")
+            }
+        },
+        Server(testDescription: "416 to every range", bytes: 3_000_000) { request, reply in
+            if request.range != nil { reply = .text(416) }
+        },
+    ]
+
+    @Test(arguments: servers)
+    func oneStream(server: Server) throws {
+        let trial = try WireTrial(sendBuffer: 64 << 10) { server.bend($0, &$1) }
+        let outcome = try trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("probed").last?.plan == server.plan)
+        #expect(try outcome.events("started").last?.connections == 1)
+        #expect(outcome.errorOutput.contains(server.says), "\(outcome.errorOutput)")
+        #expect(trial.origin.bytesServed <= server.bytes)
+        #expect(try outcome.events("finished").first?.bytesReceived == 3_000_000)
+    }
+
+    @Test func theEndOfAStreamUntilCloseIsCalledUnproven() throws {
+        let trial = try WireTrial { request, reply in
+            reply.set("Accept-Ranges", nil)
+            reply.framing = .close
+        }
+        let outcome = try trial.run()
+        #expect(outcome.exitCode == 0)
+        #expect(try outcome.notices("end_unproven").count == 1)
+        #expect(outcome.errorOutput.contains("nothing is verified"))
+    }
+
+    @Test func theEndOfAChunkedStreamIsProven() throws {
+        let trial = try WireTrial { request, reply in
+            Self.whole(request, &reply)
+            reply.framing = .chunked
+        }
+        let outcome = try trial.run()
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("end_unproven").isEmpty)
+    }
+
+    /// A stream that breaks cannot be continued: it begins anew, and does not end half-way.
+    @Test(
+        arguments: [OriginReply.Framing.contentLength, .chunked], [OriginReply.Cut.fin, .rst])
+    func brokenStreamsStartOver(framing: OriginReply.Framing, cut: OriginReply.Cut) throws {
+        let tally = Tally()
+        let trial = try WireTrial { request, reply in
+            Self.whole(request, &reply)
+            reply.framing = framing
+            if request.method == "GET", tally.add() <= 2 {
+                reply.cutAfter = 1_000_001
+                reply.cut = cut
+            }
+        }
+        let outcome = try trial.run("--retries", "3")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("started_over").last?.reason == "stream_broken")
+        #expect(outcome.errorOutput.contains("the stream broke off"))
+        #expect(tally.count() == 3)
+    }
+
+    @Test func streamsThatAlwaysBreakEnd() throws {
+        let trial = try WireTrial { request, reply in
+            Self.whole(request, &reply)
+            reply.cutAfter = 1_000_001
+        }
+        let outcome = try trial.run("--retries", "2")
+        try trial.expectFailure(outcome, code: 69, kind: "network")
+        #expect(trial.gets.count == 3)
+    }
+
+    @Test func stalledStreamStartsOver() throws {
+        let tally = Tally()
+        let trial = try WireTrial { request, reply in
+            Self.whole(request, &reply)
+            if request.method == "GET", tally.add() == 1 { reply.stallAfter = 1_000_000 }
+        }
+        let outcome = try trial.run("--stall-timeout", "0.5")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("retrying").first?.reason == "stalled")
+    }
+
+    /// 200 to `If-Range` although nothing has changed; ranges without a condition work.
+    @Test func ifRangeIsAlwaysAnsweredWithTheWholeFile() throws {
+        let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
+            guard request.header("If-Range") != nil else { return }
+            reply = OriginReply(
+                headers: [HeaderField("ETag", "\"a\""), HeaderField("Accept-Ranges", "bytes")],
+                body: .content(Content(size: 6_000_000, seed: 1), 0..<6_000_000))
+        }
+        let outcome = try trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("started").last?.plan == "segments")
+        #expect(try outcome.notices("ranges_ignored").isEmpty)
+        // Once a connection, and never again.
+        #expect(trial.gets.count { $0.header("If-Range") != nil } <= 8)
+        #expect(trial.gets.count { $0.header("If-Range") == nil && $0.range != nil } > 4)
+    }
+
+    @Test func serverThatStopsServingRanges() throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET", tally.add() > 4 else { return }
+            reply = OriginReply(
+                headers: [HeaderField("ETag", "\"a\"")],
+                body: .content(Content(size: 6_000_000, seed: 1), 0..<6_000_000))
+        }
+        let outcome = try trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("ranges_ignored").count == 1)
+        #expect(outcome.errorOutput.contains("fetching in one stream"))
+    }
+
+    @Test(arguments: [1 << 20, 100_000] as [Int64])
+    func serverThatCapsRanges(cap: Int64) throws {
+        let trial = try WireTrial(size: 5_000_000) { request, content in
+            let reply = OriginReply.file(content, for: request, etag: "\"a\"")
+            guard case .content(_, let range) = reply.body, reply.status == 206 else {
+                return reply
+            }
+            let end = min(range.lowerBound + cap, range.upperBound)
+            return reply.with {
+                $0.body = .content(content, range.lowerBound..<end)
+                $0.set("Content-Range", "bytes \(range.lowerBound)-\(end - 1)/5000000")
+            }
+        }
+        let outcome = try trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(trial.gets.allSatisfy { $0.bytesServed <= cap })
+        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(trial.excess <= 256 << 10)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `segget probe` against servers of several kinds.
+@Suite(.timeLimit(.minutes(1)))
+struct ProbeCommandEndToEndTests {
+    /// A server, and what the report must say of it.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var plan = "segments"
+        var probedBy = "GET"
+        var identity = "etag"
+        var size: Int64? = 2_000_000
+        var lines: [String] = []
+        var bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    }
+
+    static let cases = [
+        Case(
+            testDescription: "honest", probedBy: "HEAD",
+            lines: ["ranges:       served", "etag:         \"a\" (strong)", "2000000 bytes"]),
+        Case(testDescription: "HEAD refused", lines: ["`HEAD` did not do: was answered 403"]) {
+            if $0.method == "HEAD" { $1 = .text(403) }
+        },
+        Case(
+            testDescription: "no ranges", plan: "one_stream_no_ranges",
+            lines: ["ranges:       not served", "in one stream", "a stopped download starts over"]
+        ) { _, reply in
+            reply = OriginReply(
+                headers: [HeaderField("ETag", "\"a\""), HeaderField("Accept-Ranges", "none")],
+                body: .content(Content(size: 2_000_000, seed: 1), 0..<2_000_000))
+        },
+        Case(
+            testDescription: "chunked", plan: "one_stream_unknown_size", size: nil,
+            lines: ["size:         not told", "because the server does not tell the size"]
+        ) { _, reply in
+            reply = OriginReply(
+                headers: [HeaderField("ETag", "\"a\"")],
+                body: .content(Content(size: 2_000_000, seed: 1), 0..<2_000_000))
+            reply.framing = .chunked
+        },
+        Case(
+            testDescription: "weak tag", probedBy: "HEAD", identity: "none",
+            lines: ["W/\"a\" (weak)", "identity: none"]
+        ) { $1.set("ETag", "W/\"a\"") },
+        Case(
+            testDescription: "date only", probedBy: "HEAD", identity: "last-modified",
+            lines: ["identity: last-modified"]
+        ) { _, reply in
+            reply.set("ETag", nil)
+            reply.set("Last-Modified", httpDate(unixTime: 1_600_000_000))
+        },
+        Case(
+            testDescription: "date of this second", probedBy: "HEAD", identity: "none"
+        ) { _, reply in
+            reply.set("ETag", nil)
+            reply.set("Last-Modified", reply.header("Date"))
+        },
+        Case(
+            testDescription: "controls in fields", probedBy: "HEAD",
+            lines: ["type:         a\\u{1B}[31mb"]
+        ) { $1.set("Content-Type", "a\u{1B}[31mb") },
+    ]
+
+    @Test(arguments: cases)
+    func reports(server: Case) throws {
+        let trial = try WireTrial(size: 2_000_000) { server.bend($0, &$1) }
+        let url = trial.origin.url("/dir/file.bin?token=hush")
+        let text = try Segget.run(["probe", url], in: trial.sandbox.path)
+        #expect(text.exitCode == 0, "\(text.errorOutput)")
+        for line in server.lines { #expect(text.output.contains(line), "\(text.output)") }
+        #expect(!text.output.contains("hush"))
+        #expect(!text.output.contains("\u{1B}"))
+        let json = try Segget.run(["probe", url, "--json"], in: trial.sandbox.path)
+        #expect(json.exitCode == 0)
+        #expect(!json.output.contains("hush"))
+        let report = try #require(try json.events().first)
+        #expect(report.plan == server.plan)
+        #expect(report.probedBy == server.probedBy)
+        #expect(report.identity == server.identity)
+        #expect(report.size == server.size)
+        #expect(report.name == "file.bin")
+        #expect(report.finalUrl == trial.origin.url("/dir/file.bin"))
+        // A probe saves nothing, and lets go of a body that it does not want.
+        #expect(try trial.sandbox.names() == [])
+        #expect(eventually { trial.origin.openConnections == 0 })
+    }
+
+    @Test(
+        arguments: [(401, 77, "refused"), (403, 77, "refused"), (404, 69, "status")]
+            as [(Int, Int32, String)])
+    func refusals(status: Int, code: Int32, kind: String) throws {
+        let trial = try WireTrial { _, reply in reply = .text(status) }
+        let outcome = try Segget.run(
+            ["probe", trial.origin.url("/f?token=hush"), "--json"], in: trial.sandbox.path)
+        #expect(outcome.exitCode == code)
+        #expect(try outcome.events().first?.kind == kind)
+        #expect(outcome.errorOutput.contains("error: "))
+        #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
+    }
+
+    @Test func unknownCodingIsRefused() throws {
+        let trial = try WireTrial { _, reply in reply.set("Content-Encoding", "gzip") }
+        let outcome = try Segget.run(
+            ["probe", trial.origin.url("/f"), "--json"], in: trial.sandbox.path)
+        #expect(outcome.exitCode == 76)
+        #expect(try outcome.events().first?.kind == "contract_broken")
+    }
+
+    @Test func digestsAndRedirectsAreTold() throws {
+        let trial = try WireTrial { request, reply in
+            guard request.path == "/to/real.iso" else {
+                reply = .text(302, headers: [HeaderField("Location", "/to/real.iso?secret=hush")])
+                return
+            }
+            reply.set("Content-MD5", "XrY7u+Ae7tCTyyK7j1rNww==")
+            reply.set("Content-Disposition", "attachment; filename=\"../../named.iso\"")
+        }
+        let outcome = try Segget.run(
+            ["probe", trial.origin.url("/start"), "--json"], in: trial.sandbox.path)
+        let report = try #require(try outcome.events().first)
+        #expect(report.redirects == 1)
+        #expect(report.finalUrl == trial.origin.url("/to/real.iso"))
+        #expect(report.digests == ["md5:5eb63bbbe01eeed093cb22bb8f5acdc3"])
+        #expect(report.name == "named.iso")
+        #expect(!outcome.output.contains("hush"))
+    }
+}

@@ -1,0 +1,136 @@
+import TestSupport
+import Testing
+
+/// What is made of the answers to `HEAD` and to the first `GET`.
+@Suite(.timeLimit(.minutes(1)))
+struct ProbeEndToEndTests {
+    /// A way in which `HEAD` does not do.
+    struct Head: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// Whether the answer alone shows that it is of no use.
+        var isSeen = true
+        var bend: @Sendable (inout OriginReply) -> Void
+
+        static func status(_ status: Int) -> Head {
+            Head(testDescription: "\(status)") { $0 = .text(status) }
+        }
+    }
+
+    static let uselessHeads: [Head] =
+        [400, 401, 403, 404, 405, 410, 416, 500, 501, 503].map(Head.status) + [
+            Head(testDescription: "204") { $0 = OriginReply(status: 204) },
+            Head(testDescription: "closed") { $0 = .closeWithoutReply },
+            Head(testDescription: "reset") { $0 = .resetWithoutReply },
+            Head(testDescription: "no length") { $0.framing = .asIs },
+            Head(testDescription: "length 0") { $0.claimedLength = 0 },
+            Head(testDescription: "length is no number") {
+                $0.framing = .asIs
+                $0.set("Content-Length", "many")
+            },
+            Head(testDescription: "no Accept-Ranges") { $0.set("Accept-Ranges", nil) },
+            Head(testDescription: "content coding") { $0.set("Content-Encoding", "gzip") },
+            Head(testDescription: "too long", isSeen: false) { $0.claimedLength = 3_000_007 },
+            Head(testDescription: "far too long", isSeen: false) { $0.claimedLength = 1 << 33 },
+            Head(testDescription: "too short", isSeen: false) { $0.claimedLength = 2_000_000 },
+            Head(testDescription: "length 1", isSeen: false) { $0.claimedLength = 1 },
+            Head(testDescription: "other ETag", isSeen: false) { $0.set("ETag", "\"head\"") },
+            Head(testDescription: "no ETag") { $0.set("ETag", nil) },
+        ]
+
+    @Test(arguments: uselessHeads)
+    func getTakesThePlaceOfAUselessHead(head: Head) throws {
+        let trial = try WireTrial(size: 3_000_000) { request, reply in
+            if request.method == "HEAD" { head.bend(&reply) }
+        }
+        let outcome = try trial.run("-x", "4", "--retries", "0")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("probed").last?.plan == "segments")
+        #expect(trial.origin.requests.count { $0.method == "HEAD" } == 1)
+        if head.isSeen, head.testDescription != "no ETag" {
+            #expect(try outcome.notices("head_unusable").count == 1)
+            #expect(outcome.errorOutput.contains("`HEAD` did not do"))
+            #expect(try outcome.events("probed").last?.probedBy == "GET")
+            // The bytes of the probing GET are kept: nothing is fetched twice.
+            #expect(trial.gets.count { $0.range?.first == 0 } == 1)
+            #expect(trial.excess == 0)
+        }
+    }
+
+    /// What a slow GET brought while it waited must not be fetched again, nor hold up the others.
+    @Test func theProbingGetIsTheFirstSegment() throws {
+        let trial = try WireTrial(size: 12_000_000) { request, reply in
+            if request.method == "HEAD" { reply = .text(403) }
+        }
+        let outcome = try trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        let first = trial.gets.filter { $0.range?.first == 0 }
+        #expect(first.count == 1)
+        #expect(first.first?.number == 2)
+        #expect(trial.excess <= 256 << 10)
+        #expect(trial.gets.count > 4)
+        #expect(trial.origin.peakConnections <= 4)
+    }
+
+    @Test(
+        arguments: [
+            (401, 77, "refused"), (403, 77, "refused"), (404, 69, "status"), (410, 69, "status"),
+            (400, 69, "status"), (501, 69, "status"), (451, 69, "status"),
+        ] as [(Int, Int32, String)])
+    func headAndGetRefused(status: Int, code: Int32, kind: String) throws {
+        let trial = try WireTrial { _, reply in reply = .text(status, "no") }
+        let outcome = try trial.run()
+        try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
+        #expect(outcome.errorOutput.contains("\(status)"))
+        #expect(outcome.errorOutput.contains("\(trial.origin.port)/dir/file.bin"))
+        // What no repetition can mend is not repeated.
+        #expect(trial.origin.requests.map(\.method) == ["HEAD", "GET"])
+    }
+
+    /// `HEAD` is fine and every `GET` is refused: bounded, whatever was promised.
+    @Test(
+        arguments: [(403, 77, "refused"), (404, 69, "status"), (500, 69, "status")]
+            as [(Int, Int32, String)])
+    func headAllowedAndGetRefused(status: Int, code: Int32, kind: String) throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET" { reply = .text(status, "no") }
+        }
+        let outcome = try trial.run("-x", "4", "--retries", "1")
+        try trial.expectFailure(outcome, code: code, kind: kind)
+        #expect(try outcome.events("error").first?.bytesKept == 0)
+        #expect(trial.origin.requests.count < 30)
+    }
+
+    /// A URL that is signed for GET alone.
+    @Test func signedURL() throws {
+        let trial = try WireTrial { request, reply in
+            let isSigned = request.method == "GET" && request.target.hasSuffix("?sig=x%2By&e=9")
+            if !isSigned { reply = .text(403, "signature does not match") }
+        }
+        let outcome = try trial.run("-x", "3", path: "/dir/file.bin?sig=x%2By&e=9")
+        try trial.expectComplete(outcome)
+        #expect(trial.excess == 0)
+        #expect(!outcome.errorOutput.contains("sig="))
+        #expect(!outcome.output.contains("sig="))
+    }
+
+    @Test(arguments: ["gzip", "br", "x-unknown"])
+    func unaskedContentCodingIsRefused(coding: String) throws {
+        let trial = try WireTrial { _, reply in reply.set("Content-Encoding", coding) }
+        let outcome = try trial.run("--retries", "1")
+        try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
+        #expect(outcome.errorOutput.contains("encoded as `\(coding)`"))
+        #expect(trial.gets.allSatisfy { $0.header("Accept-Encoding") == "identity" })
+    }
+
+    /// Coded replies only now and then, from a cache behind the same name.
+    @Test func codedRepliesNowAndThenAreNotWritten() throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET", request.number % 3 == 0 {
+                reply.set("Content-Encoding", "gzip")
+            }
+        }
+        let outcome = try trial.run("-x", "3")
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("reply_refused").isEmpty)
+    }
+}

@@ -1,0 +1,156 @@
+import TestSupport
+import Testing
+
+/// Redirects, hop by hop, and what must not travel along.
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectEndToEndTests {
+    private static func redirect(_ to: String, _ status: Int = 302) -> OriginReply {
+        .text(status, "moved", headers: [HeaderField("Location", to)])
+    }
+
+    @Test func chainOfRelativeAndAbsoluteLocations() throws {
+        let trial = try WireTrial { request, content in
+            let host = request.header("Host") ?? ""
+            return switch request.path {
+            case "/start/file.bin": Self.redirect("../b/two")
+            case "/b/two": Self.redirect("http://\(host)/c/three?x=1")
+            case "/c/three":
+                Self.redirect("?x=2")
+                    .with { if request.target == "/c/three?x=2" { $0.set("Location", "four/") } }
+            case "/c/four/": Self.redirect("//\(host)/d/five.bin")
+            case "/d/five.bin": OriginReply.file(content, for: request, etag: "\"a\"")
+            default: .text(500)
+            }
+        }
+        let outcome = try trial.run("-x", "4", path: "/start/file.bin")
+        try trial.expectComplete(outcome, name: "five.bin")
+        let probed = try #require(try outcome.events("probed").first)
+        #expect(probed.redirects == 5)
+        #expect(probed.finalUrl == trial.origin.url("/d/five.bin"))
+        // Segments go straight to where the chain led.
+        #expect(trial.gets.count > 3)
+        #expect(trial.gets.allSatisfy { $0.path == "/d/five.bin" })
+        #expect(trial.origin.requests.count { $0.path == "/start/file.bin" } == 1)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func everyKindOfRedirect(status: Int) throws {
+        let trial = try WireTrial { request, reply in
+            if request.path == "/dir/file.bin" { reply = Self.redirect("/to", status) }
+        }
+        let outcome = try trial.run("-o", "file.bin")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.allSatisfy { ["HEAD", "GET"].contains($0.method) })
+    }
+
+    @Test func loopsEnd() throws {
+        let trial = try WireTrial { request, reply in
+            reply = Self.redirect(request.path == "/a" ? "/b" : "/a")
+        }
+        let outcome = try trial.run(path: "/a")
+        try trial.expectFailure(outcome, code: 69, kind: "too_many_redirects", keepsPart: false)
+        #expect(trial.origin.requests.count <= 42)
+        #expect(outcome.errorOutput.contains("redirects more than 20 times"))
+    }
+
+    @Test func twentyAreFollowed() throws {
+        let trial = try WireTrial { request, reply in
+            let hop = Int(request.path.dropFirst()) ?? 0
+            if hop < 20 { reply = Self.redirect("/\(hop + 1)") }
+        }
+        let outcome = try trial.run("-o", "file.bin", path: "/0")
+        try trial.expectComplete(outcome)
+    }
+
+    @Test(
+        arguments: [
+            "ftp://127.0.0.1/file", "file:///etc/passwd", "gopher://127.0.0.1:1/", "http://",
+            "http://[::bad/", "javascript:alert(1)",
+        ])
+    func otherSchemesAreNotFollowed(location: String) throws {
+        let trial = try WireTrial { _, reply in reply = Self.redirect(location) }
+        let outcome = try trial.run()
+        try trial.expectFailure(outcome, code: 77, kind: "unsafe_redirect", keepsPart: false)
+        #expect(trial.origin.requests.count <= 2)
+    }
+
+    @Test func redirectWithoutLocation() throws {
+        let trial = try WireTrial { _, reply in reply = .text(302) }
+        let outcome = try trial.run()
+        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+    }
+
+    @Test func httpsDoesNotLeadToHTTP() throws {
+        let content = Content(size: 100_000, seed: 3)
+        let root = try Sandbox()
+        try content.write(to: root.path("file.bin"))
+        let plain = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }
+        let nginx = try Nginx(
+            root: root.path,
+            directives: """
+                location = /down { return 302 \(plain.url("/file.bin?token=hush")); }
+                location = /same { return 302 /file.bin; }
+                """)
+        let sandbox = try Sandbox()
+        let trust = ["--ca-certificate", nginx.authority, "-v"]
+        let outcome = try Segget.run([nginx.secureURL("/down")] + trust, in: sandbox.path)
+        #expect(outcome.exitCode == 77)
+        #expect(outcome.errorOutput.contains("less safe: not followed"))
+        #expect(!outcome.errorOutput.contains("hush"))
+        #expect(plain.requests.isEmpty)
+        #expect(try sandbox.names() == [])
+        let same = try Segget.run([nginx.secureURL("/same")] + trust, in: sandbox.path)
+        #expect(same.exitCode == 0, "\(same.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+    }
+
+    /// What the caller adds, and the URL's credentials, stay with the origin they were meant for.
+    @Test func ownHeadersStayAtTheirOrigin() throws {
+        let trial = try WireTrial()
+        let other = trial.origin.url("/there/file.bin")
+        let first = try FaultOrigin(address: "127.0.0.2") { request in
+            request.path == "/hop" ? Self.redirect(other) : Self.redirect("/hop")
+        }
+        let url = "http://user:secret@127.0.0.2:\(first.port)/file.bin"
+        let outcome = try trial.run("-H", "X-Token: hush", "-H", "Cookie: k=hush", url: url)
+        try trial.expectComplete(outcome)
+        #expect(first.requests.count >= 2)
+        for request in first.requests {
+            #expect(request.header("X-Token") == "hush")
+            #expect(request.header("Cookie") == "k=hush")
+            #expect(request.header("Authorization") == "Basic dXNlcjpzZWNyZXQ=")
+        }
+        for request in trial.origin.requests {
+            #expect(request.header("X-Token") == nil)
+            #expect(request.header("Cookie") == nil)
+            #expect(request.header("Authorization") == nil)
+            #expect(request.header("Referer") == nil)
+        }
+        #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
+    }
+
+    /// Another port is another origin.
+    @Test func anotherPortIsAnotherOrigin() throws {
+        let trial = try WireTrial()
+        let other = trial.origin.url("/file.bin")
+        let first = try FaultOrigin { _ in Self.redirect(other) }
+        let outcome = try trial.run("-H", "X-Token: hush", url: first.url("/file.bin"))
+        try trial.expectComplete(outcome)
+        #expect(first.requests.allSatisfy { $0.header("X-Token") == "hush" })
+        #expect(trial.origin.requests.allSatisfy { $0.header("X-Token") == nil })
+    }
+
+    /// At one origin they go along with every request, segments and new resolutions included.
+    @Test func ownHeadersGoWithEveryRequest() throws {
+        let trial = try WireTrial { request, reply in
+            guard request.header("X-Token") == "hush" else {
+                reply = .text(401)
+                return
+            }
+            if request.path == "/dir/file.bin" { reply = Self.redirect("/to/file.bin") }
+        }
+        let outcome = try trial.run("-x", "4", "-H", "X-Token: hush")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A known file, an origin that serves it as badly as a test wants, and a folder to download into.
+final class WireTrial: Sendable {
+    let content: Content
+    let origin: FaultOrigin
+    let sandbox: Sandbox
+
+    /// Starts an origin whose handler makes every reply.
+    init(
+        size: Int64 = 3_000_000, seed: UInt64 = 1, sendBuffer: Int32? = nil,
+        answer: @escaping @Sendable (OriginRequest, Content) -> OriginReply
+    ) throws {
+        let content = Content(size: size, seed: seed)
+        self.content = content
+        origin = try FaultOrigin(sendBuffer: sendBuffer) { answer($0, content) }
+        sandbox = try Sandbox()
+    }
+
+    /// Starts an origin whose right replies are bent.
+    convenience init(
+        size: Int64 = 3_000_000, seed: UInt64 = 1, etag: String? = "\"a\"",
+        sendBuffer: Int32? = nil,
+        bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    ) throws {
+        try self.init(size: size, seed: seed, sendBuffer: sendBuffer) { request, content in
+            OriginReply.file(content, for: request, etag: etag).with { bend(request, &$0) }
+        }
+    }
+
+    /// Downloads `path` of the origin into the sandbox, with JSON events.
+    func run(
+        _ options: String..., path: String = "/dir/file.bin", url: String? = nil
+    ) throws -> ChildProcess.Outcome {
+        try Segget.run(
+            [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path, timeout: 50)
+    }
+
+    /// Expects that the file was published, is right, and that nothing else is left.
+    func expectComplete(
+        _ outcome: ChildProcess.Outcome, name: String = "file.bin",
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 0, report, sourceLocation: location)
+        #expect(try sandbox.names() == [name], report, sourceLocation: location)
+        guard outcome.exitCode == 0 else { return }
+        #expect(
+            try content.firstDifference(at: sandbox.path(name)) == nil, report,
+            sourceLocation: location)
+        let finished = try outcome.events("finished")
+        #expect(finished.count == 1, sourceLocation: location)
+        #expect(finished.first?.size == content.size, sourceLocation: location)
+    }
+
+    /// Expects that nothing was published, that the error is the last event, and what is left.
+    func expectFailure(
+        _ outcome: ChildProcess.Outcome, code: Int32, kind: String, keepsPart: Bool = true,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == code, report, sourceLocation: location)
+        #expect(
+            try sandbox.names() == (keepsPart ? ["file.bin.part", "file.bin.segget"] : []),
+            report, sourceLocation: location)
+        let last = try outcome.events().last
+        #expect(last?.event == "error", sourceLocation: location)
+        #expect(last?.kind == kind, report, sourceLocation: location)
+        #expect(last?.code == code, sourceLocation: location)
+        #expect(outcome.errorOutput.contains("error: "), sourceLocation: location)
+        #expect(outcome.errorOutput.contains("hint: "), sourceLocation: location)
+    }
+
+    /// Requests with bodies, in the order of their numbers.
+    var gets: [OriginRequest] { origin.requests.filter { $0.method == "GET" } }
+
+    /// How many body bytes beyond the file were sent.
+    var excess: Int64 { origin.bytesServed - content.size }
+}
+
+/// One line of `--json`: the keys that these tests look at.
+struct WireEvent: Decodable {
+    var event: String?
+    var notice: String?
+    var message: String?
+    var reason: String?
+    var kind: String?
+    var code: Int32?
+    var status: Int?
+    var delay: Double?
+    var size: Int64?
+    var plan: String?
+    var identity: String?
+    var finalUrl: String?
+    var redirects: Int?
+    var etag: String?
+    var name: String?
+    var acceptsRanges: Bool?
+    var probedBy: String?
+    var headProblem: String?
+    var digests: [String]?
+    var verified: [String]?
+    var bytesKept: Int64?
+    var bytesResumed: Int64?
+    var bytesReceived: Int64?
+    var connections: Int?
+}
+
+extension ChildProcess.Outcome {
+    /// The events on standard output, by name if one is given.
+    func events(_ name: String? = nil) throws -> [WireEvent] {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let all = try output.split(separator: "\n").map {
+            try decoder.decode(WireEvent.self, from: Data($0.utf8))
+        }
+        return name.map { name in all.filter { $0.event == name } } ?? all
+    }
+
+    /// The notices of a kind, or all of them.
+    func notices(_ kind: String? = nil) throws -> [WireEvent] {
+        try events("notice").filter { kind == nil || $0.notice == kind }
+    }
+}
+
+/// How a test counts what its origin has done, from many threads.
+final class Tally: Sendable {
+    private let counts = Guarded<[String: Int]>([:])
+
+    /// Counts one more of `key`, and returns how many there are now.
+    @discardableResult
+    func add(_ key: String = "") -> Int {
+        counts.withLock { counts in
+            counts[key, default: 0] += 1
+            return counts[key, default: 0]
+        }
+    }
+
+    /// How many were counted.
+    func count(_ key: String = "") -> Int { counts.withLock { $0[key] ?? 0 } }
+}
