@@ -44,7 +44,7 @@ public struct RemoteFile: Sendable, Equatable {
 
     /// How segget would fetch the file.
     public var plan: Plan {
-        guard acceptsRanges != false else { return .oneStreamNoRanges }
-        return size == nil ? .oneStreamUnknownSize : .segments
+        guard size != nil else { return .oneStreamUnknownSize }
+        return acceptsRanges == false ? .oneStreamNoRanges : .segments
     }
 }
