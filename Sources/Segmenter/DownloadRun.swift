@@ -88,8 +88,7 @@ struct DownloadRun: Sendable {
             state.target = Self.split(path)
             if let file = try await before(state, probe.url, started) { return file }
         }
-        var finding = try await probe.run(byGet: false)
-        tell(.probed(finding.file))
+        var finding = try await find(probe, byGet: false)
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
                 state.target = Target(
@@ -98,7 +97,7 @@ struct DownloadRun: Sendable {
             }
             if !finding.isProven, try wouldLose(request(finding, probe.url, state)) {
                 // Nothing is thrown away because of a HEAD alone.
-                finding = try await probe.run(byGet: true)
+                finding = try await find(probe, byGet: true)
             }
             while true {
                 if let file = try await attempt(&finding, probe, started, &state) { return file }
@@ -134,23 +133,23 @@ struct DownloadRun: Sendable {
         case .cancelled: throw .cancelled
         case .failed(let reason): throw reason
         case .contradictsProbe:
-            finding = try await probe.run(byGet: true)
+            finding = try await find(probe, byGet: true)
         case .rangesIgnored:
             tell(.notice(.rangesIgnored))
             state.isRangeless = true
-            finding = try await probe.run(byGet: true, ranged: false)
+            finding = try await find(probe, byGet: true, ranged: false)
         case .changed(let breach):
             state.restarts += 1
             guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
             state.startOver = .changedMidway
-            finding = try await probe.run(byGet: true, ranged: !state.isRangeless)
+            finding = try await find(probe, byGet: true, ranged: !state.isRangeless)
             if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
                 // Servers that disagree: what one of them sends in one reply is one version.
                 finding.held.map { loop.drop($0.transfer) }
                 finding.held = nil
                 state.isRangeless = true
                 tell(.notice(.serversDisagree))
-                finding = try await probe.run(byGet: true, ranged: false)
+                finding = try await find(probe, byGet: true, ranged: false)
             }
         case .streamBroken(let failure, let retryAfter, let reached):
             state.streamFailures = reached > state.streamReached ? 1 : state.streamFailures + 1
@@ -161,7 +160,7 @@ struct DownloadRun: Sendable {
             }
             if reached > 0 { state.startOver = .streamBroken }
             try await probe.pause(state.streamFailures, retryAfter, failure)
-            finding = try await probe.run(byGet: true, ranged: !state.isRangeless)
+            finding = try await find(probe, byGet: true, ranged: !state.isRangeless)
         }
         return nil
     }
@@ -218,6 +217,15 @@ struct DownloadRun: Sendable {
         } catch {
             throw .assembly(error)
         }
+    }
+
+    /// Probes, and tells what was found.
+    private func find(
+        _ probe: Probe, byGet: Bool, ranged: Bool = true
+    ) async throws(DownloadError.Reason) -> Probe.Finding {
+        let finding = try await probe.run(byGet: byGet, ranged: ranged)
+        tell(.probed(finding.file))
+        return finding
     }
 
     private func open(_ request: Assembly.Request) async throws(DownloadError.Reason) -> Assembly {
