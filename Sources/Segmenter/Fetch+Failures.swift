@@ -111,7 +111,7 @@ extension Fetch {
                 + setup.policy.delay(
                     failures: slots[index].failures, retryAfter: nil, random: .random(in: 0..<1))
         }
-        guard !isResolving else { return }
+        guard resolving == nil else { return }
         resolutions = receivedSoFar == receivedAtResolution ? resolutions + 1 : 1
         receivedAtResolution = receivedSoFar
         guard resolutions <= Self.patience else {
@@ -120,9 +120,8 @@ extension Fetch {
                     ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
             return
         }
-        isResolving = true
         tell(.resolvingAgain(status: status))
-        Task { [id, loop, resolve = setup.resolve] in
+        resolving = Task { [id, loop, resolve = setup.resolve] in
             let resolution = await resolve()
             loop.perform { $0.fetch(id)?.resolved(resolution) }
         }
@@ -130,7 +129,7 @@ extension Fetch {
 
     /// The original URL was resolved again.
     func resolved(_ resolution: Probe.Resolution) {
-        isResolving = false
+        resolving = nil
         switch resolution {
         case .same(let url):
             self.url = url

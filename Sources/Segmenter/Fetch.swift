@@ -25,8 +25,8 @@ final class Fetch {
     var url: WebURL
     var scheduler: SegmentScheduler
     var slots: [Slot]
-    /// Whether the original URL is being resolved again, and no request may begin.
-    var isResolving = false
+    /// Resolves the original URL again; meanwhile no request may begin.
+    var resolving: Task<Void, Never>?
     /// Replies about another version in a row.
     var mismatches = 0
     /// Replies that ignored the range in a row.
@@ -107,7 +107,7 @@ final class Fetch {
     // MARK: Giving out work
 
     func pump(_ now: Double) {
-        guard !isOver, !isResolving, !finishIfComplete() else { return }
+        guard !isOver, resolving == nil, !finishIfComplete() else { return }
         for index in slots.indices where slots[index].transfer == nil {
             guard slots[index].waitsUntil <= now else { continue }
             if setup.isOneStream {
@@ -320,6 +320,7 @@ final class Fetch {
     func finish(_ outcome: Outcome) {
         guard !isOver else { return }
         isOver = true
+        resolving?.cancel()
         worker.remove(self)
         for index in slots.indices {
             if let transfer = slots[index].transfer { worker.drop(transfer) }

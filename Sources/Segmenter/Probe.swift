@@ -214,23 +214,26 @@ struct Probe: Sendable {
 
     /// Resolves the original URL again, because the effective one was refused, and checks that the
     /// file is still the one of `identity`.
+    ///
+    /// Trouble that may pass is waited out, as in every other request.
     func resolveAgain(_ identity: RemoteIdentity, fresh: Bool = false) async -> Resolution {
         do throws(DownloadError.Reason) {
             let asked = ByteRange(0, 1)
-            let landing = try await follow(.get, range: asked, fresh: fresh)
-            release(landing.exchange)
-            guard let reply = landing.exchange.reply else {
-                return .failed(
-                    .transfer(try Self.failure(of: landing.exchange), attempts: 1))
-            }
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
-            switch check.verdict(on: reply) {
-            case .accept: return .same(landing.url)
-            case .breach(let breach): return .changed(breach)
-            case .status(let status):
-                return .failed(
-                    isRefusal(status)
-                        ? .refused(status: status) : .transfer(.status(status), attempts: 1))
+            var attempts = 0
+            while true {
+                let landing = try await follow(.get, range: asked, fresh: fresh)
+                let exchange = landing.exchange
+                release(exchange)
+                switch exchange.reply.map(check.verdict) {
+                case .accept?: return .same(landing.url)
+                case .breach(let breach)?: return .changed(breach)
+                case .status?, nil: break
+                }
+                attempts += 1
+                let failure = try Self.failure(of: exchange)
+                guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
+                try await pause(attempts, exchange.reply?.retryAfter, failure)
             }
         } catch {
             return .failed(error)
