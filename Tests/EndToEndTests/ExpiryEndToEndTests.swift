@@ -30,7 +30,7 @@ struct ExpiryEndToEndTests {
         #expect(notices.allSatisfy { $0.status == status })
         #expect(outcome.errorOutput.contains("following the original URL again"))
         #expect(trial.origin.requests.count { $0.path == "/dir/file.bin" } >= 2)
-        #expect(trial.excess <= 256 << 10)
+        #expect(trial.excess <= 1 << 20)
     }
 
     @Test(arguments: [(401, 77), (403, 77), (404, 69), (410, 69)] as [(Int, Int32)])

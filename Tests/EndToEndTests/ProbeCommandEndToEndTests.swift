@@ -19,13 +19,13 @@ struct ProbeCommandEndToEndTests {
     static let cases = [
         Case(
             testDescription: "honest", probedBy: "HEAD",
-            lines: ["ranges:       served", "etag:         \"a\" (strong)", "2000000 bytes"]),
+            lines: ["ranges:        served", "etag:          \"a\" (strong)", "2000000 bytes"]),
         Case(testDescription: "HEAD refused", lines: ["`HEAD` did not do: was answered 403"]) {
             if $0.method == "HEAD" { $1 = .text(403) }
         },
         Case(
             testDescription: "no ranges", plan: "one_stream_no_ranges",
-            lines: ["ranges:       not served", "in one stream", "a stopped download starts over"]
+            lines: ["ranges:        not served", "in one stream", "a stopped download starts over"]
         ) { _, reply in
             reply = OriginReply(
                 headers: [HeaderField("ETag", "\"a\""), HeaderField("Accept-Ranges", "none")],
@@ -33,7 +33,7 @@ struct ProbeCommandEndToEndTests {
         },
         Case(
             testDescription: "chunked", plan: "one_stream_unknown_size", size: nil,
-            lines: ["size:         not told", "because the server does not tell the size"]
+            lines: ["size:          not told", "because the server does not tell the size"]
         ) { _, reply in
             reply = OriginReply(
                 headers: [HeaderField("ETag", "\"a\"")],
@@ -59,7 +59,7 @@ struct ProbeCommandEndToEndTests {
         },
         Case(
             testDescription: "controls in fields", probedBy: "HEAD",
-            lines: ["type:         a\\u{1B}[31mb"]
+            lines: ["type:          a\\u{1b}[31mb"]
         ) { $1.set("Content-Type", "a\u{1B}[31mb") },
     ]
 
