@@ -26,6 +26,7 @@ struct DownloadReport {
     private let begun: ContinuousClock.Instant
     private var jsonIsOpen: Bool
     private var lastTick: Int64 = -1
+    private var lastPhase: DownloadProgress.Phase?
     private var name = ""
     private var endIsProven = true
 
@@ -57,8 +58,11 @@ struct DownloadReport {
         case .progress(let progress):
             view.show(progress, name: name)
             let tick = Units.whole(progress.elapsed * 10)
-            if tick != lastTick { emit("progress", JSONEvents.Progress(progress)) }
-            lastTick = tick
+            // A new phase is told at once: it may be the last that is heard for long.
+            if tick != lastTick || progress.phase != lastPhase {
+                emit("progress", JSONEvents.Progress(progress))
+            }
+            (lastTick, lastPhase) = (tick, progress.phase)
         case .finished: break
         }
     }

@@ -18,6 +18,7 @@ final class ProgressView {
     private let write: (String) -> Void
     private var barIsShown = false
     private var lastTick: Int64 = -1
+    private var lastPhase: DownloadProgress.Phase?
 
     /// Makes a view that writes through `write`; `width` tells the terminal's present columns.
     init(
@@ -66,10 +67,10 @@ final class ProgressView {
         barIsShown = true
     }
 
-    /// Whether a new slot of time has begun since something was last shown.
+    /// Whether a new slot of time, or a new phase, has begun since something was last shown.
     private func isDue(_ progress: DownloadProgress, ticksPerSecond: Double) -> Bool {
         let tick = Units.whole(progress.elapsed * ticksPerSecond)
-        defer { lastTick = tick }
-        return tick != lastTick
+        defer { (lastTick, lastPhase) = (tick, progress.phase) }
+        return tick != lastTick || progress.phase != lastPhase
     }
 }
