@@ -71,9 +71,17 @@ package enum Publishing {
     ///
     /// The data is checked in full once more. Needs no network. May block on the disk.
     ///
-    /// - Returns: The file, or `nil` when there is nothing to finish.
+    /// - Parameters:
+    ///   - path: Folder of the destination.
+    ///   - name: Name of the destination in it.
+    ///   - fullURL: What the download must have been begun for.
+    ///   - checksum: The digest that the caller expects.
+    ///   - isCancelled: Asked again and again while the data is checked.
+    /// - Returns: The file, or `nil` when there is nothing to finish, or after cancelling.
+    /// - Throws: `folderUnavailable`, `busy`, `notARegularFile`, `destinationExists`, `io`.
     package static func recover(
-        folder path: String, name: String, fullURL: String, checksum: Digest?
+        folder path: String, name: String, fullURL: String, checksum: Digest?,
+        isCancelled: () -> Bool = { false }
     ) throws(AssemblyError) -> PublishedFile? {
         let folder = try Folder(path)
         let manifestName = Journal.name(for: name)
@@ -93,7 +101,8 @@ package enum Publishing {
         case .finish:
             guard let descriptor = folder.open(name, O_RDONLY) else { return nil }
             defer { close(descriptor) }
-            guard let file = verified(descriptor, manifest, checksum, folder.path(of: name)) else {
+            let path = folder.path(of: name)
+            guard let file = verified(descriptor, manifest, checksum, path, isCancelled) else {
                 return nil
             }
             if try folder.status(of: partName)?.identity == manifest.publishing {
@@ -105,7 +114,8 @@ package enum Publishing {
         case .rename:
             let part = try PartialFile(folder: folder, name: partName)
             guard part.identity == manifest.publishing,
-                let file = verified(part.descriptor, manifest, checksum, folder.path(of: name))
+                let file = verified(
+                    part.descriptor, manifest, checksum, folder.path(of: name), isCancelled)
             else { return nil }
             try part.sync()
             try rename(part, to: name, overwrite: false)
@@ -117,28 +127,32 @@ package enum Publishing {
     /// The facts of an open file, when all its bytes have the checksums that the manifest says and
     /// the digest that the caller expects.
     private static func verified(
-        _ descriptor: Int32, _ manifest: Manifest, _ checksum: Digest?, _ path: String
+        _ descriptor: Int32, _ manifest: Manifest, _ checksum: Digest?, _ path: String,
+        _ isCancelled: () -> Bool
     ) -> PublishedFile? {
         guard let status = FileStatus(of: descriptor),
             manifest.header.size ?? status.size == status.size,
             let crc = manifest.extents.combinedCRC(size: status.size),
-            manifest.extents.extents.allSatisfy({ isIntact($0, in: descriptor) })
+            manifest.extents.extents.allSatisfy({ !isCancelled() && isIntact($0, in: descriptor) })
         else { return nil }
-        if let checksum, checksum != digest(checksum.algorithm, descriptor, status.size, crc) {
-            return nil
+        if let checksum {
+            let actual = digest(checksum.algorithm, descriptor, status.size, crc, isCancelled)
+            guard actual == checksum else { return nil }
         }
         return PublishedFile(
             path: path, size: status.size, crc32: crc, verified: checksum.map { [$0] } ?? [])
     }
 
     private static func digest(
-        _ algorithm: DigestAlgorithm, _ descriptor: Int32, _ size: Int64, _ crc: UInt32
+        _ algorithm: DigestAlgorithm, _ descriptor: Int32, _ size: Int64, _ crc: UInt32,
+        _ isCancelled: () -> Bool
     ) -> Digest? {
         guard var digest = StreamingDigest(algorithm) else { return Digest(crc32: crc) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
         defer { buffer.deallocate() }
         var position: Int64 = 0
         while position < size {
+            guard !isCancelled() else { return nil }
             guard let count = readFully(descriptor, into: buffer, at: position), count > 0 else {
                 return nil
             }

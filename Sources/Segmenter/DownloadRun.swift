@@ -176,15 +176,23 @@ struct DownloadRun: Sendable {
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         guard let target = state.target else { return nil }
         let options = options
-        let published = try await onDisk { () throws(AssemblyError) -> PublishedFile? in
-            let file = try Publishing.recover(
-                folder: target.folder, name: target.name, fullURL: url.text,
-                checksum: options.checksum)
-            guard file == nil else { return file }
-            try Assembly.checkDestination(
-                folder: target.folder, name: target.name, overwrite: options.overwrite)
-            return nil
+        let isCancelled = Monitor(false)
+        let outcome = await withTaskCancellationHandler {
+            await onDiskResult { () throws(AssemblyError) -> PublishedFile? in
+                let file = try Publishing.recover(
+                    folder: target.folder, name: target.name, fullURL: url.text,
+                    checksum: options.checksum
+                ) { isCancelled.withLock { $0 } }
+                guard file == nil else { return file }
+                try Assembly.checkDestination(
+                    folder: target.folder, name: target.name, overwrite: options.overwrite)
+                return nil
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
         }
+        let published = try outcome.get()
+        guard published != nil || !Task.isCancelled else { throw .cancelled }
         return published.map {
             DownloadedFile(
                 path: $0.path, size: $0.size, crc32: $0.crc32, verified: $0.verified,
@@ -280,14 +288,7 @@ struct DownloadRun: Sendable {
             tell(.progress(progress))
         }
         let outcome = await withTaskCancellationHandler {
-            do throws(DownloadError.Reason) {
-                let file = try await onDisk { () throws(AssemblyError) in
-                    try assembly.publish(size: size)
-                }
-                return Result<PublishedFile?, DownloadError.Reason>.success(file)
-            } catch {
-                return .failure(error)
-            }
+            await onDiskResult { () throws(AssemblyError) in try assembly.publish(size: size) }
         } onCancel: {
             assembly.interrupt()
         }
@@ -301,10 +302,16 @@ struct DownloadRun: Sendable {
     private func onDisk<Value: Sendable>(
         _ body: @escaping @Sendable () throws(AssemblyError) -> Value
     ) async throws(DownloadError.Reason) -> Value {
+        try await onDiskResult(body).get()
+    }
+
+    private func onDiskResult<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(AssemblyError) -> Value
+    ) async -> Result<Value, DownloadError.Reason> {
         do throws(AssemblyError) {
-            return try await offLoop("disk", body)
+            return .success(try await offLoop("disk", body))
         } catch {
-            throw .assembly(error)
+            return .failure(.assembly(error))
         }
     }
 
