@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// SIGINT, SIGTERM and SIGHUP: stop in order within a second, keep what arrived, resume later.
+struct SignalTests {
+    /// A second is required; the rest is for a machine that is busy with other tests.
+    private static let patience = 1.5
+
+    private static let signals: [(signal: Int32, code: Int32, name: String)] = [
+        (SIGINT, 130, "SIGINT"), (SIGTERM, 143, "SIGTERM"), (SIGHUP, 75, "SIGHUP"),
+    ]
+
+    /// Sends a signal and expects the end in time; returns what the process did.
+    private func stop(
+        _ process: ChildProcess, by signal: Int32, code: Int32
+    ) throws -> ChildProcess.Outcome {
+        let sent = monotonicSeconds()
+        process.signal(signal)
+        let outcome = try process.wait(timeout: 20)
+        #expect(monotonicSeconds() - sent <= Self.patience)
+        #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
+        return outcome
+    }
+
+    @Test(.timeLimit(.minutes(2))) func stopsInOrderAndResumesAgainAndAgain() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("signals: seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let size: Int64 = 24_000_000
+        let stage = try Stage(size: size, seed: 50)
+        stage.bendGET { $0.pace = 1_500_000 }
+        let arguments = ["-x", "4", "--checksum", "sha256=\(stage.content.sha256Hex)"]
+        for round in 0..<6 {
+            let (signal, code, name) = Self.signals[round % 3]
+            let before = stage.recorded() ?? 0
+            let place = before + Int64.random(in: 1...3_000_000, using: &random)
+            let process = try stage.start(arguments)
+            try #require(stage.waits(for: place, of: process), "seed \(seed), round \(round)")
+            let outcome = try stop(process, by: signal, code: code)
+            #expect(outcome.errorOutput.contains("was stopped by \(name)"))
+            #expect(outcome.errorOutput.contains("kept: "))
+            #expect(outcome.errorOutput.contains("run the same command again to resume"))
+            #expect(try stage.names() == ["file.part", "file.segget"])
+            #expect(try #require(stage.recorded()) >= place)
+        }
+        stage.behave()
+        let kept = try #require(stage.recorded())
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run(arguments)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("resuming: "))
+        #expect(outcome.errorOutput.contains("; resumed "))
+        #expect(try stage.isRight())
+        // A stop in order records all that came: nothing is fetched twice, but for what was on its
+        // way when a connection's tail was stolen.
+        #expect(stage.bytesServed(after: requests) <= size - kept + Stage.stolen)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 2])
+    func recordsAllThatArrived(index: Int) throws {
+        let (signal, code, _) = Self.signals[index]
+        let stage = try Stage(size: 4_000_000)
+        stage.bendGET { $0.stallAfter = 123_456 }
+        let arrived: Int64 = 4 * 123_456
+        let process = try stage.start(["-x", "4", "--json"])
+        try #require(stage.waits(for: arrived, of: process))
+        let outcome = try stop(process, by: signal, code: code)
+        let last = try #require(try jsonEvents(outcome.output).last)
+        #expect(last["event"] as? String == "error")
+        #expect(last["kind"] as? String == "cancelled")
+        #expect(last["code"] as? Int32 == code)
+        #expect(last["bytes_kept"] as? Int64 == arrived)
+        #expect(stage.recorded() == arrived)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func stopsWhileProbing() throws {
+        let stage = try Stage(size: 1000)
+        stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
+        let process = try stage.start()
+        #expect(eventually { stage.origin.requests.count == 1 })
+        let outcome = try stop(process, by: SIGINT, code: 130)
+        #expect(outcome.errorOutput.contains("was stopped by SIGINT"))
+        #expect(try stage.names().isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func stopsWhileWaitingForARetry() throws {
+        let stage = try Stage(size: 4_000_000)
+        try stage.leavePart(each: 200_000)
+        stage.bendGET { reply in
+            reply = .text(503, headers: [HeaderField("Retry-After", "600")])
+        }
+        let process = try stage.start(["-v"])
+        #expect(eventually { process.errorOutput.contains("trying ") })
+        let outcome = try stop(process, by: SIGTERM, code: 143)
+        #expect(outcome.errorOutput.contains("was stopped by SIGTERM"))
+        #expect(stage.recorded() == 800_000)
+    }
+
+    /// The server is gone when the run begins.
+    @Test(.timeLimit(.minutes(1))) func stopsWhileTheServerIsDown() throws {
+        let stage = try Stage(size: 4_000_000)
+        try stage.leavePart(each: 200_000)
+        stage.origin.refuseConnections()
+        let process = try stage.start(["-v", "--retries", "1000", "-o", "file"])
+        #expect(eventually { process.errorOutput.contains("attempt 3") })
+        let outcome = try stop(process, by: SIGINT, code: 130)
+        #expect(outcome.errorOutput.contains("kept: 781 KiB"), "\(outcome.errorOutput)")
+        #expect(stage.recorded() == 800_000)
+        try stage.origin.acceptConnections()
+        #expect(try stage.run().end == .exit(0))
+        #expect(try stage.isRight())
+    }
+
+    /// The original URL is being resolved again, by a server that does not answer.
+    @Test(.timeLimit(.minutes(1))) func stopsWhileResolvingAgain() throws {
+        let stage = try Stage(size: 4_000_000)
+        stage.change { offer in
+            offer.bend = { request, reply in
+                guard request.method == "GET" else { return }
+                if request.range?.last == 0 {
+                    reply.delayBeforeHeaders = .infinity
+                } else {
+                    reply = .text(403)
+                }
+            }
+        }
+        let process = try stage.start(["-v"])
+        #expect(eventually { stage.origin.requests.contains { $0.range?.last == 0 } })
+        let outcome = try stop(process, by: SIGINT, code: 130)
+        #expect(!outcome.errorOutput.contains("MISUSE"), "\(outcome.errorOutput)")
+    }
+
+    /// The whole file is there, and only its digest is not finished.
+    @Test(.timeLimit(.minutes(2))) func stopsWhileTheDigestIsComputed() throws {
+        let size: Int64 = 1_500_000_000
+        let stage = try Stage(size: size)
+        try stage.leaveWholePart()
+        let process = try stage.start([
+            "--json", "-x", "1", "--checksum", "sha-512:" + String(repeating: "0", count: 128),
+        ])
+        #expect(eventually(timeout: 60) { process.output.contains("\"verifying\"") })
+        let outcome = try stop(process, by: SIGINT, code: 130)
+        #expect(outcome.errorOutput.contains("was stopped by SIGINT"))
+        #expect(try stage.names() == ["file.part", "file.segget"])
+        #expect(stage.recorded() == size)
+    }
+
+    /// After a crash in the middle of publishing a large file is checked once more, without network.
+    @Test(.timeLimit(.minutes(2))) func stopsWhileFinishingAfterACrash() throws {
+        let stage = try Stage(size: 2_000_000_000)
+        try stage.leaveWholePart(publishing: true)
+        stage.origin.stop()
+        let process = try stage.start([
+            "-o", "file", "--checksum", "sha-512:" + String(repeating: "0", count: 128),
+        ])
+        #expect(eventually { process.hasOpen(stage.path("file.part")) })
+        _ = try stop(process, by: SIGTERM, code: 143)
+        #expect(try stage.names() == ["file.part", "file.segget"])
+        #expect(stage.recorded() == 2_000_000_000)
+    }
+
+    /// What takes long while stopping is not waited for when the signal comes again.
+    @Test(.timeLimit(.minutes(1))) func stopsAtOnceOnTheSecondSignal() throws {
+        let stage = try Stage(size: 4_000_000)
+        stage.bendGET { $0.stallAfter = 100_000 }
+        // Standard error is a pipe that is full: reporting the first stop takes for ever.
+        let pipe = try FullPipe()
+        let process = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", "exec \"$0\" \"$@\" 2>\(pipe.path)", try Segget.binary(),
+                stage.origin.url("/file"), "-x", "4",
+            ], in: stage.folder)
+        try #require(stage.waits(for: 400_000, of: process))
+        process.signal(SIGINT)
+        #expect(!eventually(timeout: 0.7) { !process.isRunning })
+        let outcome = try stop(process, by: SIGTERM, code: 143)
+        #expect(outcome.wallSeconds > 0.7)
+        #expect(stage.recorded() == 400_000)
+    }
+
+    /// nohup(1) ignores SIGHUP before it starts a program.
+    @Test(.timeLimit(.minutes(1))) func aHangUpThatIsIgnoredStaysIgnored() throws {
+        let stage = try Stage(size: 1_000_000)
+        stage.bendGET { $0.pace = 1_000_000 }
+        let process = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", "trap '' HUP; exec \"$0\" \"$@\"", try Segget.binary(), "-x", "1",
+                stage.origin.url("/file"),
+            ], in: stage.folder)
+        try #require(stage.waits(for: 100_000, of: process))
+        process.signal(SIGHUP)
+        #expect(try process.wait().end == .exit(0))
+        #expect(try stage.isRight())
+    }
+}
