@@ -12,7 +12,8 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case cannotCreate(path: String, errno: Int32)
     /// Another process is downloading to this destination.
     case busy(path: String)
-    /// A part stands there without a manifest: it is not known to be segget's.
+    /// A part stands there without a manifest, or something else in the place of a manifest: it is
+    /// not known to be segget's.
     case foreignPart(path: String)
     /// Fewer bytes are free than the file still needs.
     case noSpace(path: String, needed: Int64, free: Int64)

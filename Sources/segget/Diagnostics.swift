@@ -166,8 +166,10 @@ extension Diagnostic {
         switch error.reason {
         case .assembly(.digestMismatch(_, _, let part)):
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
+        // Found when publishing: all of the file is there.
+        case .assembly(.destinationExists) where error.bytesKept == 0: return nil
         case .invalidURL, .invalidHeader, .certificateFile,
-            .assembly(.destinationExists), .assembly(.notARegularFile), .assembly(.busy),
+            .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil
         default:
