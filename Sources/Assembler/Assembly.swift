@@ -94,6 +94,8 @@ package final class Assembly: @unchecked Sendable {
         let manifestName = Journal.name(for: request.name)
         var file = try PartialFile(folder: folder, name: Self.partName(for: request.name))
         var resumed: Manifest?
+        var written: Journal?
+        let extents: [Extent]
         do throws(AssemblyError) {
             switch try Self.decide(request, in: folder, partSize: file.initialSize) {
             case .refuse(let path): throw .foreignPart(path: path)
@@ -108,20 +110,25 @@ package final class Assembly: @unchecked Sendable {
                 try folder.remove(file.name)
                 file = try PartialFile(folder: folder, name: file.name)
             }
+            let header =
+                resumed?.header
+                ?? Manifest.Header(
+                    identity: request.identity, url: request.url, fullURL: request.fullURL,
+                    generation: UInt64.random(in: 0...UInt64.max))
+            extents = resumed?.extents.extents ?? []
+            // Before the part gets its length: one that has a length and no manifest is nobody's,
+            // and a later run would refuse it.
+            journal = try Journal(
+                folder: folder, name: manifestName, header: header,
+                records: JournalRewrite.records(for: extents))
+            written = journal
             if let size = request.identity.size { try file.preallocate(size) }
         } catch {
-            if file.initialSize == nil { try folder.remove(file.name) }
+            if resumed == nil { try? written?.remove() }
+            if file.initialSize == nil { try? folder.remove(file.name) }
             throw error
         }
-        let header =
-            resumed?.header
-            ?? Manifest.Header(
-                identity: request.identity, url: request.url, fullURL: request.fullURL,
-                generation: UInt64.random(in: 0...UInt64.max))
-        let extents = resumed?.extents.extents ?? []
-        journal = try Journal(
-            folder: folder, name: manifestName, header: header,
-            records: JournalRewrite.records(for: extents))
+        let header = journal.header
         lengthAfterRewrite = journal.length
         unverified = Dictionary(uniqueKeysWithValues: extents.map { ($0.range.start, $0) })
         self.file = file
@@ -143,6 +150,9 @@ package final class Assembly: @unchecked Sendable {
     package static func preview(_ request: Request) throws(AssemblyError) -> ResumeDecision {
         let folder = try Folder(request.folder)
         let part = try folder.status(of: partName(for: request.name))
+        guard part?.isRegular ?? true else {
+            throw .notARegularFile(path: folder.path(of: partName(for: request.name)))
+        }
         return try decide(request, in: folder, partSize: part?.size)
     }
 

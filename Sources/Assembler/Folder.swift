@@ -45,9 +45,9 @@ package final class Folder: Sendable {
         return result >= 0 ? result : nil
     }
 
-    /// Removes a file; that there is none is fine.
+    /// Removes a file; that there is none, or can be none of such a name, is fine.
     func remove(_ name: String) throws(AssemblyError) {
-        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+        guard unlinkat(descriptor, name, 0) == 0 || [ENOENT, ENAMETOOLONG].contains(errno) else {
             throw failure("unlink", name)
         }
     }
