@@ -145,7 +145,7 @@ struct ResumeConditionTests {
         let part = try stage.read("file.part")
         let outcome = try stage.run()
         #expect(outcome.end == .exit(73))
-        #expect(outcome.errorOutput.contains("nothing shows that segget made it"))
+        #expect(outcome.errorOutput.contains("is not known to be segget's"))
         #expect(try stage.read("file.part") == part)
         #expect(try stage.names() == ["file.part"])
         let second = try stage.run(["--overwrite"])
