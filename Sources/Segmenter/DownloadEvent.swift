@@ -78,7 +78,7 @@ public struct DownloadProgress: Sendable, Hashable {
     public var bytesReceived: Int64
     /// Speed over the last five seconds, in bytes per second.
     public var bytesPerSecond: Double
-    /// Connections that are transferring now.
+    /// Connections that are transferring, or waiting for a reply.
     public var connections: Int
     /// The file from start to end in equal cells, each filled from 0 to 8; empty without a size.
     public var map: [UInt8]

@@ -40,6 +40,8 @@ final class Fetch {
     private(set) var accepted = 0
     private var isOver = false
     private var lastTick = 0.0
+    /// Speeds are measured once a tick; stealing more often would be guessing.
+    private var lastSteal = 0.0
     /// Bytes that transfers which are over have written.
     private var received: Int64 = 0
 
@@ -116,9 +118,12 @@ final class Fetch {
                 continue
             }
             for index in slots.indices { syncPosition(index) }
-            let work = scheduler.assign(index, rates: rates(now), connections: slots.count)
+            let work = scheduler.assign(
+                index, rates: rates(now), connections: slots.count,
+                maySteal: now - lastSteal >= Worker.tickInterval)
             guard let work else { continue }
             if case .stolen(let range, let victim) = work {
+                lastSteal = now
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
                 tell(.stole(range))
             }
@@ -132,10 +137,13 @@ final class Fetch {
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
         for index in slots.indices {
-            if slots[index].rate > 0 {
-                rates[index] = slots[index].rate
-            } else if slots[index].transfer != nil, now - slots[index].requested > 1 {
+            let isSilent =
+                slots[index].transfer != nil
+                && (slots[index].writer == nil || slots[index].rate == 0)
+            if isSilent, now - slots[index].requested > 1 {
                 rates[index] = 1
+            } else if slots[index].rate > 0 {
+                rates[index] = slots[index].rate
             }
         }
         return rates

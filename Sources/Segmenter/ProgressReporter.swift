@@ -35,7 +35,7 @@ final class ProgressReporter {
             phase: .downloading, bytesDone: scheduler.done.count, size: size,
             bytesVerifying: scheduler.verifying.count, bytesReceived: received,
             bytesPerSecond: meter.rate(bytes: received, now: now),
-            connections: fetch.slots.count { $0.writer != nil },
+            connections: fetch.slots.count { $0.transfer != nil },
             map: size.map { Self.map(of: scheduler.done, size: $0) } ?? [],
             elapsed: now - started)
         last = progress

@@ -41,6 +41,9 @@ struct SegmentScheduler {
     /// Least time that a segment must have to go for its tail to be taken, in seconds: another
     /// request costs a round trip, and the connection whose tail is taken is closed.
     static let shortestStealTime = 0.25
+    /// Time that a segment must have to go for all of it to be taken, however little that is, in
+    /// seconds: its connection may never come back.
+    static let wholeStealTime = 2.0
 
     /// Length of the file in bytes.
     let size: Int64
@@ -96,12 +99,15 @@ struct SegmentScheduler {
     ///   - connection: Has no work.
     ///   - rates: Measured speed of each connection in bytes per second; absent when unknown.
     ///   - connections: Number of connections that work on the file.
+    ///   - maySteal: Whether another connection's work may be given.
     /// - Returns: The work, or `nil` when there is none worth a request.
     mutating func assign(
-        _ connection: Int, rates: [Int: Double], connections: Int
+        _ connection: Int, rates: [Int: Double], connections: Int, maySteal: Bool = true
     ) -> Assignment? {
         precondition(segments[connection] == nil, "the connection has work already")
-        guard let gap = unassigned.ranges.first else { return steal(connection, rates: rates) }
+        guard let gap = unassigned.ranges.first else {
+            return maySteal ? steal(connection, rates: rates) : nil
+        }
         let share = Double(unassigned.count) * part(of: connection, rates, connections) / 2
         var length = min(max(Int64(share), Self.shortestSegment), Self.longestSegment)
         // No crumbs: what would be left shorter than a segment goes along.
@@ -136,10 +142,17 @@ struct SegmentScheduler {
         let known = rates.values.filter { $0 > 0 }
         let mine =
             rates[thief].flatMap { $0 > 0 ? $0 : nil } ?? known.reduce(0, +) / Double(known.count)
-        let tail = Int64(Double(segment.rest.count) * mine / (mine + theirs))
-        guard tail >= Self.shortestSteal, segment.rest.count - tail > 0 else { return nil }
+        let rest = segment.rest.count
+        var tail = min(Int64(Double(rest) * mine / (mine + theirs)), rest - 1)
+        if timeLeft >= Self.wholeStealTime {
+            if rest - tail < Self.shortestSteal { tail = rest }
+        } else if tail < Self.shortestSteal {
+            return nil
+        }
+        guard tail > 0 else { return nil }
         let stolen = ByteRange(segment.end - tail, segment.end)
-        segments[victim]?.end = stolen.start
+        segments[victim] =
+            tail == rest ? nil : Segment(position: segment.position, end: stolen.start)
         segments[thief] = Segment(position: stolen.start, end: stolen.end)
         return .stolen(stolen, from: victim)
     }
