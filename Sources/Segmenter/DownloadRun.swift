@@ -258,7 +258,7 @@ struct DownloadRun: Sendable {
         let ticket = Monitor<(fetch: Int?, isCancelled: Bool)>((nil, false))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                loop.perform { [loop, tell] worker in
+                let isTaken = loop.perform { [loop, tell] worker in
                     let reporter = ProgressReporter(started: started, earlier: received) {
                         tell(.progress($0))
                     }
@@ -270,6 +270,7 @@ struct DownloadRun: Sendable {
                     fetch.start(now: monotonicSeconds())
                     if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
                 }
+                if !isTaken { continuation.resume(returning: (.cancelled, nil)) }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }

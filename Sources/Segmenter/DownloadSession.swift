@@ -94,7 +94,7 @@ public final class DownloadSession: Sendable {
 
     /// Stops every download in order, and the loop thread.
     ///
-    /// Nothing may be started afterwards.
+    /// What is started afterwards is cancelled at once.
     public func shutdown() async {
         let downloads = running.withLock { Array($0.values) }
         for download in downloads { download.cancel() }

@@ -22,7 +22,7 @@ extension TransferLoop {
         let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                perform { worker in
+                let isTaken = perform { worker in
                     guard !ticket.withLock({ $0.isCancelled }) else {
                         continuation.resume(returning: Exchange(end: .cancelled))
                         return
@@ -32,6 +32,7 @@ extension TransferLoop {
                     }
                     ticket.withLock { $0.id = transfer }
                 }
+                if !isTaken { continuation.resume(returning: Exchange(end: .cancelled)) }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }

@@ -24,14 +24,22 @@ final class TransferLoop: Sendable {
         self.mailbox = mailbox
         let thread = OwnedThread(name: "transfers") {
             guard let multi = CURLM(bitPattern: address) else { return }
-            Worker(multi: multi).run {
+            let worker = Worker(multi: multi)
+            worker.run {
                 mailbox.withLock { box in
                     defer { box.messages = [] }
                     return box.messages
                 }
             }
-            // From here on nobody wakes the handle any more.
-            mailbox.withLock { $0.multi = nil }
+            // From here on no message is taken, and nobody wakes the handle any more. What was
+            // taken before is answered: somebody may be waiting.
+            let late = mailbox.withLock { box in
+                box.multi = nil
+                defer { box.messages = [] }
+                return box.messages
+            }
+            for message in late { message(worker) }
+            worker.close()
             curl_multi_cleanup(multi)
         }
         mailbox.withLock { $0.thread = thread }
@@ -39,18 +47,20 @@ final class TransferLoop: Sendable {
 
     /// Runs `body` on the loop thread, after what was sent before it.
     ///
-    /// Nothing happens after `shutdown`.
-    func perform(_ body: @escaping @Sendable (Worker) -> Void) {
+    /// - Returns: Whether it will be run: not after `shutdown`.
+    @discardableResult
+    func perform(_ body: @escaping @Sendable (Worker) -> Void) -> Bool {
         mailbox.withLock { box in
-            guard let multi = box.multi.flatMap({ CURLM(bitPattern: $0) }) else { return }
+            guard let multi = box.multi.flatMap({ CURLM(bitPattern: $0) }) else { return false }
             box.messages.append(body)
             curl_multi_wakeup(multi)
+            return true
         }
     }
 
     /// Ends the loop thread and waits for its end.
     ///
-    /// Transfers that are under way are dropped.
+    /// What is under way is cancelled.
     func shutdown() {
         perform { $0.stop() }
         let thread = mailbox.withLock { box in

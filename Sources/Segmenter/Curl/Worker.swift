@@ -106,9 +106,12 @@ final class Worker {
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
             if isIdle { nextTick = 0 }
         }
-        for transfer in transfers.values { transfer.remove(from: multi) }
-        transfers = [:]
-        fetches = [:]
+    }
+
+    /// Cancels whatever is left when `run` has returned.
+    func close() {
+        for fetch in Array(fetches.values) { fetch.cancel() }
+        while let id = transfers.keys.first { cancel(id) }
     }
 
     private func reap() {

@@ -1,0 +1,168 @@
+import Assembler
+import Segmenter
+import TestSupport
+import Testing
+
+/// The library as another program uses it.
+struct LibraryTests {
+    private static let size: Int64 = 3_000_000
+
+    @Test(.timeLimit(.minutes(1))) func downloadsInOneLine() async throws {
+        let stage = try Stage(size: Self.size)
+        let session = DownloadSession()
+        let file = try await session.download(stage.origin.url("/a"), to: stage.path("file"))
+        await session.shutdown()
+        #expect(file.path == stage.path("file"))
+        #expect(file.size == Self.size)
+        #expect(file.bytesReceived == Self.size)
+        #expect(file.bytesResumed == 0)
+        #expect(file.crc32 == CRC32.of(stage.content.bytes(0..<Self.size)))
+        #expect(try stage.isRight())
+    }
+
+    @Test(.timeLimit(.minutes(1))) func tellsWhatHappens() async throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { $0.pace = 1_500_000 }
+        let session = DownloadSession()
+        var options = DownloadOptions()
+        options.connections = 4
+        let download = session.start(
+            stage.origin.url("/file"), to: .folder(stage.folder), options: options)
+        var names: [String] = []
+        var done: Int64 = 0
+        for await event in download.events {
+            switch event {
+            case .probed(let file):
+                names.append("probed")
+                #expect(file.identity.size == Self.size)
+            case .started(let start):
+                names.append("started")
+                #expect(start.path == stage.path("file"))
+                #expect(start.connections == 4)
+            case .notice: break
+            case .progress(let progress):
+                if names.last != "progress" { names.append("progress") }
+                #expect(progress.bytesDone >= done)
+                done = progress.bytesDone
+            case .finished: names.append("finished")
+            }
+        }
+        #expect(names == ["probed", "started", "progress", "finished"])
+        #expect(done == Self.size)
+        let file = try await download.result.get()
+        #expect(file.size == Self.size)
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    @Test(.timeLimit(.minutes(1))) func cancellingKeepsAPartToResumeFrom() async throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { $0.stallAfter = 100_000 }
+        let session = DownloadSession()
+        var options = DownloadOptions()
+        options.connections = 4
+        let url = stage.origin.url("/file")
+        let task = Task { [options] in
+            try await session.download(url, to: stage.path("file"), options: options)
+        }
+        let arrived: Int64 = 400_000
+        #expect(await soon { stage.recorded() == arrived })
+        task.cancel()
+        let error = await #expect(throws: DownloadError.self) { try await task.value }
+        #expect(error?.reason == .cancelled)
+        #expect(error?.bytesKept == arrived)
+        #expect(error?.path == stage.path("file"))
+        #expect(try stage.names() == ["file.part", "file.segget"])
+        stage.behave()
+        // The same session goes on; the lock of the first download is gone.
+        let file = try await session.download(url, to: stage.path("file"), options: options)
+        #expect(file.bytesResumed == arrived)
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aTaskThatIsCancelledAlreadyFetchesNothing() async throws {
+        let stage = try Stage(size: Self.size)
+        let session = DownloadSession()
+        let url = stage.origin.url("/file")
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await session.download(url, to: stage.path("file"))
+        }
+        let error = await #expect(throws: DownloadError.self) { try await task.value }
+        #expect(error?.reason == .cancelled)
+        await session.shutdown()
+        #expect(try stage.names().isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func runsTwoDownloadsAtOnce() async throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { $0.pace = 1_000_000 }
+        let session = DownloadSession()
+        let url = stage.origin.url("/file")
+        async let first = session.download(url, to: stage.path("one"))
+        async let second = session.download(url, to: stage.path("two"))
+        let files = try await [first, second]
+        #expect(files.map(\.size) == [Self.size, Self.size])
+        // And two of the same name, of which one is refused.
+        let rivals = (0..<2).map { _ in session.start(url, to: .file(stage.path("three"))) }
+        var refusals: [DownloadError.Reason] = []
+        for rival in rivals {
+            if case .failure(let error) = await rival.result { refusals.append(error.reason) }
+        }
+        #expect(refusals == [.assembly(.busy(path: stage.path("three.part")))])
+        await session.shutdown()
+        #expect(try stage.names() == ["one", "three", "two"])
+        for name in ["one", "two", "three"] { #expect(try stage.isRight(name)) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func shutsDownWhileDownloadsRun() async throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { $0.stallAfter = 100_000 }
+        let session = DownloadSession()
+        let url = stage.origin.url("/file")
+        let downloads = ["one", "two"].map { session.start(url, to: .file(stage.path($0))) }
+        #expect(
+            await soon {
+                (stage.recorded("one") ?? 0) >= 100_000 && (stage.recorded("two") ?? 0) >= 100_000
+            })
+        await session.shutdown()
+        for download in downloads {
+            guard case .failure(let error) = await download.result else {
+                Issue.record("a download that was shut down has finished")
+                continue
+            }
+            #expect(error.reason == .cancelled)
+        }
+        // The program can start again.
+        stage.behave()
+        let another = DownloadSession()
+        let file = try await another.download(url, to: stage.path("one"))
+        #expect(file.bytesResumed >= 100_000)
+        await another.shutdown()
+        #expect(try stage.isRight("one"))
+    }
+
+    /// A session that is used up says so rather than never.
+    @Test(.timeLimit(.minutes(1))) func startsNothingAfterItsShutdown() async throws {
+        let stage = try Stage(size: Self.size)
+        let session = DownloadSession()
+        await session.shutdown()
+        await session.shutdown()
+        let error = await #expect(throws: DownloadError.self) {
+            try await session.download(stage.origin.url("/file"), to: stage.path("file"))
+        }
+        #expect(error?.reason == .cancelled)
+        #expect(try stage.names().isEmpty)
+    }
+
+    /// Waits without keeping a thread from the tasks that are waited for.
+    private func soon(_ condition: () -> Bool) async -> Bool {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            if condition() { return true }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        return condition()
+    }
+}
