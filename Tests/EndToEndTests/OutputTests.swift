@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What a run prints where no terminal is: plain lines, nothing, JSON.
+struct OutputTests {
+    @Test(.timeLimit(.minutes(1))) func quietPrintsNothingOnSuccess() throws {
+        let stage = try Stage(size: 2_000_000)
+        try stage.leavePart(each: 200_000)
+        // Damage and a server without validators are worth a note, but not here.
+        try stage.damage("file.part", at: 10)
+        let outcome = try stage.run(["--quiet"])
+        #expect(outcome.end == .exit(0))
+        #expect(outcome.standardOutput.isEmpty)
+        #expect(outcome.standardError.isEmpty, "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+    }
+
+    @Test(.timeLimit(.minutes(1))) func quietPrintsErrors() throws {
+        let stage = try Stage(size: 2_000_000)
+        stage.bendGET { $0 = .text(404) }
+        let outcome = try stage.run(["-q"])
+        #expect(outcome.end == .exit(69))
+        #expect(outcome.standardOutput.isEmpty)
+        #expect(outcome.errorOutput.hasPrefix("error: "))
+    }
+
+    /// The server falls silent for longer than the speed looks back.
+    @Test(.timeLimit(.minutes(1))) func speedFallsToZeroWhenTheServerStalls() throws {
+        let stage = try Stage(size: 2_000_000)
+        stage.bendGET {
+            $0.stallAfter = 200_000
+            $0.stallFor = 7.5
+        }
+        let outcome = try stage.run([
+            "--json", "--progress", "plain", "-x", "4", "--stall-timeout", "20",
+        ])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+
+        let events = try jsonEvents(outcome.output)
+        let progress = events.filter { $0["event"] as? String == "progress" }
+        let speeds = progress.compactMap { event -> (time: Double, speed: Int64)? in
+            guard let time = event["time"] as? Double,
+                let speed = event["bytes_per_second"] as? Int64
+            else { return nil }
+            return (time, speed)
+        }
+        #expect(speeds.count == progress.count)
+        let busy = try #require(speeds.first { $0.speed > 0 })
+        let silent = try #require(speeds.first { $0.time > busy.time && $0.speed == 0 })
+        #expect(silent.time - busy.time <= 6)
+        #expect(speeds.contains { $0.time > silent.time && $0.speed > 0 })
+        // At most ten a second, and no gap while nothing comes.
+        for (first, second) in zip(speeds, speeds.dropFirst()) {
+            #expect(second.time - first.time < 3)
+        }
+        let seconds = try #require(speeds.last).time
+        #expect(Double(progress.count) <= 10 * seconds + 3)
+
+        let lines = outcome.errorOutput.split(separator: "\n")
+        let plain = lines.filter { $0.hasPrefix("file: ") }
+        #expect((1...4).contains(plain.count), "\(outcome.errorOutput)")
+        #expect(plain.allSatisfy { $0.contains("% ") || $0.contains("%, ") })
+        #expect(!outcome.errorOutput.contains("\u{1b}"))
+        #expect(!outcome.errorOutput.contains("\r"))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func jsonIsAsDocumented() throws {
+        let stage = try Stage(size: 2_000_000)
+        stage.bendGET { $0.pace = 500_000 }
+        let checksum = "sha-256:\(stage.content.sha256Hex)"
+        let outcome = try stage.run(["--json", "-q", "-x", "4", "--checksum", checksum])
+        #expect(outcome.end == .exit(0))
+        #expect(outcome.standardError.isEmpty)
+        let events = try jsonEvents(outcome.output)
+        let names = events.compactMap { $0["event"] as? String }
+        #expect(names.count == events.count)
+        #expect(names.prefix(3) == ["run", "probed", "started"])
+        #expect(names.last == "finished")
+        #expect(names.contains("progress"))
+        #expect(events.first?["format"] as? Int == 1)
+        let times = events.compactMap { $0["time"] as? Double }
+        #expect(times.count == events.count)
+        #expect(times == times.sorted())
+        let last = try #require(events.last)
+        #expect(last["path"] as? String == "file")
+        #expect(last["size"] as? Int64 == 2_000_000)
+        #expect(last["verified"] as? [String] == [checksum])
+        #expect(last["bytes_received"] as? Int64 == 2_000_000)
+        #expect(last["bytes_resumed"] as? Int64 == 0)
+        let phases = events.compactMap { $0["phase"] as? String }
+        #expect(phases.first == "downloading")
+        #expect(phases.last == "verifying")
+    }
+
+    /// Whoever reads the events goes away: the download goes on.
+    @Test(.timeLimit(.minutes(1))) func jsonNobodyReadsDoesNotEndTheDownload() throws {
+        let stage = try Stage(size: 2_000_000)
+        stage.bendGET { $0.pace = 500_000 }
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", "(\"$0\" \"$@\"; echo \"code $?\" >&2) | head -1", try Segget.binary(),
+                "--json", "-x", "4", stage.origin.url("/file"),
+            ], in: stage.folder)
+        #expect(outcome.errorOutput.contains("code 0"), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Several processes with one destination.
+struct RivalTests {
+    private static let size: Int64 = 3_000_000
+
+    @Test(.timeLimit(.minutes(1)), arguments: [[], ["--overwrite"], ["--no-resume"]])
+    func theSecondFailsAtOnce(arguments: [String]) throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { $0.pace = 200_000 }
+        let first = try stage.start(["-x", "4"])
+        try #require(stage.waits(for: 100_000, of: first))
+        let second = try stage.run(arguments)
+        #expect(second.end == .exit(73), "\(second.errorOutput)")
+        #expect(second.errorOutput.contains("another process is downloading to `file"))
+        #expect(second.wallSeconds < 3)
+        #expect(first.isRunning)
+        #expect(try first.wait().end == .exit(0))
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+        #expect(stage.origin.bytesServed <= Self.size + Stage.stolen)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    func ofManyOneWins(hasPart: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        if hasPart { try stage.leavePart(each: 200_000) }
+        stage.bendGET { $0.pace = 200_000 }
+        let rivals = try (0..<8).map { _ in try stage.start(["-x", "4"]) }
+        let outcomes = try rivals.map { try $0.wait() }
+        #expect(outcomes.count { $0.end == .exit(0) } == 1)
+        for outcome in outcomes where outcome.end != .exit(0) {
+            #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+            #expect(
+                ["another process is downloading", "exists already"].contains {
+                    outcome.errorOutput.contains($0)
+                }, "\(outcome.errorOutput)")
+        }
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Many that start while one after the other finishes, with nothing to wait for.
+    @Test(.timeLimit(.minutes(1))) func aStampedeLeavesOneRightFile() throws {
+        let stage = try Stage(size: 50_000)
+        for _ in 0..<4 {
+            let rivals = try (0..<6).map { _ in try stage.start(["-q", "--overwrite"]) }
+            for rival in rivals {
+                let outcome = try rival.wait()
+                #expect([.exit(0), .exit(73)].contains(outcome.end), "\(outcome.errorOutput)")
+            }
+            #expect(try stage.isRight())
+            #expect(try stage.names() == ["file"])
+        }
+    }
+
+    /// The lock goes with the process that holds it.
+    @Test(.timeLimit(.minutes(1))) func theSecondTakesOverWhenTheFirstIsKilled() throws {
+        let stage = try Stage(size: Self.size)
+        let kept = try stage.leavePart(each: 200_000)
+        let outcome = try stage.run(["--json"])
+        #expect(outcome.end == .exit(0))
+        let last = try #require(try jsonEvents(outcome.output).last)
+        #expect(last["bytes_resumed"] as? Int64 == kept)
+        #expect(try stage.isRight())
+    }
+}
