@@ -56,6 +56,14 @@ final class Stage: Sendable {
         }
     }
 
+    /// Has the origin send the whole file in chunks, without telling its size.
+    func hideSize() {
+        change { offer in
+            offer.servesRanges = false
+            offer.bend = { _, reply in reply.framing = .chunked }
+        }
+    }
+
     /// Lets the origin behave.
     func behave() { change { $0.bend = { _, _ in } } }
 

@@ -1,0 +1,130 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Disks that are full, at the beginning or later.
+struct FullDiskTests {
+    private static let size: Int64 = 4_000_000
+
+    /// Fills the rest of the disk with a file of that name.
+    private func fill(_ stage: Stage) throws {
+        let file = open(stage.path("filler"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(file >= 0)
+        defer { close(file) }
+        let page = [UInt8](repeating: 1, count: 4096)
+        while write(file, page, page.count) > 0 {}
+        #expect(errno == ENOSPC)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func refusesBeforeAnythingIsFetched() throws {
+        let disk = try Tmpfs(size: 1 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("too little space for `file.part`: 3.81 MiB needed, "))
+        #expect(stage.origin.requests.map(\.method) == ["HEAD"])
+        #expect(try stage.names().isEmpty)
+        try disk.resize(to: 8 << 20)
+        #expect(try stage.run().end == .exit(0))
+        #expect(try stage.isRight())
+    }
+
+    /// There is room for the data, but not for the manifest.
+    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 2])
+    func refusesWhenTheManifestDoesNotFit(sparePages: Int64) throws {
+        let data = (Self.size + 4095) / 4096 * 4096
+        let disk = try Tmpfs(size: data + sparePages * 4096)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        // The folder itself may take a page.
+        let outcome = try stage.run(["-x", "1"])
+        if outcome.end == .exit(0) {
+            #expect(sparePages > 0)
+            #expect(try stage.isRight())
+        } else {
+            #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+            #expect(try stage.names().isEmpty)
+            try disk.resize(to: 8 << 20)
+            #expect(try stage.run().end == .exit(0))
+            #expect(try stage.isRight())
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func leavesNothingOnADiskThatIsFullAlready(tellsSize: Bool) throws {
+        let disk = try Tmpfs(size: 1 << 20)
+        let stage = try Stage(size: 500_000, in: disk.path)
+        if !tellsSize { stage.hideSize() }
+        try fill(stage)
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(try stage.names() == ["filler"])
+        try stage.remove("filler")
+        let second = try stage.run()
+        #expect(second.end == .exit(0), "\(second.errorOutput)")
+        #expect(try stage.isRight())
+    }
+
+    /// Nothing can be reserved where the size is not known.
+    @Test(.timeLimit(.minutes(1))) func stopsInOrderWhenAStreamFillsTheDisk() throws {
+        let disk = try Tmpfs(size: 2 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        stage.hideSize()
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`write` failed on `file.part`: No space left"))
+        #expect(outcome.errorOutput.contains("kept: "), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("hint: free some space, then run the same command"))
+        #expect(try !stage.names().contains("file"))
+        try disk.resize(to: 8 << 20)
+        let second = try stage.run()
+        #expect(second.end == .exit(0), "\(second.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// The data has its space; the manifest finds none to grow.
+    @Test(.timeLimit(.minutes(1))) func stopsInOrderWhenTheManifestCannotGrow() throws {
+        let disk = try Tmpfs(size: 8 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        stage.bendGET { $0.pace = 60_000 }
+        let process = try stage.start(["-x", "16"])
+        try #require(stage.waits(for: 50_000, of: process))
+        try fill(stage)
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`write` failed on `file.segget`: No space left"))
+        #expect(outcome.errorOutput.contains("kept: "))
+        let kept = try #require(stage.recorded())
+        #expect(kept > 0)
+        #expect(try stage.names() == ["file.part", "file.segget", "filler"])
+
+        // Still full: nothing is lost by trying.
+        stage.behave()
+        let second = try stage.run()
+        #expect(second.end == .exit(74), "\(second.errorOutput)")
+        #expect(stage.recorded() == kept)
+        #expect(try stage.names() == ["file.part", "file.segget", "filler"])
+
+        try stage.remove("filler")
+        let third = try stage.run(["--json"])
+        #expect(third.end == .exit(0), "\(third.errorOutput)")
+        let last = try #require(try jsonEvents(third.output).last)
+        #expect(last["bytes_resumed"] as? Int64 == kept)
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// ulimit -f: more than so many blocks may not be written, and a signal would end the process.
+    @Test(.timeLimit(.minutes(1))) func survivesALimitOnTheSizeOfFiles() throws {
+        let stage = try Stage(size: Self.size)
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", "ulimit -f 1000; exec \"$0\" \"$@\"", try Segget.binary(),
+                stage.origin.url("/file"),
+            ], in: stage.folder)
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(try stage.names().isEmpty)
+    }
+}
