@@ -57,7 +57,8 @@ extension Fetch {
     /// - Parameters:
     ///   - index: The connection.
     ///   - failure: Why.
-    ///   - isHasty: Whether the next attempt is something else and need not wait.
+    ///   - isHasty: Whether the next attempt is something else: it need not wait, and is bounded
+    ///     by a limit of its own.
     func retry(_ index: Int, _ failure: TransferFailure, isHasty: Bool = false) {
         let retryAfter = slots[index].retryAfter
         guard !setup.isOneStream else {
@@ -67,12 +68,14 @@ extension Fetch {
         }
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
-        let hasProgressed = receivedSoFar != slots[index].receivedAtFailure
-        slots[index].receivedAtFailure = receivedSoFar
-        slots[index].barren = hasProgressed ? 1 : slots[index].barren + 1
         slots[index].failures += 1
+        if !isHasty {
+            let hasProgressed = receivedSoFar != slots[index].receivedAtFailure
+            slots[index].receivedAtFailure = receivedSoFar
+            slots[index].barren = hasProgressed ? 1 : slots[index].barren + 1
+        }
         let attempts = slots[index].barren
-        guard setup.policy.allows(attempts) else {
+        guard isHasty || setup.policy.allows(attempts) else {
             if case .breach(let breach) = failure {
                 fail(.contract(breach))
             } else {
