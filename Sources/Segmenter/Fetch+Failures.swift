@@ -138,7 +138,13 @@ extension Fetch {
             self.url = url
             pump(monotonicSeconds())
         case .changed(let breach): finish(.changed(breach))
-        case .failed(let reason): fail(reason)
+        case .failed(let reason):
+            // While others get their bytes, this connection is perhaps only one too many.
+            guard slots.contains(where: { $0.writer != nil }) else {
+                fail(reason)
+                return
+            }
+            pump(monotonicSeconds())
         }
     }
 }
