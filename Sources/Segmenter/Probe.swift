@@ -109,13 +109,14 @@ struct Probe: Sendable {
                 // An empty file has no range.
                 isRanged = false
                 continue
-            case let status? where (200..<300).contains(status):
-                throw .contract(.unexpectedStatus(status))
             default: break
             }
             attempts += 1
             let failure = try Self.failure(of: exchange)
-            guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
+            guard policy.allows(attempts) else {
+                if case .breach(let breach) = failure { throw .contract(breach) }
+                throw .transfer(failure, attempts: attempts)
+            }
             try await pause(attempts, exchange.reply?.retryAfter, failure)
         }
     }
@@ -137,6 +138,7 @@ struct Probe: Sendable {
         -> TransferFailure
     {
         if let status = exchange.reply?.status {
+            if (200..<300).contains(status) { return .breach(.unexpectedStatus(status)) }
             guard !isRefusal(status) else { throw .refused(status: status) }
             guard isTransient(status) else { throw .transfer(.status(status), attempts: 1) }
             return .status(status)
