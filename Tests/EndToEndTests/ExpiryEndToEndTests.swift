@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The effective URL expires: the original one is resolved again.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct ExpiryEndToEndTests {
     /// An origin that redirects to a link which it refuses after some uses.
     private static func trial(
@@ -21,9 +21,9 @@ struct ExpiryEndToEndTests {
     }
 
     @Test(arguments: [401, 403, 404, 410])
-    func theOriginalURLIsResolvedAgain(status: Int) throws {
+    func theOriginalURLIsResolvedAgain(status: Int) async throws {
         let trial = try Self.trial(refusal: status, uses: 7)
-        let outcome = try trial.run("-x", "3", "-o", "file.bin")
+        let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectComplete(outcome)
         let notices = try outcome.notices("resolving_again")
         #expect(!notices.isEmpty)
@@ -34,9 +34,9 @@ struct ExpiryEndToEndTests {
     }
 
     @Test(arguments: [(401, 77), (403, 77), (404, 69), (410, 69)] as [(Int, Int32)])
-    func refusedForGood(status: Int, code: Int32) throws {
+    func refusedForGood(status: Int, code: Int32) async throws {
         let trial = try Self.trial(refusal: status, uses: 5, limit: 1)
-        let outcome = try trial.run("-x", "3", "-o", "file.bin")
+        let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
         #expect(trial.origin.requests.count < 40)
         let kept = try #require(try outcome.events("error").first?.bytesKept)
@@ -45,7 +45,7 @@ struct ExpiryEndToEndTests {
     }
 
     /// The new link works for the probe, and for nothing else: that must not go on for ever.
-    @Test func linksThatAreOfNoUseEnd() throws {
+    @Test func linksThatAreOfNoUseEnd() async throws {
         let tally = Tally()
         let trial = try WireTrial { request, content in
             guard request.path == "/signed" else {
@@ -55,14 +55,14 @@ struct ExpiryEndToEndTests {
             return isSmall || tally.add() <= 2
                 ? .file(content, for: request, etag: "\"a\"") : .text(403)
         }
-        let outcome = try trial.run("-x", "2", "-o", "file.bin")
+        let outcome = try await trial.run("-x", "2", "-o", "file.bin")
         try trial.expectFailure(outcome, code: 77, kind: "refused")
         #expect(trial.origin.requests.count < 60)
     }
 
     /// Trouble while the original URL is resolved again is trouble like any other: tried again.
     @Test(arguments: ["503", "closed"])
-    func troubleWhileResolvingIsRetried(trouble: String) throws {
+    func troubleWhileResolvingIsRetried(trouble: String) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000) { request, content in
             guard request.path == "/signed" else {
@@ -79,12 +79,12 @@ struct ExpiryEndToEndTests {
             guard key == "\(tally.count("links"))", tally.add(key) <= 6 else { return .text(403) }
             return .file(content, for: request, etag: "\"a\"")
         }
-        let outcome = try trial.run("-x", "3", "-o", "file.bin")
+        let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectComplete(outcome)
     }
 
     /// The new link leads to another version.
-    @Test func theNewLinkLeadsToAnotherVersion() throws {
+    @Test func theNewLinkLeadsToAnotherVersion() async throws {
         let tally = Tally()
         let new = Content(size: 5_000_000, seed: 77)
         let trial = try WireTrial(size: 6_000_000) { request, content in
@@ -97,7 +97,7 @@ struct ExpiryEndToEndTests {
             }
             return .file(new, for: request, etag: "\"b\"")
         }
-        let outcome = try trial.run("-x", "3", "-o", "file.bin")
+        let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         #expect(try trial.sandbox.names() == ["file.bin"])

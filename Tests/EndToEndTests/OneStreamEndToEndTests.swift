@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Servers without ranges, or without a size: one stream, and the output says so.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct OneStreamEndToEndTests {
     /// A server that serves no ranges, as far as a client can tell.
     struct Server: Sendable, CustomTestStringConvertible {
@@ -60,9 +60,9 @@ struct OneStreamEndToEndTests {
     ]
 
     @Test(arguments: servers)
-    func oneStream(server: Server) throws {
+    func oneStream(server: Server) async throws {
         let trial = try WireTrial(sendBuffer: 64 << 10) { server.bend($0, &$1) }
-        let outcome = try trial.run("-x", "4")
+        let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         #expect(try outcome.events("probed").last?.plan == server.plan)
         #expect(try outcome.events("started").last?.connections == 1)
@@ -71,23 +71,23 @@ struct OneStreamEndToEndTests {
         #expect(try outcome.events("finished").first?.bytesReceived == 3_000_000)
     }
 
-    @Test func theEndOfAStreamUntilCloseIsCalledUnproven() throws {
+    @Test func theEndOfAStreamUntilCloseIsCalledUnproven() async throws {
         let trial = try WireTrial { request, reply in
             reply.set("Accept-Ranges", nil)
             reply.framing = .close
         }
-        let outcome = try trial.run()
+        let outcome = try await trial.run()
         #expect(outcome.exitCode == 0)
         #expect(try outcome.notices("end_unproven").count == 1)
         #expect(outcome.errorOutput.contains("nothing is verified"))
     }
 
-    @Test func theEndOfAChunkedStreamIsProven() throws {
+    @Test func theEndOfAChunkedStreamIsProven() async throws {
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)
             reply.framing = .chunked
         }
-        let outcome = try trial.run()
+        let outcome = try await trial.run()
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("end_unproven").isEmpty)
     }
@@ -95,7 +95,7 @@ struct OneStreamEndToEndTests {
     /// A stream that breaks cannot be continued: it begins anew, and does not end half-way.
     @Test(
         arguments: [OriginReply.Framing.contentLength, .chunked], [OriginReply.Cut.fin, .rst])
-    func brokenStreamsStartOver(framing: OriginReply.Framing, cut: OriginReply.Cut) throws {
+    func brokenStreamsStartOver(framing: OriginReply.Framing, cut: OriginReply.Cut) async throws {
         let tally = Tally()
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)
@@ -105,43 +105,43 @@ struct OneStreamEndToEndTests {
                 reply.cut = cut
             }
         }
-        let outcome = try trial.run("--retries", "3")
+        let outcome = try await trial.run("--retries", "3")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("started_over").last?.reason == "stream_broken")
         #expect(outcome.errorOutput.contains("the stream broke off"))
         #expect(tally.count() == 3)
     }
 
-    @Test func streamsThatAlwaysBreakEnd() throws {
+    @Test func streamsThatAlwaysBreakEnd() async throws {
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)
             reply.cutAfter = 1_000_001
         }
-        let outcome = try trial.run("--retries", "2")
+        let outcome = try await trial.run("--retries", "2")
         try trial.expectFailure(outcome, code: 69, kind: "network")
         #expect(trial.gets.count == 3)
     }
 
-    @Test func stalledStreamStartsOver() throws {
+    @Test func stalledStreamStartsOver() async throws {
         let tally = Tally()
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)
             if request.method == "GET", tally.add() == 1 { reply.stallAfter = 1_000_000 }
         }
-        let outcome = try trial.run("--stall-timeout", "0.5")
+        let outcome = try await trial.run("--stall-timeout", "0.5")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("retrying").first?.reason == "stalled")
     }
 
     /// 200 to `If-Range` although nothing has changed; ranges without a condition work.
-    @Test func ifRangeIsAlwaysAnsweredWithTheWholeFile() throws {
+    @Test func ifRangeIsAlwaysAnsweredWithTheWholeFile() async throws {
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.header("If-Range") != nil else { return }
             reply = OriginReply(
                 headers: [HeaderField("ETag", "\"a\""), HeaderField("Accept-Ranges", "bytes")],
                 body: .content(Content(size: 6_000_000, seed: 1), 0..<6_000_000))
         }
-        let outcome = try trial.run("-x", "4")
+        let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         #expect(try outcome.events("started").last?.plan == "segments")
         #expect(try outcome.notices("ranges_ignored").isEmpty)
@@ -150,7 +150,7 @@ struct OneStreamEndToEndTests {
         #expect(trial.gets.count { $0.header("If-Range") == nil && $0.range != nil } > 4)
     }
 
-    @Test func serverThatStopsServingRanges() throws {
+    @Test func serverThatStopsServingRanges() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET", tally.add() > 4 else { return }
@@ -158,14 +158,14 @@ struct OneStreamEndToEndTests {
                 headers: [HeaderField("ETag", "\"a\"")],
                 body: .content(Content(size: 6_000_000, seed: 1), 0..<6_000_000))
         }
-        let outcome = try trial.run("-x", "4")
+        let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("ranges_ignored").count == 1)
         #expect(outcome.errorOutput.contains("fetching in one stream"))
     }
 
     @Test(arguments: [1 << 20, 100_000] as [Int64])
-    func serverThatCapsRanges(cap: Int64) throws {
+    func serverThatCapsRanges(cap: Int64) async throws {
         let trial = try WireTrial(size: 5_000_000) { request, content in
             let reply = OriginReply.file(content, for: request, etag: "\"a\"")
             guard case .content(_, let range) = reply.body, reply.status == 206 else {
@@ -177,7 +177,7 @@ struct OneStreamEndToEndTests {
                 $0.set("Content-Range", "bytes \(range.lowerBound)-\(end - 1)/5000000")
             }
         }
-        let outcome = try trial.run("-x", "4")
+        let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         #expect(trial.gets.allSatisfy { $0.bytesServed <= cap })
         #expect(try outcome.notices("reply_refused").isEmpty)

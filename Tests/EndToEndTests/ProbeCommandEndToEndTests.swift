@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `segget probe` against servers of several kinds.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct ProbeCommandEndToEndTests {
     /// A server, and what the report must say of it.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -64,15 +64,15 @@ struct ProbeCommandEndToEndTests {
     ]
 
     @Test(arguments: cases)
-    func reports(server: Case) throws {
+    func reports(server: Case) async throws {
         let trial = try WireTrial(size: 2_000_000) { server.bend($0, &$1) }
         let url = trial.origin.url("/dir/file.bin?token=hush")
-        let text = try Segget.run(["probe", url], in: trial.sandbox.path)
+        let text = try await Trials.run(["probe", url], in: trial.sandbox.path)
         #expect(text.exitCode == 0, "\(text.errorOutput)")
         for line in server.lines { #expect(text.output.contains(line), "\(text.output)") }
         #expect(!text.output.contains("hush"))
         #expect(!text.output.contains("\u{1B}"))
-        let json = try Segget.run(["probe", url, "--json"], in: trial.sandbox.path)
+        let json = try await Trials.run(["probe", url, "--json"], in: trial.sandbox.path)
         #expect(json.exitCode == 0)
         #expect(!json.output.contains("hush"))
         let report = try #require(try json.events().first)
@@ -90,9 +90,9 @@ struct ProbeCommandEndToEndTests {
     @Test(
         arguments: [(401, 77, "refused"), (403, 77, "refused"), (404, 69, "status")]
             as [(Int, Int32, String)])
-    func refusals(status: Int, code: Int32, kind: String) throws {
+    func refusals(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { _, reply in reply = .text(status) }
-        let outcome = try Segget.run(
+        let outcome = try await Trials.run(
             ["probe", trial.origin.url("/f?token=hush"), "--json"], in: trial.sandbox.path)
         #expect(outcome.exitCode == code)
         #expect(try outcome.events().first?.kind == kind)
@@ -100,15 +100,15 @@ struct ProbeCommandEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
-    @Test func unknownCodingIsRefused() throws {
+    @Test func unknownCodingIsRefused() async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", "gzip") }
-        let outcome = try Segget.run(
+        let outcome = try await Trials.run(
             ["probe", trial.origin.url("/f"), "--json"], in: trial.sandbox.path)
         #expect(outcome.exitCode == 76)
         #expect(try outcome.events().first?.kind == "contract_broken")
     }
 
-    @Test func digestsAndRedirectsAreTold() throws {
+    @Test func digestsAndRedirectsAreTold() async throws {
         let trial = try WireTrial { request, reply in
             guard request.path == "/to/real.iso" else {
                 reply = .text(302, headers: [HeaderField("Location", "/to/real.iso?secret=hush")])
@@ -117,7 +117,7 @@ struct ProbeCommandEndToEndTests {
             reply.set("Content-MD5", "XrY7u+Ae7tCTyyK7j1rNww==")
             reply.set("Content-Disposition", "attachment; filename=\"../../named.iso\"")
         }
-        let outcome = try Segget.run(
+        let outcome = try await Trials.run(
             ["probe", trial.origin.url("/start"), "--json"], in: trial.sandbox.path)
         let report = try #require(try outcome.events().first)
         #expect(report.redirects == 1)

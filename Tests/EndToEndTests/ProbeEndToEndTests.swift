@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What is made of the answers to `HEAD` and to the first `GET`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct ProbeEndToEndTests {
     /// A way in which `HEAD` does not do.
     struct Head: Sendable, CustomTestStringConvertible {
@@ -38,11 +38,11 @@ struct ProbeEndToEndTests {
         ]
 
     @Test(arguments: uselessHeads)
-    func getTakesThePlaceOfAUselessHead(head: Head) throws {
+    func getTakesThePlaceOfAUselessHead(head: Head) async throws {
         let trial = try WireTrial(size: 3_000_000) { request, reply in
             if request.method == "HEAD" { head.bend(&reply) }
         }
-        let outcome = try trial.run("-x", "4", "--retries", "0")
+        let outcome = try await trial.run("-x", "4", "--retries", "0")
         try trial.expectComplete(outcome)
         #expect(try outcome.events("probed").last?.plan == "segments")
         #expect(trial.origin.requests.count { $0.method == "HEAD" } == 1)
@@ -57,11 +57,11 @@ struct ProbeEndToEndTests {
     }
 
     /// What a slow GET brought while it waited must not be fetched again, nor hold up the others.
-    @Test func theProbingGetIsTheFirstSegment() throws {
+    @Test func theProbingGetIsTheFirstSegment() async throws {
         let trial = try WireTrial(size: 12_000_000) { request, reply in
             if request.method == "HEAD" { reply = .text(403) }
         }
-        let outcome = try trial.run("-x", "4")
+        let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         let first = trial.gets.filter { $0.range?.first == 0 }
         #expect(first.count == 1)
@@ -76,9 +76,9 @@ struct ProbeEndToEndTests {
             (401, 77, "refused"), (403, 77, "refused"), (404, 69, "status"), (410, 69, "status"),
             (400, 69, "status"), (501, 69, "status"), (451, 69, "status"),
         ] as [(Int, Int32, String)])
-    func headAndGetRefused(status: Int, code: Int32, kind: String) throws {
+    func headAndGetRefused(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { _, reply in reply = .text(status, "no") }
-        let outcome = try trial.run()
+        let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
         #expect(outcome.errorOutput.contains("\(status)"))
         #expect(outcome.errorOutput.contains("\(trial.origin.port)/dir/file.bin"))
@@ -90,23 +90,23 @@ struct ProbeEndToEndTests {
     @Test(
         arguments: [(403, 77, "refused"), (404, 69, "status"), (500, 69, "status")]
             as [(Int, Int32, String)])
-    func headAllowedAndGetRefused(status: Int, code: Int32, kind: String) throws {
+    func headAllowedAndGetRefused(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply = .text(status, "no") }
         }
-        let outcome = try trial.run("-x", "4", "--retries", "1")
+        let outcome = try await trial.run("-x", "4", "--retries", "1")
         try trial.expectFailure(outcome, code: code, kind: kind)
         #expect(try outcome.events("error").first?.bytesKept == 0)
         #expect(trial.origin.requests.count < 30)
     }
 
     /// A URL that is signed for GET alone.
-    @Test func signedURL() throws {
+    @Test func signedURL() async throws {
         let trial = try WireTrial { request, reply in
             let isSigned = request.method == "GET" && request.target.hasSuffix("?sig=x%2By&e=9")
             if !isSigned { reply = .text(403, "signature does not match") }
         }
-        let outcome = try trial.run("-x", "3", path: "/dir/file.bin?sig=x%2By&e=9")
+        let outcome = try await trial.run("-x", "3", path: "/dir/file.bin?sig=x%2By&e=9")
         try trial.expectComplete(outcome)
         #expect(trial.excess <= 1 << 20)
         #expect(!outcome.errorOutput.contains("sig="))
@@ -114,22 +114,22 @@ struct ProbeEndToEndTests {
     }
 
     @Test(arguments: ["gzip", "br", "x-unknown"])
-    func unaskedContentCodingIsRefused(coding: String) throws {
+    func unaskedContentCodingIsRefused(coding: String) async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", coding) }
-        let outcome = try trial.run("--retries", "1")
+        let outcome = try await trial.run("--retries", "1")
         try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
         #expect(outcome.errorOutput.contains("encoded as `\(coding)`"))
         #expect(trial.gets.allSatisfy { $0.header("Accept-Encoding") == "identity" })
     }
 
     /// Coded replies only now and then, from a cache behind the same name.
-    @Test func codedRepliesNowAndThenAreNotWritten() throws {
+    @Test func codedRepliesNowAndThenAreNotWritten() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.number % 3 == 0 {
                 reply.set("Content-Encoding", "gzip")
             }
         }
-        let outcome = try trial.run("-x", "3")
+        let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
         #expect(try !outcome.notices("reply_refused").isEmpty)
     }

@@ -2,13 +2,13 @@ import TestSupport
 import Testing
 
 /// Redirects, hop by hop, and what must not travel along.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct RedirectEndToEndTests {
     private static func redirect(_ to: String, _ status: Int = 302) -> OriginReply {
         .text(status, "moved", headers: [HeaderField("Location", to)])
     }
 
-    @Test func chainOfRelativeAndAbsoluteLocations() throws {
+    @Test func chainOfRelativeAndAbsoluteLocations() async throws {
         let trial = try WireTrial { request, content in
             let host = request.header("Host") ?? ""
             return switch request.path {
@@ -22,7 +22,7 @@ struct RedirectEndToEndTests {
             default: .text(500)
             }
         }
-        let outcome = try trial.run("-x", "4", path: "/start/file.bin")
+        let outcome = try await trial.run("-x", "4", path: "/start/file.bin")
         try trial.expectComplete(outcome, name: "five.bin")
         let probed = try #require(try outcome.events("probed").first)
         #expect(probed.redirects == 5)
@@ -34,31 +34,31 @@ struct RedirectEndToEndTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func everyKindOfRedirect(status: Int) throws {
+    func everyKindOfRedirect(status: Int) async throws {
         let trial = try WireTrial { request, reply in
             if request.path == "/dir/file.bin" { reply = Self.redirect("/to", status) }
         }
-        let outcome = try trial.run("-o", "file.bin")
+        let outcome = try await trial.run("-o", "file.bin")
         try trial.expectComplete(outcome)
         #expect(trial.origin.requests.allSatisfy { ["HEAD", "GET"].contains($0.method) })
     }
 
-    @Test func loopsEnd() throws {
+    @Test func loopsEnd() async throws {
         let trial = try WireTrial { request, reply in
             reply = Self.redirect(request.path == "/a" ? "/b" : "/a")
         }
-        let outcome = try trial.run(path: "/a")
+        let outcome = try await trial.run(path: "/a")
         try trial.expectFailure(outcome, code: 69, kind: "too_many_redirects", keepsPart: false)
         #expect(trial.origin.requests.count <= 42)
         #expect(outcome.errorOutput.contains("redirects more than 20 times"))
     }
 
-    @Test func twentyAreFollowed() throws {
+    @Test func twentyAreFollowed() async throws {
         let trial = try WireTrial { request, reply in
             let hop = Int(request.path.dropFirst()) ?? 0
             if hop < 20 { reply = Self.redirect("/\(hop + 1)") }
         }
-        let outcome = try trial.run("-o", "file.bin", path: "/0")
+        let outcome = try await trial.run("-o", "file.bin", path: "/0")
         try trial.expectComplete(outcome)
     }
 
@@ -67,20 +67,20 @@ struct RedirectEndToEndTests {
             "ftp://127.0.0.1/file", "file:///etc/passwd", "gopher://127.0.0.1:1/", "http://",
             "http://[::bad/", "javascript:alert(1)",
         ])
-    func otherSchemesAreNotFollowed(location: String) throws {
+    func otherSchemesAreNotFollowed(location: String) async throws {
         let trial = try WireTrial { _, reply in reply = Self.redirect(location) }
-        let outcome = try trial.run()
+        let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: 77, kind: "unsafe_redirect", keepsPart: false)
         #expect(trial.origin.requests.count <= 2)
     }
 
-    @Test func redirectWithoutLocation() throws {
+    @Test func redirectWithoutLocation() async throws {
         let trial = try WireTrial { _, reply in reply = .text(302) }
-        let outcome = try trial.run()
+        let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
     }
 
-    @Test func httpsDoesNotLeadToHTTP() throws {
+    @Test func httpsDoesNotLeadToHTTP() async throws {
         let content = Content(size: 100_000, seed: 3)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))
@@ -93,26 +93,26 @@ struct RedirectEndToEndTests {
                 """)
         let sandbox = try Sandbox()
         let trust = ["--ca-certificate", nginx.authority, "-v"]
-        let outcome = try Segget.run([nginx.secureURL("/down")] + trust, in: sandbox.path)
+        let outcome = try await Trials.run([nginx.secureURL("/down")] + trust, in: sandbox.path)
         #expect(outcome.exitCode == 77)
         #expect(outcome.errorOutput.contains("less safe: not followed"))
         #expect(!outcome.errorOutput.contains("hush"))
         #expect(plain.requests.isEmpty)
         #expect(try sandbox.names() == [])
-        let same = try Segget.run([nginx.secureURL("/same")] + trust, in: sandbox.path)
+        let same = try await Trials.run([nginx.secureURL("/same")] + trust, in: sandbox.path)
         #expect(same.exitCode == 0, "\(same.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }
 
     /// What the caller adds, and the URL's credentials, stay with the origin they were meant for.
-    @Test func ownHeadersStayAtTheirOrigin() throws {
+    @Test func ownHeadersStayAtTheirOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/there/file.bin")
         let first = try FaultOrigin(address: "127.0.0.2") { request in
             request.path == "/hop" ? Self.redirect(other) : Self.redirect("/hop")
         }
         let url = "http://user:secret@127.0.0.2:\(first.port)/file.bin"
-        let outcome = try trial.run("-H", "X-Token: hush", "-H", "Cookie: k=hush", url: url)
+        let outcome = try await trial.run("-H", "X-Token: hush", "-H", "Cookie: k=hush", url: url)
         try trial.expectComplete(outcome)
         #expect(first.requests.count >= 2)
         for request in first.requests {
@@ -130,18 +130,18 @@ struct RedirectEndToEndTests {
     }
 
     /// Another port is another origin.
-    @Test func anotherPortIsAnotherOrigin() throws {
+    @Test func anotherPortIsAnotherOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/file.bin")
         let first = try FaultOrigin { _ in Self.redirect(other) }
-        let outcome = try trial.run("-H", "X-Token: hush", url: first.url("/file.bin"))
+        let outcome = try await trial.run("-H", "X-Token: hush", url: first.url("/file.bin"))
         try trial.expectComplete(outcome)
         #expect(first.requests.allSatisfy { $0.header("X-Token") == "hush" })
         #expect(trial.origin.requests.allSatisfy { $0.header("X-Token") == nil })
     }
 
     /// At one origin they go along with every request, segments and new resolutions included.
-    @Test func ownHeadersGoWithEveryRequest() throws {
+    @Test func ownHeadersGoWithEveryRequest() async throws {
         let trial = try WireTrial { request, reply in
             guard request.header("X-Token") == "hush" else {
                 reply = .text(401)
@@ -149,7 +149,7 @@ struct RedirectEndToEndTests {
             }
             if request.path == "/dir/file.bin" { reply = Self.redirect("/to/file.bin") }
         }
-        let outcome = try trial.run("-x", "4", "-H", "X-Token: hush")
+        let outcome = try await trial.run("-x", "4", "-H", "X-Token: hush")
         try trial.expectComplete(outcome)
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }

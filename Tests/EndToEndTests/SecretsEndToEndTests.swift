@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Credentials, queries and header values: in requests only.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct SecretsEndToEndTests {
     static let secrets = ["s3cret", "t0ken", "h3ader", "s1gned", "dXNlcjpzM2NyZXQ"]
 
@@ -25,7 +25,7 @@ struct SecretsEndToEndTests {
     @Test(arguments: [
         ["--json", "-v"], ["-v", "--progress", "plain"], ["--progress", "bar"], [],
     ])
-    func neitherOutputsNorManifestTellSecrets(options: [String]) throws {
+    func neitherOutputsNorManifestTellSecrets(options: [String]) async throws {
         let trial = try WireTrial(size: 20_000_000) { request, reply in
             guard request.path == "/signed/file.bin" else {
                 reply = .text(
@@ -50,7 +50,7 @@ struct SecretsEndToEndTests {
                 return text?.contains("\"extents\"") == true && trial.gets.count > 8
             })
         child.signal(SIGKILL)
-        let outcome = try child.wait()
+        let outcome = try await Trials.end(of: child)
         #expect(outcome.end == .signal(SIGKILL))
         expectNoSecret(outcome.output + outcome.errorOutput)
         expectNoSecret(String(decoding: try trial.sandbox.read("file.bin.segget"), as: UTF8.self))
@@ -60,13 +60,13 @@ struct SecretsEndToEndTests {
 
     /// Every way to fail.
     @Test(arguments: [401, 403, 404, 500, 302, 0])
-    func errorsTellNoSecrets(status: Int) throws {
+    func errorsTellNoSecrets(status: Int) async throws {
         let trial = try WireTrial { request, reply in
             reply = .text(status, headers: [HeaderField("Location", "ftp://u:s1gned@h/?s1gned")])
             if status == 0 { reply = .resetWithoutReply }
         }
         for options in [["--json", "-v"], []] {
-            let outcome = try Segget.run(
+            let outcome = try await Trials.run(
                 [secretURL(trial.origin), "-H", "X-Key: h3ader", "--retries", "0"] + options,
                 in: trial.sandbox.path)
             #expect(
@@ -78,9 +78,9 @@ struct SecretsEndToEndTests {
         }
     }
 
-    @Test func wrongChecksumTellsNoSecrets() throws {
+    @Test func wrongChecksumTellsNoSecrets() async throws {
         let trial = try WireTrial(size: 100_000)
-        let outcome = try Segget.run(
+        let outcome = try await Trials.run(
             [secretURL(trial.origin), "--json", "-v", "--checksum", "crc32:00000000"],
             in: trial.sandbox.path)
         #expect(outcome.exitCode == 65)

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -33,9 +34,9 @@ final class WireTrial: Sendable {
     /// Downloads `path` of the origin into the sandbox, with JSON events.
     func run(
         _ options: String..., path: String = "/dir/file.bin", url: String? = nil
-    ) throws -> ChildProcess.Outcome {
-        try Segget.run(
-            [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path, timeout: 50)
+    ) async throws -> ChildProcess.Outcome {
+        try await Trials.run(
+            [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path)
     }
 
     /// Expects that the file was published, is right, and that nothing else is left.
@@ -78,6 +79,24 @@ final class WireTrial: Sendable {
 
     /// How many body bytes beyond the file were sent.
     var excess: Int64 { origin.bytesServed - content.size }
+}
+
+/// Runs that leave the threads of the tests to others while they wait: there are only as many as
+/// there are cores.
+enum Trials {
+    /// Runs segget to its end.
+    static func run(_ arguments: [String], in folder: String) async throws -> ChildProcess.Outcome {
+        try await end(of: Segget.start(arguments, in: folder))
+    }
+
+    /// Waits for the end of a process.
+    static func end(of child: ChildProcess) async throws -> ChildProcess.Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try child.wait(timeout: 50) })
+            }
+        }
+    }
 }
 
 /// One line of `--json`: the keys that these tests look at.

@@ -1,0 +1,170 @@
+import TestSupport
+import Testing
+
+/// The remote file changes while it is fetched: one version is delivered, or none.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ChangeEndToEndTests {
+    /// What tells the versions apart.
+    enum Validator: String, Sendable, CaseIterable {
+        case etag, date, weak, etagAndDate
+    }
+
+    /// A version of the file.
+    struct Version: Sendable {
+        let content: Content
+        let number: Int
+
+        init(_ number: Int, size: Int64) {
+            self.number = number
+            content = Content(size: size, seed: UInt64(1000 + number))
+        }
+
+        func reply(_ request: OriginRequest, _ validator: Validator) -> OriginReply {
+            let date = httpDate(unixTime: 1_600_000_000 + number)
+            return switch validator {
+            case .etag: .file(content, for: request, etag: "\"v\(number)\"")
+            case .weak: .file(content, for: request, etag: "W/\"v\(number)\"")
+            case .date: .file(content, for: request, lastModified: date)
+            case .etagAndDate:
+                .file(content, for: request, etag: "\"v\(number)\"", lastModified: date)
+            }
+        }
+    }
+
+    /// An origin that replaces the file after so many GETs each.
+    private static func trial(
+        _ versions: [Version], after count: Int, _ validator: Validator
+    ) throws -> WireTrial {
+        let tally = Tally()
+        return try WireTrial(sendBuffer: 64 << 10) { request, _ in
+            let served = request.method == "GET" ? tally.add() - 1 : tally.count()
+            return versions[min(served / count, versions.count - 1)].reply(request, validator)
+        }
+    }
+
+    @Test(arguments: Validator.allCases, [6_000_000, 5_000_000, 7_000_001] as [Int64])
+    func oneChangeDeliversTheNewVersion(validator: Validator, size: Int64) async throws {
+        let versions = [Version(1, size: 6_000_000), Version(2, size: size)]
+        let trial = try Self.trial(versions, after: 6, validator)
+        let outcome = try await trial.run("-x", "3")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try trial.sandbox.names() == ["file.bin"])
+        #expect(
+            try versions[1].content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        let starts = try outcome.notices("started_over")
+        #expect(starts.map(\.reason) == ["changed_midway"])
+        #expect(outcome.errorOutput.contains("the remote file changed while it was being fetched"))
+        #expect(try outcome.events("started").last?.size == size)
+    }
+
+    /// A change is a change also where nothing is to be retried.
+    @Test func oneChangeWithoutRetries() async throws {
+        let versions = [Version(1, size: 6_000_000), Version(2, size: 6_000_000)]
+        let trial = try Self.trial(versions, after: 6, .etag)
+        let outcome = try await trial.run("-x", "3", "--retries", "0")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(
+            try versions[1].content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+    }
+
+    @Test(arguments: [Validator.etag, .date, .weak])
+    func aSecondChangeEnds(validator: Validator) async throws {
+        // Each lasts for the checks after the first change, and for some segments.
+        let versions = (1...20).map { Version($0, size: 6_000_000) }
+        let trial = try Self.trial(versions, after: 18, validator)
+        let outcome = try await trial.run("-x", "3")
+        let code = try #require(outcome.exitCode)
+        #expect([0, 76].contains(code), "\(outcome.errorOutput)")
+        guard code == 76 else {
+            try expectOneVersion(trial, versions)
+            return
+        }
+        try trial.expectFailure(outcome, code: 76, kind: "remote_changed")
+        #expect(outcome.errorOutput.contains("and again after starting over"))
+        #expect(try outcome.notices("started_over").count == 1)
+        #expect(trial.origin.requests.count < 100)
+    }
+
+    /// A file that is another one at every request: never a mixture, and an end.
+    @Test(arguments: [Validator.etag, .date, .weak], [1, 2, 3, 5])
+    func changesWithoutEnd(validator: Validator, every: Int) async throws {
+        let versions = (1...200).map { Version($0, size: 3_000_000) }
+        let trial = try Self.trial(versions, after: every, validator)
+        let outcome = try await trial.run("-x", "3", "--retries", "3")
+        if outcome.exitCode == 0 {
+            try expectOneVersion(trial, versions)
+        } else {
+            #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
+            #expect(!(try trial.sandbox.names().contains("file.bin")))
+        }
+        #expect(trial.origin.requests.count < 100)
+    }
+
+    private func expectOneVersion(
+        _ trial: WireTrial, _ versions: [Version], _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let path = trial.sandbox.path("file.bin")
+        let matches = try versions.count { try $0.content.firstDifference(at: path) == nil }
+        #expect(matches == 1, sourceLocation: location)
+        #expect(try trial.sandbox.names() == ["file.bin"], sourceLocation: location)
+    }
+
+    /// How a balancer chooses among its backends.
+    enum Balancing: String, Sendable, CaseIterable {
+        case request, connection, random
+    }
+
+    /// Two backends with different versions, for ever.
+    @Test(arguments: Balancing.allCases, [3, 8])
+    func backendsThatDisagree(balancing: Balancing, connections: Int) async throws {
+        let versions = [Version(1, size: 4_000_000), Version(2, size: 4_000_000)]
+        let trial = try WireTrial(sendBuffer: 64 << 10) { request, _ in
+            let number =
+                switch balancing {
+                case .request: request.number
+                case .connection: request.connection
+                case .random: request.number &* 2_654_435_761 >> 7
+                }
+            return versions[number % 2].reply(request, .etag)
+        }
+        let outcome = try await trial.run("-x", "\(connections)")
+        if outcome.exitCode == 0 {
+            try expectOneVersion(trial, versions)
+        } else {
+            try trial.expectFailure(outcome, code: 76, kind: "remote_changed")
+        }
+        #expect(trial.origin.requests.count < 300)
+    }
+
+    /// Two backends, one of which has the old version for a while only.
+    @Test func aLateBackendCatchesUp() async throws {
+        let versions = [Version(1, size: 4_000_000), Version(2, size: 4_000_000)]
+        let tally = Tally()
+        let trial = try WireTrial(sendBuffer: 64 << 10) { request, _ in
+            let isLate = request.method == "GET" && request.connection % 2 == 0 && tally.add() < 4
+            return versions[isLate ? 0 : 1].reply(request, .etag)
+        }
+        let outcome = try await trial.run("-x", "4")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        try expectOneVersion(trial, versions)
+    }
+
+    /// A change of the file while its single stream is fetched anew.
+    @Test func streamsAreOfOneVersion() async throws {
+        let versions = [Version(1, size: 3_000_000), Version(2, size: 2_000_000)]
+        let tally = Tally()
+        let trial = try WireTrial { request, _ in
+            guard request.method == "GET" else { return .text(405) }
+            let isFirst = tally.add() == 1
+            let version = versions[isFirst ? 0 : 1]
+            return OriginReply(body: .content(version.content, 0..<version.content.size)).with {
+                if isFirst { $0.cutAfter = 1_500_000 }
+            }
+        }
+        let outcome = try await trial.run()
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(
+            try versions[1].content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try trial.sandbox.names() == ["file.bin"])
+    }
+}

@@ -1,0 +1,110 @@
+import TestSupport
+import Testing
+
+/// Connections: how many, how often they are used, and who takes over from whom.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ConnectionEndToEndTests {
+    @Test(arguments: [1, 2, 16, 64])
+    func neverMoreThanAskedFor(connections: Int) async throws {
+        let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
+        let outcome = try await trial.run("-x", "\(connections)", "--retries", "0")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.peakConnections <= connections + 1)
+        #expect(trial.origin.requests.map(\.openConnections).max() ?? 0 <= connections + 1)
+        if connections == 1 { #expect(trial.origin.acceptedConnections == 1) }
+        #expect(trial.origin.requests.allSatisfy { $0.header("Connection") == nil })
+    }
+
+    /// As many as asked for are at work at the same time.
+    @Test(arguments: [4, 16])
+    func asManyAsAskedFor(connections: Int) async throws {
+        let trial = try WireTrial(size: 16_000_000, sendBuffer: 64 << 10) { request, reply in
+            if request.method == "GET" { reply.pace = 16_000_000 / Double(connections) }
+        }
+        let outcome = try await trial.run("-x", "\(connections)")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.peakConnections >= connections)
+        #expect(try outcome.events("progress").contains { $0.connections == connections })
+    }
+
+    /// Connections are used for segment after segment; only stealing closes one.
+    @Test func connectionsAreReused() async throws {
+        let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        let stolen = try outcome.notices("stole").count
+        #expect(trial.origin.acceptedConnections <= 4 + 1 + stolen)
+        #expect(trial.gets.count >= 12)
+    }
+
+    /// A server that closes after each reply costs connections, nothing else.
+    @Test func serverWithoutKeepAlive() async throws {
+        let trial = try WireTrial(size: 6_000_000) { _, reply in reply.closeAfter = true }
+        let outcome = try await trial.run("-x", "3", "--retries", "0")
+        try trial.expectComplete(outcome)
+        #expect(trial.excess <= 1 << 20)
+        #expect(trial.origin.acceptedConnections == trial.origin.requests.count)
+    }
+
+    /// Kept connections that the server has closed meanwhile are no failure.
+    @Test func keptConnectionsThatAreClosedSilently() async throws {
+        let trial = try WireTrial(size: 6_000_000) { request, reply in
+            if request.numberOnConnection > 2 { reply = .closeWithoutReply }
+        }
+        let outcome = try await trial.run("-x", "3", "--retries", "2")
+        try trial.expectComplete(outcome)
+    }
+
+    /// One connection crawls: the others take its work over.
+    @Test(arguments: [2, 3])
+    func theSlowOneLosesItsWork(slow: Int) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 20_000_000, sendBuffer: 16 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            // Alone it would need many seconds for its first segment.
+            reply.pace = tally.add() == slow ? 100_000 : 20_000_000
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        let segment = try #require(trial.gets.first { $0.number == slow + 1 }?.range)
+        let alone = Double((segment.last ?? 0) - segment.first) / 100_000
+        #expect(alone > 10)
+        #expect(outcome.wallSeconds < alone / 2)
+        #expect(try !outcome.notices("stole").isEmpty)
+        #expect(trial.excess <= 2 << 20)
+    }
+
+    @Test(
+        arguments: [
+            0, 1, 2, 131_071, 131_072, 131_073, 262_143, 262_144, 262_145, 524_287, 524_288,
+            524_289, 4_194_303, 4_194_304, 4_194_305,
+        ] as [Int64], [true, false])
+    func sizesAroundBoundaries(size: Int64, isHeadUseful: Bool) async throws {
+        let trial = try WireTrial(size: size) { request, reply in
+            if request.method == "HEAD", !isHeadUseful { reply = .text(405) }
+        }
+        let outcome = try await trial.run("-x", "4", "--retries", "0")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(try outcome.notices("reply_refused").isEmpty)
+    }
+
+    @Test func sizeBeyondTheLongestSegment() async throws {
+        let trial = try WireTrial(size: (64 << 20) + 1)
+        let outcome = try await trial.run("-x", "2", "--retries", "0")
+        try trial.expectComplete(outcome)
+        #expect(trial.gets.allSatisfy { ($0.range?.last ?? 0) < (64 << 20) + 1 })
+    }
+
+    /// A 416 to the probing GET of an empty file, and servers that answer it with 200.
+    @Test(arguments: [200, 206, 416])
+    func emptyFileWithoutHead(status: Int) async throws {
+        let trial = try WireTrial(size: 0) { request, reply in
+            if request.method == "HEAD" { reply = .text(405) }
+            guard request.range != nil else { return }
+            reply = .text(status, headers: [HeaderField("Content-Range", "bytes */0")])
+        }
+        let outcome = try await trial.run()
+        try trial.expectComplete(outcome)
+    }
+}

@@ -1,0 +1,217 @@
+import TestSupport
+import Testing
+
+/// Replies to ranged requests that are not what was asked for: none of them may reach the file.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct RangeLieEndToEndTests {
+    static let size: Int64 = 4_000_000
+
+    /// A lie about a range; the body is always other data than the file's, of the announced length.
+    struct Lie: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// What must be among the messages.
+        var says: String
+        var bend: @Sendable (RequestedRange, inout OriginReply) -> Void
+    }
+
+    private static let decoy = Content(size: 4_000_000, seed: 666)
+
+    private static func field(
+        _ reply: inout OriginReply, _ start: Int64, _ end: Int64, _ of: String
+    ) {
+        reply.set("Content-Range", "bytes \(start)-\(end)/\(of)")
+        reply.body = .content(Self.decoy, start..<max(start, end + 1))
+    }
+
+    static let lies = [
+        Lie(testDescription: "start off by one", says: "were asked for") { range, reply in
+            field(&reply, range.first + 1, range.last ?? 0, "4000000")
+        },
+        Lie(testDescription: "start before", says: "were asked for") { range, reply in
+            field(&reply, range.first == 0 ? 2 : range.first - 1, range.last ?? 0, "4000000")
+        },
+        Lie(testDescription: "end beyond", says: "were asked for") { range, reply in
+            // Behind the last byte there is nothing to lie about.
+            let isLast = range.last == size - 1
+            field(
+                &reply, range.first + (isLast ? 1 : 0), (range.last ?? 0) + (isLast ? 0 : 1),
+                "4000000")
+        },
+        Lie(testDescription: "another range", says: "were asked for") { _, reply in
+            field(&reply, 17, 99, "4000000")
+        },
+        Lie(testDescription: "total too long", says: "the size was 4000000 bytes") {
+            range, reply in field(&reply, range.first, range.last ?? 0, "4000001")
+        },
+        Lie(testDescription: "total too short", says: "the size was 4000000 bytes") {
+            range, reply in field(&reply, range.first, range.last ?? 0, "3999999")
+        },
+        Lie(testDescription: "unknown total", says: "is malformed") { range, reply in
+            field(&reply, range.first, range.last ?? 0, "*")
+        },
+        Lie(testDescription: "no Content-Range", says: "is missing") { range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("Content-Range", nil)
+        },
+        Lie(testDescription: "malformed Content-Range", says: "is malformed") { range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("Content-Range", "bytes=\(range.first)-\(range.last ?? 0)/4000000")
+        },
+        Lie(testDescription: "two Content-Range fields", says: "is malformed") { range, reply in
+            reply.headers.append(HeaderField("Content-Range", "bytes 0-9/4000000"))
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+        },
+        Lie(testDescription: "other unit", says: "is malformed") { range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("Content-Range", "items \(range.first)-\(range.last ?? 0)/4000000")
+        },
+        Lie(testDescription: "length too long", says: "the length of the reply is") {
+            range, reply in
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+            reply.claimedLength = reply.body.count + 1
+        },
+        Lie(testDescription: "length too short", says: "the length of the reply is") {
+            range, reply in
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+            reply.claimedLength = reply.body.count - 1
+        },
+        Lie(testDescription: "multipart", says: "is missing") { range, reply in
+            reply.set("Content-Type", "multipart/byteranges; boundary=x")
+            reply.set("Content-Range", nil)
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+        },
+        Lie(testDescription: "200", says: "whole file came in place of a range") { _, reply in
+            reply.status = 200
+            reply.set("Content-Range", nil)
+            reply.body = .content(Self.decoy, 0..<size)
+        },
+        Lie(testDescription: "204", says: "204") { _, reply in
+            reply = OriginReply(status: 204)
+        },
+        Lie(testDescription: "202", says: "202") { _, reply in
+            reply = .text(202, String(repeating: "wait", count: 100))
+        },
+        Lie(testDescription: "304", says: "304") { _, reply in
+            reply = OriginReply(status: 304)
+        },
+        Lie(testDescription: "416", says: "outside the file") { _, reply in
+            reply = .text(416, headers: [HeaderField("Content-Range", "bytes */4000000")])
+        },
+        Lie(testDescription: "other ETag", says: "the ETag was `\"a\"` and is now `\"z\"`") {
+            range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("ETag", "\"z\"")
+        },
+        Lie(testDescription: "no ETag", says: "the ETag was `\"a\"` and is now missing") {
+            range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("ETag", nil)
+        },
+        Lie(testDescription: "ETag turned weak", says: "is now `W/\"a\"`") { range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("ETag", "W/\"a\"")
+        },
+        Lie(testDescription: "coded", says: "is encoded as `gzip`") { range, reply in
+            field(&reply, range.first, range.last ?? 0, "4000000")
+            reply.set("Content-Encoding", "gzip")
+        },
+    ]
+
+    /// Which of the ranged replies are lies.
+    enum When: String, Sendable, CaseIterable {
+        case first, midway
+    }
+
+    /// Lies on the first replies, or on some of the later ones, and honest otherwise.
+    @Test(arguments: lies, When.allCases)
+    func liesAreRefusedAndAskedForAgain(lie: Lie, when: When) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, reply in
+            guard let range = request.range, request.method == "GET" else { return }
+            let number = tally.add()
+            let lies = when == .first ? number <= 2 : number == 6 || number == 8
+            if lies { lie.bend(range, &reply) }
+        }
+        let outcome = try await trial.run("-x", "3")
+        try trial.expectComplete(outcome)
+        let refused = try outcome.notices("reply_refused")
+        #expect(!refused.isEmpty)
+        #expect(refused.contains { $0.message?.contains(lie.says) == true }, "\(refused)")
+        if when == .midway { #expect(refused.count == 2) }
+    }
+
+    /// Lies for ever, from some reply on: it ends, with what had come before kept.
+    @Test(arguments: lies.filter { !["200", "416"].contains($0.testDescription) })
+    func liesWithoutEndAreNotFollowed(lie: Lie) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: Self.size) { request, reply in
+            guard let range = request.range, request.method == "GET" else { return }
+            if tally.add() > 4 { lie.bend(range, &reply) }
+        }
+        let outcome = try await trial.run("-x", "2", "--retries", "2")
+        let names = try trial.sandbox.names()
+        // Where the server can do no ranges any more, one stream is right too.
+        if outcome.exitCode == 0 {
+            try trial.expectComplete(outcome)
+        } else {
+            #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
+            #expect(names == ["file.bin.part", "file.bin.segget"])
+        }
+        #expect(trial.origin.requests.count < 60)
+    }
+
+    /// Bodies that end too early keep what they brought.
+    @Test(arguments: [OriginReply.Cut.fin, .rst])
+    func shortBodies(cut: OriginReply.Cut) async throws {
+        let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET", request.number % 2 == 0 else { return }
+            reply.cutAfter = reply.body.count / 3
+            reply.cut = cut
+        }
+        let outcome = try await trial.run("-x", "3", "--retries", "3")
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("retrying").isEmpty)
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// Bodies longer than announced, chunked so that no length stops them.
+    @Test(arguments: When.allCases)
+    func longBodies(when: When) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: Self.size) { request, reply in
+            guard let range = request.range, request.method == "GET" else { return }
+            let number = tally.add()
+            guard when == .first ? number <= 2 : number > 6 && number % 2 == 0 else { return }
+            let end = (range.last ?? 0) + 1
+            reply.framing = .chunked
+            reply.body = .content(Content(size: Self.size, seed: 1), range.first..<end + 100_000)
+        }
+        let outcome = try await trial.run("-x", "3", "--retries", "5")
+        try trial.expectComplete(outcome)
+    }
+
+    /// Chunked 206 replies tell their end by Content-Range alone.
+    @Test func chunkedRangesAreFine() async throws {
+        let trial = try WireTrial(size: Self.size) { _, reply in
+            if reply.status == 206 { reply.framing = .chunked }
+        }
+        let outcome = try await trial.run("-x", "3", "--retries", "0")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("reply_refused").isEmpty)
+    }
+
+    @Test func chunkedRangesThatEndEarlyAreContinued() async throws {
+        let trial = try WireTrial(size: Self.size) { request, reply in
+            guard reply.status == 206, case .content(let content, let range) = reply.body else {
+                return
+            }
+            reply.framing = .chunked
+            guard request.number % 2 == 0 else { return }
+            // A proper end of the body, only too early.
+            reply.body = .content(content, range.lowerBound..<range.lowerBound + 10_000)
+        }
+        let outcome = try await trial.run("-x", "3", "--retries", "3")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("retrying").contains { $0.reason == "truncated" })
+    }
+}

@@ -1,0 +1,182 @@
+import TestSupport
+import Testing
+
+/// Trouble that passes: tried again, with what had come kept.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct RetryEndToEndTests {
+    /// Connections that break after a few bytes, each somewhere else.
+    @Test(arguments: [OriginReply.Cut.fin, .rst], [1, 2, 3] as [UInt64])
+    func everyConnectionBreaksSomewhere(cut: OriginReply.Cut, seed: UInt64) async throws {
+        let trial = try WireTrial(size: 5_000_000, sendBuffer: 64 << 10) { request, reply in
+            var generator = SeededGenerator(seed: seed &* 1_000 &+ UInt64(request.number))
+            reply.cutAfter = Int64.random(in: 1...600_000, using: &generator)
+            reply.cut = cut
+            reply.closeAfter = Bool.random(using: &generator)
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        // What a connection had brought is not asked for again; a reset loses what was on the way.
+        #expect(trial.excess <= (cut == .fin ? 1 << 20 : 4 << 20))
+        #expect(try outcome.notices("retrying").allSatisfy { $0.reason == "network" })
+    }
+
+    @Test(arguments: [408, 429, 500, 502, 503, 504])
+    func errorsNowAndThen(status: Int) async throws {
+        let trial = try WireTrial(size: 4_000_000) { request, reply in
+            if request.method == "GET", request.number % 3 == 0 { reply = .text(status, "busy") }
+        }
+        let outcome = try await trial.run("-x", "3")
+        try trial.expectComplete(outcome)
+        let retries = try outcome.notices("retrying")
+        #expect(!retries.isEmpty)
+        #expect(
+            retries.allSatisfy {
+                $0.reason == "status" && $0.message?.contains("\(status)") == true
+            })
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// A status that no repetition mends ends the download at once.
+    @Test(arguments: [400, 402, 451, 501, 505])
+    func hopelessStatusesEnd(status: Int) async throws {
+        let trial = try WireTrial(size: 4_000_000) { request, reply in
+            if request.number > 4 { reply = .text(status) }
+        }
+        let outcome = try await trial.run("-x", "2")
+        try trial.expectFailure(outcome, code: 69, kind: "status")
+        #expect(trial.origin.requests.count <= 8)
+        #expect(try #require(try outcome.events("error").first?.bytesKept) > 0)
+    }
+
+    /// The wait that a server asks for, in either form.
+    @Test(arguments: ["2", "date", "0", "-5", "soon", ""], [429, 503])
+    func retryAfterIsHonoured(value: String, status: Int) async throws {
+        let trial = try WireTrial(size: 600_000) { request, reply in
+            guard request.method == "GET", request.number <= 2 else { return }
+            // Whole seconds are written, so that the wait is between two and three.
+            let field = value == "date" ? httpDate(secondsFromNow: 3) : value
+            reply = .text(status, headers: [HeaderField("Retry-After", field)])
+        }
+        let outcome = try await trial.run("-x", "1", "--retries", "1")
+        try trial.expectComplete(outcome)
+        let gets = trial.gets
+        try #require(gets.count >= 2)
+        let wait = gets[1].time - gets[0].time
+        #expect(wait < 6)
+        if ["2", "date"].contains(value) { #expect(wait >= 1.9) }
+        let delay = try #require(try outcome.notices("retrying").first?.delay)
+        #expect(abs(wait - delay) < 1)
+    }
+
+    /// The same before anything is known of the file.
+    @Test func retryAfterIsHonouredByTheProbe() async throws {
+        let trial = try WireTrial(size: 600_000) { request, reply in
+            guard request.number <= 2 else { return }
+            reply = .text(503, headers: [HeaderField("Retry-After", "1")])
+        }
+        let outcome = try await trial.run("--retries", "1")
+        try trial.expectComplete(outcome)
+        let gets = trial.gets
+        try #require(gets.count >= 2)
+        #expect(gets[1].time - gets[0].time >= 0.95)
+    }
+
+    @Test(arguments: ["86400", "99999999"])
+    func tooLongAWaitIsNotWaited(value: String) async throws {
+        let trial = try WireTrial(size: 4_000_000) { request, reply in
+            guard request.number > 4 else { return }
+            reply = .text(503, headers: [HeaderField("Retry-After", value)])
+        }
+        let outcome = try await trial.run("-x", "2")
+        try trial.expectFailure(outcome, code: 69, kind: "retry_after_too_long")
+        #expect(outcome.errorOutput.contains("asks to wait"))
+    }
+
+    enum Silence: String, Sendable, CaseIterable {
+        case beforeHeaders, atFirstByte, inBody
+    }
+
+    @Test(arguments: Silence.allCases)
+    func stalls(silence: Silence) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            let number = tally.add()
+            guard number == 2 || number == 4 else { return }
+            switch silence {
+            case .beforeHeaders: reply.delayBeforeHeaders = .infinity
+            case .atFirstByte: reply.stallAfter = 0
+            case .inBody: reply.stallAfter = 100_000
+            }
+        }
+        let outcome = try await trial.run("-x", "3", "--stall-timeout", "1")
+        try trial.expectComplete(outcome)
+        let retries = try outcome.notices("retrying")
+        #expect(retries.contains { $0.reason == "stalled" })
+        #expect(outcome.errorOutput.contains("no data for"))
+        #expect(outcome.wallSeconds < 20)
+    }
+
+    /// A slow server that sends a little all the time does not stall.
+    @Test func slowIsNotStalled() async throws {
+        let trial = try WireTrial(size: 200_000, sendBuffer: 16 << 10) { _, reply in
+            reply.pace = 100_000
+        }
+        let outcome = try await trial.run("-x", "1", "--stall-timeout", "0.5", "--retries", "0")
+        try trial.expectComplete(outcome)
+    }
+
+    @Test func silenceForEverEnds() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET" { reply.delayBeforeHeaders = .infinity }
+        }
+        let outcome = try await trial.run("-x", "2", "--stall-timeout", "0.3", "--retries", "1")
+        try trial.expectFailure(outcome, code: 69, kind: "stalled")
+        #expect(outcome.errorOutput.contains("--stall-timeout"))
+        #expect(trial.gets.count <= 5)
+    }
+
+    @Test func noRetriesAreNone() async throws {
+        let honest = try WireTrial(size: 4_000_000)
+        try honest.expectComplete(try await honest.run("--retries", "0"))
+        let trial = try WireTrial(size: 4_000_000) { request, reply in
+            if request.number == 4 { reply = .text(503) }
+        }
+        let outcome = try await trial.run("-x", "2", "--retries", "0")
+        try trial.expectFailure(outcome, code: 69, kind: "status")
+        #expect(try outcome.notices("retrying").isEmpty)
+    }
+
+    /// A server that lets only two connections in at a time.
+    @Test(arguments: [503, 429, 403])
+    func serverWithAConnectionLimit(status: Int) async throws {
+        let active = Guarded<Set<Int>>([])
+        let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            let isIn = active.withLock { active in
+                guard active.contains(request.connection) || active.count < 2 else { return false }
+                active.insert(request.connection)
+                return true
+            }
+            if isIn { reply.pace = 4_000_000 } else { reply = .text(status, "too many") }
+        }
+        let outcome = try await trial.run("-x", "8")
+        try trial.expectComplete(outcome)
+        #expect(trial.excess <= 1 << 20)
+    }
+}
+
+/// SplitMix64, so that a failure can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}
