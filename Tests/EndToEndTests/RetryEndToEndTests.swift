@@ -150,16 +150,20 @@ struct RetryEndToEndTests {
     /// A server that lets only two connections in at a time.
     @Test(arguments: [503, 429, 403])
     func serverWithAConnectionLimit(status: Int) async throws {
-        let active = Guarded<Set<Int>>([])
+        let log = Guarded<FaultOrigin?>(nil)
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }
-            let isIn = active.withLock { active in
-                guard active.contains(request.connection) || active.count < 2 else { return false }
-                active.insert(request.connection)
-                return true
+            let busy = log.withLock { $0 }?.requests.count {
+                $0.status == 206 && $0.finished == nil
             }
-            if isIn { reply.pace = 4_000_000 } else { reply = .text(status, "too many") }
+            if busy ?? 0 < 2 {
+                reply.pace = 4_000_000
+            } else {
+                reply = .text(status, "too many")
+            }
         }
+        log.withLock { $0 = trial.origin }
+        defer { log.withLock { $0 = nil } }
         let outcome = try await trial.run("-x", "8")
         try trial.expectComplete(outcome)
         #expect(trial.excess <= 1 << 20)
