@@ -140,7 +140,8 @@ extension Fetch {
         case .changed(let breach): finish(.changed(breach))
         case .failed(let reason):
             // While others get their bytes, this connection is perhaps only one too many.
-            guard slots.contains(where: { $0.writer != nil }) else {
+            let isServed = slots.contains { $0.writer != nil }
+            guard isServed || receivedSoFar > receivedAtResolution else {
                 fail(reason)
                 return
             }
