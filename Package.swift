@@ -52,6 +52,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "AssemblerTests",
+            dependencies: ["Assembler", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        .testTarget(
             name: "SeggetTests",
             dependencies: [
                 "Assembler", "Segmenter", "segget",
