@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Assembler
+
+@Suite struct RemoteIdentityTests {
+    private static let monday = "Mon, 01 Jan 2024 00:00:00 GMT"
+    private static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
+
+    private static func identity(
+        _ size: Int64? = 9, _ etag: String? = nil, modified: String? = nil, strong: Bool = false
+    ) -> RemoteIdentity {
+        RemoteIdentity(
+            size: size, etag: etag, lastModified: modified, lastModifiedIsStrong: strong)
+    }
+
+    private static let strongDate = identity(modified: monday, strong: true)
+    private static let weakDate = identity(modified: monday)
+
+    @Test(
+        arguments: [
+            ("\"a\"", "\"a\""), ("\"\"", "\"\""), ("W/\"a\"", nil), ("w/\"a\"", nil), ("a", nil),
+            ("\"", nil), ("\"a", nil), ("a\"", nil), ("", nil), (nil, nil),
+        ] as [(String?, String?)])
+    func knowsStrongEntityTags(etag: String?, strong: String?) {
+        #expect(Self.identity(9, etag).strongETag == strong)
+    }
+
+    @Test func validatesByTheStrongestThatThereIs() {
+        let both = Self.identity(9, "\"a\"", modified: Self.monday, strong: true)
+        #expect((both.strongValidator, both.kind) == ("\"a\"", "etag"))
+        let weakTag = Self.identity(9, "W/\"a\"", modified: Self.monday, strong: true)
+        #expect((weakTag.strongValidator, weakTag.kind) == (Self.monday, "last-modified"))
+        #expect((Self.weakDate.strongValidator, Self.weakDate.kind) == (nil, "none"))
+        let noDate = Self.identity(9, nil, modified: nil, strong: true)
+        #expect((noDate.strongValidator, noDate.kind) == (nil, "none"))
+    }
+
+    @Test(
+        arguments: [
+            // Strong entity tags.
+            (identity(9, "\"a\""), identity(9, "\"a\""), nil),
+            (identity(9, "\"a\""), identity(9, "\"b\""), .etagChanged(was: "\"a\"", now: "\"b\"")),
+            (identity(9, "\"a\""), identity(9, nil), .etagChanged(was: "\"a\"", now: nil)),
+            (
+                identity(9, "\"a\""), identity(9, "W/\"a\""),
+                .etagChanged(was: "\"a\"", now: "W/\"a\"")
+            ),
+            (identity(9, nil), identity(9, "\"a\""), .noValidator),
+            // The date speaks against a tag that is the same, and for one that is missing.
+            (
+                identity(9, "\"a\"", modified: monday), identity(9, "\"a\"", modified: tuesday),
+                .lastModifiedChanged(was: monday, now: tuesday)
+            ),
+            (identity(9, "\"a\"", modified: monday), identity(9, "\"a\""), nil),
+            (
+                identity(9, "\"a\"", modified: monday, strong: true),
+                identity(9, nil, modified: monday, strong: true), nil
+            ),
+            // Weak entity tags prove nothing, but may contradict.
+            (identity(9, "W/\"a\""), identity(9, "W/\"a\""), .noValidator),
+            (
+                identity(9, "W/\"a\""), identity(9, "W/\"b\""),
+                .etagChanged(was: "W/\"a\"", now: "W/\"b\"")
+            ),
+            (
+                identity(9, "W/\"a\"", modified: monday, strong: true),
+                identity(9, "W/\"a\"", modified: monday, strong: true), nil
+            ),
+            (
+                identity(9, "W/\"a\"", modified: monday), identity(9, nil, modified: monday),
+                .etagChanged(was: "W/\"a\"", now: nil)
+            ),
+            // Dates.
+            (strongDate, strongDate, nil),
+            (strongDate, weakDate, .noValidator), (weakDate, strongDate, .noValidator),
+            (weakDate, weakDate, .noValidator), (strongDate, identity(9), .noValidator),
+            (
+                strongDate, identity(modified: tuesday, strong: true),
+                .lastModifiedChanged(was: monday, now: tuesday)
+            ),
+            (identity(9), identity(9), .noValidator),
+            // Sizes come first.
+            (identity(9, "\"a\""), identity(10, "\"a\""), .sizeChanged(was: 9, now: 10)),
+            (identity(9, "\"a\""), identity(10, "\"b\""), .sizeChanged(was: 9, now: 10)),
+            (identity(9, "\"a\""), identity(nil, "\"a\""), .sizeChanged(was: 9, now: nil)),
+            (identity(nil, "\"a\""), identity(9, "\"a\""), .sizeChanged(was: nil, now: 9)),
+            (identity(nil, "\"a\""), identity(nil, "\"a\""), .noRanges),
+        ] as [(RemoteIdentity, RemoteIdentity, StartOverReason?)])
+    func tellsWhatSpeaksAgainstContinuing(
+        mine: RemoteIdentity, offered: RemoteIdentity, obstacle: StartOverReason?
+    ) {
+        #expect(mine.obstacle(toContinuingWith: offered) == obstacle)
+    }
+}

@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Assembler
+
+@Suite struct ResumeDecisionTests {
+    private static let url = "https://example.org/f"
+    private static let full = "https://example.org/f?key=1"
+    private static let strong = RemoteIdentity(size: 100, etag: "\"a\"")
+    private static let dated = RemoteIdentity(
+        size: 100, lastModified: "Mon, 01 Jan 2024 00:00:00 GMT", lastModifiedIsStrong: true)
+
+    typealias Change = @Sendable (inout ResumeDecision.Situation) -> Void
+
+    /// One row: what differs from an earlier run that can be continued, and what is decided.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        var expected: String
+        var change: Change
+        var testDescription: String { name }
+
+        init(_ name: String, _ expected: String, _ change: @escaping Change) {
+            self.name = name
+            self.expected = expected
+            self.change = change
+        }
+    }
+
+    private static func manifest(
+        _ identity: RemoteIdentity = strong, hasExtents: Bool = true, rejected: String? = nil
+    ) -> Result<Manifest, Manifest.Problem> {
+        let header = Manifest.Header(identity: identity, url: url, fullURL: full, generation: 1)
+        let seed = Manifest.seed(generation: header.generation)
+        return Result { () throws(Manifest.Problem) in
+            var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
+            if hasExtents { manifest.extents.add(Extent(ByteRange(0, 10), crc: 1)) }
+            manifest.rejected = rejected
+            return manifest
+        }
+    }
+
+    private static func words(_ decision: ResumeDecision) -> String {
+        switch decision {
+        case .begin: "begin"
+        case .resume(let manifest): "resume \(manifest.extents.covered.count)"
+        case .startOver(let reason): "start over: \(reason)"
+        case .refuse(let path): "refuse \(path)"
+        }
+    }
+
+    private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
+
+    static let rows: [Row] = [
+        Row("continues", "resume 10") { _ in },
+        Row("nothing is there", "begin") { ($0.manifest, $0.partSize) = (nil, nil) },
+        Row("an empty part is there", "begin") { ($0.manifest, $0.partSize) = (nil, 0) },
+        Row("a foreign part", "refuse P") { $0.manifest = nil },
+        Row("a foreign part may go", over(.manifestUnreadable)) {
+            $0.manifest = nil
+            $0.mayOverwrite = true
+        },
+        Row("a foreign manifest", "refuse M") {
+            $0.manifest = .failure(.unreadable(isOurs: false))
+        },
+        Row("a foreign manifest without a part", "refuse M") {
+            $0.manifest = .failure(.unreadable(isOurs: false))
+            $0.partSize = nil
+        },
+        Row("a foreign manifest may go", over(.manifestUnreadable)) {
+            $0.manifest = .failure(.unreadable(isOurs: false))
+            $0.mayOverwrite = true
+        },
+        Row("a damaged manifest", over(.manifestUnreadable)) {
+            $0.manifest = .failure(.unreadable(isOurs: true))
+        },
+        Row("another format version", over(.manifestVersion(9))) {
+            $0.manifest = .failure(.version(9))
+        },
+        Row("not wanted", over(.notWanted)) { $0.wantsResume = false },
+        Row("rejected", over(.rejected)) { $0.manifest = manifest(rejected: "md5:00") },
+        Row("rejected, and nothing recorded", over(.rejected)) {
+            $0.manifest = manifest(hasExtents: false, rejected: "md5:00")
+        },
+        Row("rejected, even with a checksum", over(.rejected)) {
+            $0.manifest = manifest(rejected: "md5:00")
+            $0.hasChecksum = true
+        },
+        Row("the part is gone", over(.partMissing)) { $0.partSize = nil },
+        Row("an empty part with a manifest", "resume 10") { $0.partSize = 0 },
+        Row("another size", over(.sizeChanged(was: 100, now: 101))) { $0.offered.size = 101 },
+        Row("another size, even with a checksum", over(.sizeChanged(was: 100, now: 101))) {
+            $0.offered.size = 101
+            $0.hasChecksum = true
+        },
+        Row("another tag", over(.etagChanged(was: "\"a\"", now: "\"b\""))) {
+            $0.offered.etag = "\"b\""
+        },
+        Row("another date", over(.lastModifiedChanged(was: dated.lastModified, now: "x"))) {
+            $0.manifest = manifest(dated)
+            $0.offered = RemoteIdentity(size: 100, lastModified: "x", lastModifiedIsStrong: true)
+        },
+        Row("the same date", "resume 10") {
+            $0.manifest = manifest(dated)
+            $0.offered = dated
+        },
+        Row("no validator", over(.noValidator)) {
+            $0.manifest = manifest(RemoteIdentity(size: 100))
+            $0.offered = RemoteIdentity(size: 100)
+        },
+        Row("a checksum in place of a validator", "resume 10") {
+            $0.manifest = manifest(RemoteIdentity(size: 100))
+            $0.offered = RemoteIdentity(size: 100)
+            $0.hasChecksum = true
+        },
+        Row("no ranges", over(.noRanges)) { $0.servesRanges = false },
+        Row("no size", over(.noRanges)) {
+            $0.manifest = manifest(RemoteIdentity(size: nil))
+            $0.offered = RemoteIdentity(size: nil)
+        },
+        Row("another query, same strong tag", "resume 10") { $0.fullURL = url + "?key=2" },
+        Row("another query, strong date only", over(.urlChanged)) {
+            $0.manifest = manifest(dated)
+            $0.offered = dated
+            $0.fullURL = url + "?key=2"
+        },
+        Row("another query, checksum", "resume 10") {
+            $0.manifest = manifest(dated)
+            $0.offered = dated
+            $0.fullURL = url + "?key=2"
+            $0.hasChecksum = true
+        },
+        Row("another path, same strong tag", over(.urlChanged)) {
+            ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
+        },
+        Row("another path, checksum", "resume 10") {
+            ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
+            $0.hasChecksum = true
+        },
+        Row("nothing recorded is no loss: tag", "begin") {
+            $0.manifest = manifest(hasExtents: false)
+            $0.offered.etag = "\"b\""
+        },
+        Row("nothing recorded is no loss: not wanted", "begin") {
+            $0.manifest = manifest(hasExtents: false)
+            $0.wantsResume = false
+        },
+        Row("nothing recorded, and nothing against it", "resume 0") {
+            $0.manifest = manifest(hasExtents: false)
+        },
+    ]
+
+    @Test(arguments: rows)
+    func decides(row: Row) {
+        var situation = ResumeDecision.Situation(
+            manifest: Self.manifest(), partSize: 100, offered: Self.strong, fullURL: Self.full,
+            url: Self.url, servesRanges: true, hasChecksum: false, wantsResume: true,
+            mayOverwrite: false)
+        row.change(&situation)
+        let decision = ResumeDecision(situation, partPath: "P", manifestPath: "M")
+        #expect(Self.words(decision) == row.expected)
+    }
+}
