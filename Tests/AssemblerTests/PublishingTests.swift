@@ -1,0 +1,198 @@
+import Glibc
+import Testing
+
+@testable import Assembler
+
+@Suite struct PublishingTests {
+    private static let mine = FileIdentity(device: 1, inode: 1)
+    private static let others = [
+        nil, FileIdentity(device: 1, inode: 2), FileIdentity(device: 2, inode: 1),
+    ]
+
+    @Test func finishesWheneverTheDestinationIsTheFile() {
+        for part in Self.others + [Self.mine] {
+            let action = Publishing.action(
+                for: .init(publishing: Self.mine, destination: Self.mine, part: part))
+            #expect(action == .finish)
+        }
+    }
+
+    @Test func renamesOnlyThePartToAFreeName() {
+        for destination in Self.others {
+            for part in Self.others + [Self.mine] {
+                let action = Publishing.action(
+                    for: .init(publishing: Self.mine, destination: destination, part: part))
+                let isRename = destination == nil && part == Self.mine
+                #expect(action == (isRename ? .rename : .proceed))
+            }
+        }
+    }
+
+    @Test func proceedsWhenNothingWasAboutToBePublished() {
+        for destination in Self.others + [Self.mine] {
+            for part in Self.others + [Self.mine] {
+                let action = Publishing.action(
+                    for: .init(publishing: nil, destination: destination, part: part))
+                #expect(action == .proceed)
+            }
+        }
+    }
+}
+
+/// What the next start makes of a crash between journalling `publishing` and removing the manifest.
+@Suite struct RecoveryTests {
+    private let folder = TemporaryFolder()
+    private let sample: Sample
+
+    init() { sample = Sample(size: 30_000, in: folder) }
+
+    /// The state right after `publishing` was written, before the rename.
+    private func crashBeforeRename() throws {
+        try sample.leave([sample.whole])
+        let manifest = try #require(folder.read(Sample.manifest))
+        let header = try Manifest(reading: manifest).header
+        let part = try #require(try Folder(folder.path).status(of: Sample.part))
+        let line = Manifest.line(
+            Manifest.Record(publishing: part.identity),
+            seed: Manifest.seed(generation: header.generation))
+        try folder.write(manifest + line, to: Sample.manifest)
+    }
+
+    private func rename() throws {
+        try Folder(folder.path).rename(Sample.part, to: Sample.name)
+    }
+
+    private func recover(
+        fullURL: String? = nil, checksum: Digest? = nil
+    ) throws -> PublishedFile? {
+        try Publishing.recover(
+            folder: folder.path, name: Sample.name, fullURL: fullURL ?? sample.request.fullURL,
+            checksum: checksum)
+    }
+
+    @Test func renamesAPartThatWasAboutToBeRenamed() throws {
+        try crashBeforeRename()
+        let file = try #require(try recover())
+        #expect(file.path == folder.path(of: Sample.name))
+        #expect(file.size == sample.whole.count)
+        #expect(file.crc32 == CRC32.of(sample.data))
+        #expect(file.verified.isEmpty)
+        #expect(folder.read(Sample.name) == sample.data)
+        #expect(folder.names == [Sample.name])
+        #expect(try recover() == nil, "done once and for all")
+    }
+
+    @Test func tidiesUpAfterARename() throws {
+        try crashBeforeRename()
+        try rename()
+        let file = try #require(try recover())
+        #expect(file.crc32 == CRC32.of(sample.data))
+        #expect(folder.names == [Sample.name])
+        #expect(folder.read(Sample.name) == sample.data)
+    }
+
+    @Test func removesThePartThatALinkLeft() throws {
+        // Where renameat2 is not known, link and unlink take its place; a crash lies between.
+        try crashBeforeRename()
+        try #require(link(folder.path(of: Sample.part), folder.path(of: Sample.name)) == 0)
+        #expect(try recover() != nil)
+        #expect(folder.names == [Sample.name])
+    }
+
+    @Test func leavesWhatSomeoneElsePutAtTheName() throws {
+        try crashBeforeRename()
+        try folder.write([1, 2, 3], to: Sample.name)
+        #expect(try recover() == nil)
+        #expect(folder.read(Sample.name) == [1, 2, 3])
+        #expect(folder.names == [Sample.name, Sample.part, Sample.manifest])
+    }
+
+    @Test func leavesWhatReplacedThePublishedFile() throws {
+        try crashBeforeRename()
+        try rename()
+        try folder.write([1, 2, 3], to: "other")
+        try Folder(folder.path).rename("other", to: Sample.name)
+        #expect(try recover() == nil)
+        #expect(folder.read(Sample.name) == [1, 2, 3])
+        #expect(folder.names == [Sample.name, Sample.manifest])
+    }
+
+    @Test(arguments: [false, true])
+    func publishesNoDamagedData(isRenamed: Bool) throws {
+        try crashBeforeRename()
+        if isRenamed { try rename() }
+        let name = isRenamed ? Sample.name : Sample.part
+        var bytes = sample.data
+        bytes[12_345] ^= 0x10
+        // In place: the file stays the same one.
+        let handle = try #require(fopen(folder.path(of: name), "r+"))
+        #expect(fwrite(bytes, 1, bytes.count, handle) == bytes.count)
+        fclose(handle)
+        #expect(try recover() == nil)
+        #expect(folder.names == [name, Sample.manifest].sorted())
+        #expect(folder.read(name) == bytes)
+    }
+
+    @Test func publishesNoShortenedFile() throws {
+        try crashBeforeRename()
+        try #require(truncate(folder.path(of: Sample.part), 29_999) == 0)
+        #expect(try recover() == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    @Test func leavesADownloadOfAnotherURL() throws {
+        try crashBeforeRename()
+        #expect(try recover(fullURL: "https://example.org/f?key=other") == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    @Test func comparesTheChecksum() throws {
+        try crashBeforeRename()
+        let right = Digest(crc32: CRC32.of(sample.data))
+        let wrong = Digest(crc32: CRC32.of(sample.data) ^ 1)
+        #expect(try recover(checksum: wrong) == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+        #expect(try recover(checksum: right)?.verified == [right])
+    }
+
+    @Test func comparesAChecksumThatMustBeRead() throws {
+        var hash = try #require(StreamingDigest(.sha256))
+        sample.data.withUnsafeBytes { hash.update($0) }
+        let right = try #require(hash.finish())
+        let wrong = try #require(Digest(.sha256, right.bytes.reversed()))
+        try crashBeforeRename()
+        #expect(try recover(checksum: wrong) == nil)
+        #expect(try recover(checksum: right)?.verified == [right])
+    }
+
+    @Test func leavesADownloadThatWasNotAboutToBePublished() throws {
+        try sample.leave([sample.whole])
+        #expect(try recover() == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    @Test func leavesAPartThatWasRejected() throws {
+        try crashBeforeRename()
+        let manifest = try #require(folder.read(Sample.manifest))
+        let header = try Manifest(reading: manifest).header
+        let line = Manifest.line(
+            Manifest.Record(rejected: "md5:00"), seed: Manifest.seed(generation: header.generation))
+        try folder.write(manifest + line, to: Sample.manifest)
+        #expect(try recover() == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    @Test func findsNothingInAnEmptyFolder() throws {
+        #expect(try recover() == nil)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func refusesAPartThatAnotherProcessHolds() throws {
+        try crashBeforeRename()
+        let other = open(folder.path(of: Sample.part), O_RDWR)
+        try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
+        defer { close(other) }
+        #expect(throws: AssemblyError.busy(path: folder.path(of: Sample.part))) { try recover() }
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+}
