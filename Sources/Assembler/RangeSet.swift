@@ -44,8 +44,9 @@ public struct RangeSet: Sendable, Hashable {
             ByteRange(ranges[low].start, min(ranges[low].end, range.start)),
             ByteRange(max(ranges[high - 1].start, range.end), ranges[high - 1].end),
         ].filter { !$0.isEmpty }
-        count += rest.reduce(0) { $0 + $1.count }
+        // Taken away first: the sum of both may be more than an Int64 holds.
         count -= ranges[low..<high].reduce(0) { $0 + $1.count }
+        count += rest.reduce(0) { $0 + $1.count }
         ranges.replaceSubrange(low..<high, with: rest)
     }
 

@@ -67,6 +67,13 @@ import Testing
         #expect(RangeSet(ByteRange(3, 8)).front == 0)
         #expect(RangeSet(ByteRange(0, 8)).front == 8)
     }
+
+    @Test func holdsOffsetsUpToTheLargest() {
+        var set = RangeSet(ByteRange(0, Int64.max))
+        set.remove(ByteRange(10, Int64.max - 10))
+        #expect(set.ranges == [ByteRange(0, 10), ByteRange(Int64.max - 10, Int64.max)])
+        #expect(set.count == 20)
+    }
 }
 
 @Suite struct ByteRangeTests {
