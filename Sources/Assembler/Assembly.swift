@@ -94,8 +94,7 @@ package final class Assembly: @unchecked Sendable {
         let manifestName = Journal.name(for: request.name)
         var file = try PartialFile(folder: folder, name: Self.partName(for: request.name))
         var resumed: Manifest?
-        var written: Journal?
-        let extents: [Extent]
+        var made: Journal?
         do throws(AssemblyError) {
             switch try Self.decide(request, in: folder, partSize: file.initialSize) {
             case .refuse(let path): throw .foreignPart(path: path)
@@ -110,25 +109,26 @@ package final class Assembly: @unchecked Sendable {
                 try folder.remove(file.name)
                 file = try PartialFile(folder: folder, name: file.name)
             }
-            let header =
-                resumed?.header
-                ?? Manifest.Header(
-                    identity: request.identity, url: request.url, fullURL: request.fullURL,
-                    generation: UInt64.random(in: 0...UInt64.max))
-            extents = resumed?.extents.extents ?? []
-            // Before the part gets its length: one that has a length and no manifest is nobody's,
-            // and a later run would refuse it.
-            journal = try Journal(
-                folder: folder, name: manifestName, header: header,
-                records: JournalRewrite.records(for: extents))
-            written = journal
+            if let size = request.identity.size { try file.checkSpace(for: size) }
+            // Before the part has a length: without a manifest it would be taken for a foreign one.
+            let journal = try Journal(
+                folder: folder, name: manifestName,
+                header: resumed?.header
+                    ?? Manifest.Header(
+                        identity: request.identity, url: request.url, fullURL: request.fullURL,
+                        generation: UInt64.random(in: 0...UInt64.max)),
+                records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
+            made = journal
             if let size = request.identity.size { try file.preallocate(size) }
+            self.journal = journal
         } catch {
-            if resumed == nil { try? written?.remove() }
+            // The first failure says more than one of tidying up.
+            if resumed == nil { try? made?.remove() }
             if file.initialSize == nil { try? folder.remove(file.name) }
             throw error
         }
         let header = journal.header
+        let extents = resumed?.extents.extents ?? []
         lengthAfterRewrite = journal.length
         unverified = Dictionary(uniqueKeysWithValues: extents.map { ($0.range.start, $0) })
         self.file = file

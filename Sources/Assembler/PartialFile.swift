@@ -73,6 +73,17 @@ package final class PartialFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Checks that the file system has room for what the file still needs to be `size` bytes long.
+    ///
+    /// - Throws: `noSpace`, `io`.
+    func checkSpace(for size: Int64) throws(AssemblyError) {
+        guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
+        let needed = size - min(size, status.allocated)
+        if let free = folder.freeBytes(), free < needed {
+            throw .noSpace(path: path, needed: needed, free: free)
+        }
+    }
+
     /// Gives the file its final length and reserves its space, `size` bytes.
     ///
     /// - Throws: `noSpace` before anything is written, `io`.
@@ -80,10 +91,6 @@ package final class PartialFile: Sendable {
         guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
         if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
             throw failure("ftruncate")
-        }
-        let needed = size - min(size, status.allocated)
-        if let free = folder.freeBytes(), free < needed {
-            throw .noSpace(path: path, needed: needed, free: free)
         }
         guard size > 0 else { return }
         while segget_fallocate(descriptor, off_t(size)) != 0 {
@@ -99,7 +106,9 @@ package final class PartialFile: Sendable {
                 guard error == ENOSPC else {
                     throw .io(operation: "fallocate", path: path, errno: error)
                 }
-                throw .noSpace(path: path, needed: needed, free: folder.freeBytes() ?? 0)
+                throw .noSpace(
+                    path: path, needed: size - min(size, status.allocated),
+                    free: folder.freeBytes() ?? 0)
             default: throw failure("fallocate")
             }
         }

@@ -121,6 +121,13 @@ import Testing
         }
     }
 
+    @Test func leavesNothingWhenTheManifestCannotBeWritten() throws {
+        // A folder at the temporary name of the manifest cannot be unlinked.
+        try #require(mkdir(path(Sample.manifest + "~"), 0o700) == 0)
+        #expect(throws: AssemblyError.self) { try open() }
+        #expect(folder.names == [Sample.manifest + "~"], "no part without a manifest")
+    }
+
     @Test func previewsWithoutTouchingAnything() throws {
         try sample.leave([ByteRange(0, 4000)])
         let before = [folder.read(Sample.part), folder.read(Sample.manifest)]

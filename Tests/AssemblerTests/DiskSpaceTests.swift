@@ -31,6 +31,17 @@ private final class SmallDisk: Sendable {
         #expect(folder.names.isEmpty)
     }
 
+    @Test func isChangedByNothingWhenTheManifestDoesNotFit() throws {
+        // The file takes it all: not a page is left for the manifest.
+        let sample = Sample(size: capacity, in: folder)
+        let error = #expect(throws: AssemblyError.self) { try Assembly(sample.request) }
+        guard case .noSpace(folder.path(of: Sample.part), needed: 1 << 20, free: _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(folder.names.isEmpty)
+    }
+
     @Test func keepsWhatIsThereWhenTheRestDoesNotFit() throws {
         let sample = Sample(size: 600_000, in: folder)
         try sample.leave([ByteRange(0, 100_000)])
