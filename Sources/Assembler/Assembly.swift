@@ -104,7 +104,7 @@ package final class Assembly: @unchecked Sendable {
                 startedOver = nil
                 resumed = manifest
             }
-            if startedOver != nil {
+            if resumed == nil, (file.initialSize ?? 0) > 0 {
                 // A new file, so that nothing of the old one can ever show through.
                 try folder.remove(file.name)
                 file = try PartialFile(folder: folder, name: file.name)

@@ -107,6 +107,21 @@ import Testing
         #expect(folder.read(Sample.name) == sample.data)
     }
 
+    @Test func publishesNothingOfALongerPartThatWasNeverRecorded() throws {
+        // A run that was killed before it recorded anything, of a file whose size is not told.
+        let request = sample.request {
+            $0.identity = RemoteIdentity(size: nil)
+            $0.servesRanges = false
+        }
+        try sample.leave([], request: request)
+        try folder.write(sample.data, to: Sample.part)
+        let assembly = try Assembly(request)
+        #expect(assembly.startedOver == nil, "nothing was lost")
+        sample.write(ByteRange(0, 100), with: assembly)
+        _ = try assembly.publish(size: 100)
+        #expect(folder.read(Sample.name) == sample.bytes(ByteRange(0, 100)))
+    }
+
     @Test func replacesTheDestinationOnlyAtTheEnd() throws {
         try folder.write([1, 2, 3], to: Sample.name)
         let assembly = try Assembly(sample.request { $0.overwrite = true })
