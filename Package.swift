@@ -56,6 +56,9 @@ let package = Package(
             dependencies: ["Assembler", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
         .testTarget(
+            name: "SegmenterTests", dependencies: ["Assembler", "Segmenter"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SeggetTests",
             dependencies: [
                 "Assembler", "Segmenter", "segget",

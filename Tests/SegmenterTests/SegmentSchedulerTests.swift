@@ -1,0 +1,223 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+/// Every byte is exactly one of done, verifying, assigned and unassigned, whatever happens.
+@Suite struct SegmentSchedulerTests {
+    /// What the events say, kept beside the scheduler.
+    private struct Model {
+        var scheduler: SegmentScheduler
+        var done = RangeSet()
+        var verifying: RangeSet
+        var unchecked: [ByteRange]
+        var work: [Int: ByteRange] = [:]
+        var rates: [Int: Double] = [:]
+        let connections: Int
+
+        init(size: Int64, verifying ranges: [ByteRange], connections: Int) {
+            scheduler = SegmentScheduler(size: size, verifying: ranges)
+            verifying = ranges.reduce(into: RangeSet()) { $0.insert($1) }
+            unchecked = ranges
+            self.connections = connections
+        }
+
+        /// What is wrong, `nil` when nothing is.
+        var problem: String? {
+            let whole = ByteRange(0, scheduler.size)
+            var seen = RangeSet()
+            var sum: Int64 = 0
+            let rests = scheduler.segments.values.map(\.rest)
+            let all =
+                scheduler.done.ranges + scheduler.verifying.ranges + scheduler.unassigned.ranges
+                + rests
+            for range in all {
+                sum += range.count
+                seen.insert(range)
+            }
+            if seen != RangeSet(whole) || sum != whole.count { return "no partition of the file" }
+            if scheduler.segments.mapValues(\.rest) != work { return "other assignments" }
+            if scheduler.done != done { return "other bytes are done" }
+            if scheduler.verifying != verifying { return "other bytes are being verified" }
+            if rests.contains(where: \.isEmpty) { return "a segment without work" }
+            return scheduler.isComplete == (done.count == scheduler.size) ? nil : "not complete"
+        }
+
+        mutating func advance(_ connection: Int, to position: Int64) {
+            scheduler.advance(connection, to: position)
+            guard let rest = work[connection], position > rest.start else { return }
+            let reached = min(position, rest.end)
+            done.insert(ByteRange(rest.start, reached))
+            work[connection] = reached == rest.end ? nil : ByteRange(reached, rest.end)
+        }
+
+        /// - Returns: What is wrong with the assignment, `nil` when nothing is.
+        mutating func assign(_ connection: Int) -> String? {
+            let before = scheduler
+            guard
+                let assignment = scheduler.assign(
+                    connection, rates: rates, connections: connections)
+            else { return before.unassigned.isEmpty ? nil : "there was work" }
+            let range = assignment.range
+            work[connection] = range
+            if range.isEmpty { return "no work" }
+            switch assignment {
+            case .fresh:
+                if !before.unassigned.contains(range) { return "not free" }
+                let gap = before.unassigned.ranges.first { $0.contains(range) }
+                let isCrumb = range.count < SegmentScheduler.shortestSegment && range != gap
+                if isCrumb { return "a crumb of a larger gap" }
+                // The shortest segment may take a rest along that would be shorter.
+                if range.count >= SegmentScheduler.longestSegment + SegmentScheduler.shortestSegment
+                {
+                    return "too long"
+                }
+            case .stolen(_, let victim):
+                guard let old = before.segments[victim]?.rest else { return "no such victim" }
+                if !before.unassigned.isEmpty { return "stolen although there was free work" }
+                if range.end != old.end || range.start <= old.start { return "not a tail" }
+                if range.count < SegmentScheduler.shortestSteal { return "too short" }
+                if scheduler.segments[victim]?.end != range.start { return "both fetch it" }
+                work[victim] = ByteRange(old.start, range.start)
+            }
+            return nil
+        }
+
+        mutating func verify(at index: Int, isIntact: Bool) {
+            let range = unchecked.remove(at: index)
+            scheduler.verified(range, isIntact: isIntact)
+            verifying.remove(range)
+            if isIntact { done.insert(range) }
+        }
+
+        mutating func release(_ connection: Int) {
+            scheduler.release(connection)
+            work[connection] = nil
+        }
+    }
+
+    /// Disjoint ranges of a file, none adjacent.
+    private static func earlier(_ size: Int64, _ random: inout SplitMix64) -> [ByteRange] {
+        var ranges = RangeSet()
+        for _ in 0..<Int.random(in: 0...5, using: &random) {
+            let start = Int64.random(in: 0..<size, using: &random)
+            let end = min(size, start + Int64.random(in: 1...(1 << 20), using: &random))
+            ranges.insert(ByteRange(start, end))
+        }
+        return ranges.ranges.shuffled(using: &random)
+    }
+
+    /// A thing that happens to a connection or an earlier extent.
+    ///
+    /// - Returns: What is wrong with an assignment, `nil` when nothing is.
+    private func event(_ model: inout Model, _ random: inout SplitMix64) -> String? {
+        let connection = Int.random(in: 0..<model.connections, using: &random)
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<4:
+            guard let rest = model.work[connection] else { break }
+            let isAll = Bool.random(using: &random)
+            // At times a byte too many, or one that was there before.
+            let reached = Int64.random(in: rest.start - 1...rest.end + 1, using: &random)
+            model.advance(connection, to: isAll ? rest.end : reached)
+        case 4..<8:
+            model.rates[connection] =
+                [nil, 0, Double.random(in: 1...1e9, using: &random)]
+                .randomElement(using: &random) ?? nil
+            if model.work[connection] == nil { return model.assign(connection) }
+        case 8: model.release(connection)
+        default:
+            guard let index = model.unchecked.indices.randomElement(using: &random) else { break }
+            model.verify(at: index, isIntact: Bool.random(using: &random))
+        }
+        return nil
+    }
+
+    @Test func keepsEveryByteInExactlyOneState() {
+        forEachSeed(400) { seed, random in
+            let size = Int64.random(in: 1...(6 << 20), using: &random)
+            let connections = Int.random(in: 1...16, using: &random)
+            var model = Model(
+                size: size, verifying: Self.earlier(size, &random), connections: connections)
+            #expect(model.problem == nil, "seed \(seed): at the start")
+            for step in 0..<60 {
+                let mistake = event(&model, &random)
+                #expect(mistake == nil, "seed \(seed), step \(step)")
+                let problem = model.problem
+                #expect(problem == nil, "seed \(seed), step \(step)")
+                if mistake != nil || problem != nil { return }
+            }
+            finish(&model, seed)
+        }
+    }
+
+    /// From any state, a single connection brings the rest.
+    private func finish(_ model: inout Model, _ seed: UInt64) {
+        for connection in 0..<model.connections { model.release(connection) }
+        while !model.unchecked.isEmpty { model.verify(at: 0, isIntact: false) }
+        var rounds = 0
+        while !model.scheduler.isComplete, rounds < 1000 {
+            rounds += 1
+            #expect(model.assign(0) == nil, "seed \(seed): at the end")
+            guard let rest = model.work[0] else { break }
+            model.advance(0, to: rest.end)
+        }
+        #expect(model.scheduler.isComplete, "seed \(seed): it never completes")
+        #expect(model.problem == nil, "seed \(seed): at the end")
+        #expect(model.assign(0) == nil && model.work.isEmpty, "seed \(seed): nothing is left")
+    }
+
+    @Test func adoptsOnlyWhatIsFree() {
+        var scheduler = SegmentScheduler(size: 1000, verifying: [ByteRange(500, 600)])
+        #expect(scheduler.adopt(ByteRange(0, 1000), by: 0) == false, "some of it is being verified")
+        #expect(scheduler.adopt(ByteRange(5, 5), by: 0) == false)
+        #expect(scheduler.adopt(ByteRange(0, 400), by: 0) == true)
+        #expect(scheduler.adopt(ByteRange(600, 700), by: 0) == false, "it has work already")
+        #expect(scheduler.adopt(ByteRange(399, 450), by: 1) == false, "some of it is assigned")
+        #expect(scheduler.adopt(ByteRange(400, 450), by: 1) == true)
+        scheduler.advance(0, to: 400)
+        #expect(scheduler.adopt(ByteRange(0, 10), by: 2) == false, "it is done")
+        #expect(scheduler.unassigned.ranges == [ByteRange(450, 500), ByteRange(600, 1000)])
+    }
+
+    @Test func stealsByTimeFromTheOneThatWouldFinishLast() {
+        let size: Int64 = 60 << 20
+        var scheduler = SegmentScheduler(size: size)
+        #expect(scheduler.adopt(ByteRange(0, 20 << 20), by: 0) == true)
+        #expect(scheduler.adopt(ByteRange(20 << 20, 60 << 20), by: 1) == true)
+        // The longer one is so much faster that the shorter one would finish last.
+        let rates: [Int: Double] = [0: 1e6, 1: 10e6, 2: 3e6]
+        let stolen = scheduler.assign(2, rates: rates, connections: 3)
+        // Three quarters: the thief is three times as fast.
+        #expect(stolen == .stolen(ByteRange(5 << 20, 20 << 20), from: 0))
+        #expect(scheduler.segments[0]?.rest == ByteRange(0, 5 << 20))
+    }
+
+    /// Bytes that another connection has left, its speed, and whether its tail is worth a request.
+    @Test(
+        arguments: [
+            (64 << 20, 10e6, true), (64 << 20, nil, false), (64 << 20, 0, false),
+            // Over within a quarter of a second.
+            (2_400_000, 10e6, false), (2_600_000, 10e6, true),
+            // Less than 128 KiB for the thief, who is as fast.
+            (255 << 10, 1e5, false), (257 << 10, 1e5, true),
+        ] as [(Int64, Double?, Bool)])
+    func stealsOnlyWhatIsWorthARequest(left: Int64, speed: Double?, isWorthIt: Bool) {
+        var scheduler = SegmentScheduler(size: left)
+        #expect(scheduler.adopt(ByteRange(0, left), by: 0) == true)
+        var rates: [Int: Double] = [1: speed ?? 1e6]
+        rates[0] = speed
+        let stolen = scheduler.assign(1, rates: rates, connections: 2)
+        #expect(stolen == (isWorthIt ? .stolen(ByteRange(left - left / 2, left), from: 0) : nil))
+    }
+
+    @Test func handsOutWorkForAFileOfUnknownSize() {
+        var scheduler = SegmentScheduler(size: .max)
+        #expect(scheduler.adopt(ByteRange(0, .max), by: 0) == true)
+        scheduler.advance(0, to: 12_345)
+        #expect(scheduler.done.count == 12_345)
+        #expect(!scheduler.isComplete)
+        var assigned = SegmentScheduler(size: .max)
+        let range = assigned.assign(0, rates: [0: 1e9], connections: 1)?.range
+        #expect(range == ByteRange(0, SegmentScheduler.longestSegment))
+    }
+}

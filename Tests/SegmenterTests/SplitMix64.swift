@@ -1,0 +1,28 @@
+/// A random generator that gives the same numbers for the same seed, everywhere.
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
+}
+
+/// Runs a property for the seeds `0..<count`, each with its own generator.
+func forEachSeed(
+    _ count: UInt64, _ body: (_ seed: UInt64, _ random: inout SplitMix64) throws -> Void
+) rethrows {
+    for seed in 0..<count {
+        var random = SplitMix64(seed: seed)
+        try body(seed, &random)
+    }
+}
