@@ -1,0 +1,137 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+@Suite struct ContentRangeTests {
+    @Test(
+        arguments: [
+            ("bytes 0-0/1", ByteRange(0, 1), 1), ("bytes 0-99/100", ByteRange(0, 100), 100),
+            ("bytes 10-19/100", ByteRange(10, 20), 100),
+            ("BYTES 10-19/100", ByteRange(10, 20), 100),
+            ("bytes 10-19/*", ByteRange(10, 20), nil),
+            (" bytes  10-19/100 ", ByteRange(10, 20), 100),
+            ("bytes 007-010/0100", ByteRange(7, 11), 100),
+            (
+                "bytes 0-9223372036854775805/9223372036854775806",
+                ByteRange(0, .max - 1), .max - 1
+            ),
+            ("bytes 9223372036854775806-9223372036854775806/*", ByteRange(.max - 1, .max), nil),
+        ] as [(String, ByteRange, Int64?)])
+    func readsWhatIsServed(text: String, range: ByteRange, total: Int64?) {
+        let got = ContentRange(text)
+        #expect(got?.range == range)
+        #expect(got?.total == total)
+    }
+
+    @Test(arguments: [
+        "", "bytes", "bytes ", "0-99/100", "bytes=0-99/100", "bytes:0-99/100", "bytes0-99/100",
+        "bits 0-99/100", "octets 0-99/100", "bytes 0-99", "bytes 0-99/", "bytes /100",
+        "bytes */100", "bytes */*", "bytes -99/100", "bytes 0-/100", "bytes 0/100", "bytes -/100",
+        "bytes 99-0/100", "bytes 0-100/100", "bytes 100-100/100", "bytes 0-99/0",
+        "bytes -1-99/100", "bytes 0--1/100", "bytes 0-99/-100", "bytes +0-99/100",
+        "bytes 0-+99/100", "bytes 0-99/+100", "bytes 0x0-99/100", "bytes 0-9a/100",
+        "bytes 0 - 99/100", "bytes 0-99 /100", "bytes 0-99/ 100", "bytes 0-99/100 x",
+        "bytes 0-99/100/100", "bytes 0-50-99/100", "bytes 0-99/**", "bytes 0.0-99/100",
+        "bytes 0-9223372036854775807/*", "bytes 0-9223372036854775807/9223372036854775807",
+        "bytes 0-9223372036854775808/*", "bytes 0-99/9223372036854775808",
+        "bytes 18446744073709551616-18446744073709551617/*", "bytes ٠-٩/١٠٠",
+        "bytes 0-99/100, bytes 0-99/100", "bytes\t0-99/100",
+    ])
+    func refusesWhatIsMalformedOrImpossible(text: String) {
+        #expect(ContentRange(text) == nil)
+    }
+
+    @Test func readsWhatItWouldWrite() {
+        forEachSeed(2000) { seed, random in
+            let first = Int64.random(in: 0..<Int64.max - 2, using: &random)
+            let last = Int64.random(in: first..<Int64.max - 1, using: &random)
+            let total = Int64.random(in: last + 1...Int64.max, using: &random)
+            let got = ContentRange("bytes \(first)-\(last)/\(total)")
+            #expect(got?.range == ByteRange(first, last + 1), "seed \(seed)")
+            #expect(got?.total == total, "seed \(seed)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("1", 1), ("0042", 42), ("9223372036854775807", .max), ("", nil), ("-1", nil),
+            ("+1", nil), (" 1", nil), ("1 ", nil), ("1,1", nil), ("1.0", nil), ("1e3", nil),
+            ("0x10", nil), ("9223372036854775808", nil), ("99999999999999999999999", nil),
+            ("٣", nil),
+        ] as [(String, Int64?)])
+    func readsNumbersOfDigitsOnly(text: String, number: Int64?) {
+        #expect(Int64(digits: text) == number)
+        #expect(Reply(status: 200, fields: ["content-length": text]).contentLength == number)
+    }
+}
+
+@Suite struct ReplyTests {
+    private static let date = "Tue, 02 Jan 2024 00:00:10 GMT"
+
+    @Test(
+        arguments: [
+            ("Tue, 02 Jan 2024 00:00:09 GMT", date, true),
+            ("Tue, 02 Jan 2024 00:00:10 GMT", date, false),
+            ("Tue, 02 Jan 2024 00:00:11 GMT", date, false),
+            ("Mon, 02 Jan 2023 00:00:09 GMT", date, true),
+            ("Tue, 02 Jan 2024 00:00:09 GMT", nil, false),
+            ("Tue, 02 Jan 2024 00:00:09 GMT", "yesterday-ish", false), ("long ago", date, false),
+            (nil, date, false), (nil, nil, false),
+        ] as [(String?, String?, Bool)])
+    func trustsADateThatIsASecondOlderThanTheReply(
+        modified: String?, date: String?, isStrong: Bool
+    ) {
+        var reply = Reply(status: 200)
+        reply.fields["last-modified"] = modified
+        reply.fields["date"] = date
+        let identity = reply.identity(size: 5, time: secondsSince1970(httpDate:))
+        #expect(identity.lastModifiedIsStrong == isStrong)
+        #expect(identity.lastModified == modified)
+        #expect(identity.size == 5)
+        #expect(identity.etag == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("", nil), ("soon", nil),
+        ] as [(String, Int64?)])
+    func readsTheThreeFormsOfDates(text: String, seconds: Int64?) {
+        #expect(secondsSince1970(httpDate: text) == seconds)
+    }
+
+    /// Fields of an answer to HEAD, and what is wrong with it.
+    @Test(
+        arguments: [
+            (200, ["content-length": "5", "accept-ranges": "bytes"], nil),
+            (200, ["content-length": "5", "accept-ranges": "Bytes"], nil),
+            (200, ["content-length": "5"], "did not tell of byte ranges"),
+            (200, ["content-length": "5", "accept-ranges": "none"], "did not tell of byte ranges"),
+            (200, ["accept-ranges": "bytes"], "told no length"),
+            (200, ["content-length": "5, 5", "accept-ranges": "bytes"], "told no length"),
+            (200, ["content-length": "-1", "accept-ranges": "bytes"], "told no length"),
+            (200, ["content-length": "0", "accept-ranges": "bytes"], "told a length of 0"),
+            (
+                200, ["content-length": "5", "accept-ranges": "bytes", "content-encoding": "gzip"],
+                "told of a content coding"
+            ),
+            (204, ["content-length": "5", "accept-ranges": "bytes"], "was answered 204"),
+            (206, ["content-length": "5", "accept-ranges": "bytes"], "was answered 206"),
+            (403, ["content-length": "5", "accept-ranges": "bytes"], "was answered 403"),
+            (404, [:], "was answered 404"), (405, [:], "was answered 405"),
+            (501, [:], "was answered 501"), (503, [:], "was answered 503"),
+        ] as [(Int, [String: String], String?)])
+    func saysWhyAHeadWillNotDo(status: Int, fields: [String: String], problem: String?) {
+        #expect(Probe.headProblem(Reply(status: status, fields: fields)) == problem)
+    }
+
+    @Test func knowsWhatARetryMayMend() {
+        let transient = (400..<600).filter(isTransient)
+        let server = (500..<600).filter { $0 != 501 && $0 != 505 }
+        #expect(transient == [408, 425, 429] + server)
+        #expect((100..<600).filter(isRefusal) == [401, 403, 407])
+    }
+}
