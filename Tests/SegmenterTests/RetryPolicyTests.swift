@@ -1,0 +1,110 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct RetryPolicyTests {
+    private let policy = RetryPolicy(retries: 10)
+
+    @Test(
+        arguments: [
+            (0, 0.5), (1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8), (6, 16), (7, 30), (8, 30), (16, 30),
+            (63, 30), (64, 30), (1000, 30), (Int.max, 30), (-5, 0.5),
+        ] as [(Int, Double)])
+    func doublesItsBoundUpToTheCap(failures: Int, bound: Double) {
+        let almostOne = 1.0.nextDown
+        #expect(policy.delay(failures: failures, retryAfter: nil, random: 0) == 0)
+        #expect(policy.delay(failures: failures, retryAfter: nil, random: 0.5) == bound / 2)
+        let longest = policy.delay(failures: failures, retryAfter: nil, random: almostOne)
+        #expect(longest <= bound && longest > bound * 0.999)
+    }
+
+    @Test func spreadsOverTheWholeRange() {
+        var random = SplitMix64(seed: 1)
+        let delays = (0..<4000).map { _ in
+            policy.delay(
+                failures: 4, retryAfter: nil, random: Double.random(in: 0..<1, using: &random))
+        }
+        let buckets = Dictionary(grouping: delays) { Int($0) }.mapValues(\.count)
+        #expect(buckets.keys.sorted() == [0, 1, 2, 3])
+        #expect(buckets.values.allSatisfy { (850...1150).contains($0) }, "\(buckets)")
+    }
+
+    @Test(arguments: [0, 1, 5, 29, 30, 31, 120, 3600, 86_400] as [Double], [1, 2, 9])
+    func keepsRetryAfterInFull(seconds: Double, failures: Int) {
+        for random in [0, 0.25, 0.999] {
+            let delay = policy.delay(failures: failures, retryAfter: seconds, random: random)
+            #expect(delay >= seconds)
+            #expect(delay < seconds + 1)
+        }
+        let spread = policy.delay(failures: failures, retryAfter: seconds, random: 0.9)
+        #expect(spread > seconds, "not all come back at once")
+    }
+
+    @Test func boundsAttemptsWithoutProgress() {
+        #expect((0..<20).filter(policy.allows) == Array(0...10))
+        let never = RetryPolicy(retries: 0)
+        #expect((0..<20).filter(never.allows) == [0])
+    }
+}
+
+@Suite struct RateMeterTests {
+    /// Feeds ten samples a second of `rate(time)` bytes per second.
+    private static func feed(
+        _ meter: inout RateMeter, from start: Double, to end: Double, bytes: inout Int64,
+        rate: Int64
+    ) -> Double {
+        var shown = 0.0
+        for tick in Int(start * 10) + 1...Int(end * 10) {
+            bytes += rate / 10
+            shown = meter.rate(bytes: bytes, now: Double(tick) / 10)
+        }
+        return shown
+    }
+
+    @Test func showsASteadyRate() {
+        var meter = RateMeter()
+        var bytes: Int64 = 0
+        #expect(meter.rate(bytes: 0, now: 0) == 0, "one sample is no rate")
+        for second in 0..<30 {
+            let shown = Self.feed(
+                &meter, from: Double(second), to: Double(second + 1), bytes: &bytes,
+                rate: 1_000_000)
+            #expect(abs(shown - 1_000_000) < 1, "second \(second)")
+        }
+    }
+
+    @Test func fallsToZeroWithinFiveSecondsOfSilence() {
+        var meter = RateMeter()
+        var bytes: Int64 = 0
+        _ = meter.rate(bytes: 0, now: 0)
+        _ = Self.feed(&meter, from: 0, to: 20, bytes: &bytes, rate: 1_000_000)
+        let after2 = Self.feed(&meter, from: 20, to: 22, bytes: &bytes, rate: 0)
+        #expect((500_000...700_000).contains(after2))
+        let after4 = Self.feed(&meter, from: 22, to: 24, bytes: &bytes, rate: 0)
+        #expect((100_000...300_000).contains(after4))
+        #expect(Self.feed(&meter, from: 24, to: 25, bytes: &bytes, rate: 0) == 0)
+    }
+
+    @Test func followsAChangeWithinTheWindow() {
+        var meter = RateMeter()
+        var bytes: Int64 = 0
+        _ = meter.rate(bytes: 0, now: 0)
+        _ = Self.feed(&meter, from: 0, to: 20, bytes: &bytes, rate: 1_000_000)
+        let shown = Self.feed(&meter, from: 20, to: 25, bytes: &bytes, rate: 4_000_000)
+        #expect(abs(shown - 4_000_000) < 1)
+    }
+
+    @Test func isNotMisledByALongPauseBetweenSamples() {
+        var meter = RateMeter()
+        _ = meter.rate(bytes: 0, now: 0)
+        _ = meter.rate(bytes: 1_000_000, now: 1)
+        #expect(meter.rate(bytes: 1_000_000, now: 100) == 0)
+        #expect(meter.rate(bytes: 1_000_000, now: 100) == 0, "the clock stands still")
+    }
+
+    @Test func startsFromWhatWasThere() {
+        var meter = RateMeter()
+        _ = meter.rate(bytes: 1 << 40, now: 7)
+        #expect(meter.rate(bytes: (1 << 40) + 500, now: 8) == 500)
+    }
+}
