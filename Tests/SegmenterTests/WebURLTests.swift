@@ -1,0 +1,110 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct WebURLTests {
+    @Test(arguments: [
+        ("https://example.org/f", "https://example.org/f"),
+        ("https://user:secret@example.org/f", "https://example.org/f"),
+        ("https://user@example.org/f", "https://example.org/f"),
+        ("https://example.org/f?key=secret", "https://example.org/f"),
+        ("https://example.org/f#secret", "https://example.org/f"),
+        (
+            "https://us%40er:se%3Acret@example.org:8443/d/f?a=secret&b=1#x",
+            "https://example.org:8443/d/f"
+        ),
+        ("http://:secret@example.org/", "http://example.org/"),
+        ("http://user:secret@[::1]:8080/f?secret", "http://[::1]:8080/f"),
+        ("https://example.org?secret", "https://example.org/"),
+    ])
+    func keepsSecretsOutOfMessages(text: String, redacted: String) throws {
+        let url = try #require(WebURL(text))
+        #expect(url.redacted == redacted)
+        #expect(!url.redacted.contains("secret"))
+    }
+
+    @Test func keepsAllButTheFragmentInRequests() throws {
+        let url = try #require(WebURL("https://user:secret@example.org/f?key=1#frag"))
+        #expect(url.text == "https://user:secret@example.org/f?key=1")
+    }
+
+    @Test(arguments: [
+        ("http://example.org/f", "http://example.org:80"),
+        ("https://example.org/f", "https://example.org:443"),
+        ("https://example.org:443/f", "https://example.org:443"),
+        ("http://example.org:443/f", "http://example.org:443"),
+        ("HTTPS://EXAMPLE.ORG:8443/F", "https://example.org:8443"),
+        ("https://u:p@example.org/f?q", "https://example.org:443"),
+        ("http://[::1]:8080/", "http://[::1]:8080"), ("http://127.0.0.1/", "http://127.0.0.1:80"),
+        ("https://example.org@evil.net/", "https://evil.net:443"),
+    ])
+    func knowsItsOrigin(text: String, origin: String) throws {
+        let url = try #require(WebURL(text))
+        #expect(url.origin == origin)
+        #expect(url.isSecure == origin.hasPrefix("https:"))
+    }
+
+    @Test(arguments: [
+        ("g", "https://a.org/b/c/g"), ("./g", "https://a.org/b/c/g"), ("/g", "https://a.org/g"),
+        ("../g", "https://a.org/b/g"), ("../../../g", "https://a.org/g"),
+        ("?y=1", "https://a.org/b/c/d?y=1"), ("//b.org/g", "https://b.org/g"),
+        ("http://b.org/g", "http://b.org/g"), ("HTTPS://B.org/g?x", "https://b.org/g?x"),
+        ("g#s", "https://a.org/b/c/g"), ("g h", "https://a.org/b/c/g%20h"),
+        ("/é", "https://a.org/%c3%a9"), ("g?a=é", "https://a.org/b/c/g?a=%c3%a9"),
+    ])
+    func resolvesReferences(reference: String, text: String) throws {
+        let base = try #require(WebURL("https://a.org/b/c/d?x=0"))
+        let url = try #require(WebURL(reference, relativeTo: base))
+        #expect(url.text.lowercased() == text.lowercased())
+    }
+
+    @Test(arguments: [
+        "ftp://example.org/f", "file:///etc/passwd", "gopher://example.org/", "javascript:alert(1)",
+        "data:text/plain,x", "scp://example.org/f", "ldap://example.org/",
+    ])
+    func refusesOtherSchemes(text: String) throws {
+        #expect(WebURL(text) == nil)
+        let base = try #require(WebURL("https://a.org/b"))
+        #expect(WebURL(text, relativeTo: base).map { $0.text.hasPrefix("https://a.org/") } ?? true)
+    }
+
+    @Test(arguments: [
+        "", "http://", "http://exa mple.org/", "http://[::1/", "http://a:99999/",
+        "http://a:port/", "://a/", "http://a/\r\nX: y", "ftp.example.org",
+    ])
+    func refusesGarbage(text: String) { #expect(WebURL(text) == nil) }
+
+    @Test func guessesAMissingScheme() throws {
+        #expect(try #require(WebURL("example.org/f")).text == "http://example.org/f")
+        #expect(try #require(WebURL("localhost:8080/f")).origin == "http://localhost:8080")
+    }
+
+    @Test(arguments: [
+        ("https://a.org/d/naïve file.txt", "naïve file.txt"),
+        ("https://a.org/d/na%C3%AFve%20file.txt", "naïve file.txt"),
+        ("https://a.org/d/x.iso?y/z", "x.iso"), ("https://a.org/d/x.iso#y/z", "x.iso"),
+        ("https://a.org/d/", ""), ("https://a.org", ""), ("https://a.org/a%2Fb", "a/b"),
+        ("https://a.org/%FF%FE", "\u{fffd}\u{fffd}"), ("https://a.org/100%", "100%"),
+        ("https://a.org/a+b", "a+b"),
+    ])
+    func decodesItsLastComponent(text: String, component: String) throws {
+        #expect(try #require(WebURL(text)).lastPathComponent == component)
+    }
+
+    @Test func sendsNothingButASCII() {
+        forEachSeed(1500) { seed, random in
+            let pieces = ["a", "/", "é", "日", " ", "%20", "?", "&", "=", ".", "..", "😀", "+", "~"]
+            let path = (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in
+                pieces.randomElement(using: &random)
+            }.joined()
+            guard let url = WebURL("https://user:pw@example.org/" + path) else {
+                Issue.record("seed \(seed): \(path) is refused")
+                return
+            }
+            #expect(url.text.utf8.allSatisfy { (33...126).contains($0) }, "seed \(seed): \(path)")
+            #expect(url.origin == "https://example.org:443", "seed \(seed): \(path)")
+            #expect(!url.redacted.contains("pw@") && !url.redacted.contains("?"), "seed \(seed)")
+            #expect(WebURL(url.text)?.text == url.text, "seed \(seed): read again: \(path)")
+        }
+    }
+}
