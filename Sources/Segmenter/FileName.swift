@@ -25,27 +25,43 @@ enum FileName {
     ///
     /// May come out empty.
     static func sanitized(_ text: String) -> String {
-        let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        let safe = last.unicodeScalars.filter { scalar in
-            !(scalar.properties.generalCategory == .control
-                || scalar.properties.generalCategory == .format
-                || scalar.properties.generalCategory == .lineSeparator
-                || scalar.properties.generalCategory == .paragraphSeparator)
+        // By scalars: a combining mark makes one character with a separator or dot before it.
+        let last = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
+        let safe = last.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: false
+            default: true
+            }
         }
-        var name = String(String.UnicodeScalarView(safe))[...]
-        name = name.drop { ".- ~".contains($0) }
-        while let end = name.last, ". ".contains(end) { name.removeLast() }
-        return cut(String(name))
+        let inFront = ".- ~".unicodeScalars
+        let name = String(String.UnicodeScalarView(safe.drop { inFront.contains($0) }))
+        return cut(trimmed(name[...]))
+    }
+
+    /// Without dots and spaces at the end.
+    private static func trimmed(_ name: Substring) -> Substring {
+        let kept = name.unicodeScalars.reversed().drop { $0 == "." || $0 == " " }
+        return name[..<kept.startIndex.base]
     }
 
     /// Cuts in front of the extension, between characters.
-    private static func cut(_ name: String) -> String {
-        guard name.utf8.count > longest else { return name }
+    private static func cut(_ name: Substring) -> String {
+        guard name.utf8.count > longest else { return String(name) }
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         let suffix = name[dot...].utf8.count <= 32 ? name[dot...] : ""
-        var stem = name[..<(suffix.isEmpty ? name.endIndex : dot)]
-        while stem.utf8.count + suffix.utf8.count > longest { stem.removeLast() }
-        return String(stem + suffix)
+        let stem = prefix(
+            of: suffix.isEmpty ? name : name[..<dot], bytes: longest - suffix.utf8.count)
+        return suffix.isEmpty ? String(trimmed(stem)) : String(stem + suffix)
+    }
+
+    /// As many whole characters as fit; of a first one that does not, as many scalars.
+    private static func prefix(of text: Substring, bytes: Int) -> Substring {
+        var characters = text
+        while characters.utf8.count > bytes { characters.removeLast() }
+        guard characters.isEmpty else { return characters }
+        var scalars = text.unicodeScalars
+        while Substring(scalars).utf8.count > bytes { scalars.removeLast() }
+        return Substring(scalars)
     }
 
     /// The file name in a `Content-Disposition` value (RFC 6266 §4.3): `filename*` before `filename`.
@@ -81,7 +97,9 @@ enum FileName {
                 result.append(Unicode.Scalar(byte))
                 continue
             }
-            guard let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit),
+                let code = UInt8(digits, radix: 16)
             else { return nil }
             result.append(Unicode.Scalar(code))
             rest = rest.dropFirst(2)
