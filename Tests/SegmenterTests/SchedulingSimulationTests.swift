@@ -20,7 +20,7 @@ private struct Simulation {
     private(set) var steals = 0
     private(set) var requests = 0
 
-    /// - Parameter knowsSpeeds: Whether speeds are known from the first byte on.
+    /// Makes a simulation; speeds may be known from the first byte on.
     init(size: Int64, speeds: [Double], knowsSpeeds: Bool, verifying: [ByteRange] = []) {
         self.speeds = speeds
         scheduler = SegmentScheduler(size: size, verifying: verifying)

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct RateMeterTests {
+    /// Feeds ten samples a second of `rate(time)` bytes per second.
+    private static func feed(
+        _ meter: inout RateMeter, from start: Double, to end: Double, bytes: inout Int64,
+        rate: Int64
+    ) -> Double {
+        var shown = 0.0
+        for tick in Int(start * 10) + 1...Int(end * 10) {
+            bytes += rate / 10
+            shown = meter.rate(bytes: bytes, now: Double(tick) / 10)
+        }
+        return shown
+    }
+
+    @Test func showsASteadyRate() {
+        var meter = RateMeter()
+        var bytes: Int64 = 0
+        #expect(meter.rate(bytes: 0, now: 0) == 0, "one sample is no rate")
+        for second in 0..<30 {
+            let shown = Self.feed(
+                &meter, from: Double(second), to: Double(second + 1), bytes: &bytes,
+                rate: 1_000_000)
+            #expect(abs(shown - 1_000_000) < 1, "second \(second)")
+        }
+    }
+
+    @Test func fallsToZeroWithinFiveSecondsOfSilence() {
+        var meter = RateMeter()
+        var bytes: Int64 = 0
+        _ = meter.rate(bytes: 0, now: 0)
+        _ = Self.feed(&meter, from: 0, to: 20, bytes: &bytes, rate: 1_000_000)
+        let after2 = Self.feed(&meter, from: 20, to: 22, bytes: &bytes, rate: 0)
+        #expect((500_000...700_000).contains(after2))
+        let after4 = Self.feed(&meter, from: 22, to: 24, bytes: &bytes, rate: 0)
+        #expect((100_000...300_000).contains(after4))
+        #expect(Self.feed(&meter, from: 24, to: 25, bytes: &bytes, rate: 0) == 0)
+    }
+
+    @Test func followsAChangeWithinTheWindow() {
+        var meter = RateMeter()
+        var bytes: Int64 = 0
+        _ = meter.rate(bytes: 0, now: 0)
+        _ = Self.feed(&meter, from: 0, to: 20, bytes: &bytes, rate: 1_000_000)
+        let shown = Self.feed(&meter, from: 20, to: 25, bytes: &bytes, rate: 4_000_000)
+        #expect(abs(shown - 4_000_000) < 1)
+    }
+
+    @Test func isNotMisledByALongPauseBetweenSamples() {
+        var meter = RateMeter()
+        _ = meter.rate(bytes: 0, now: 0)
+        _ = meter.rate(bytes: 1_000_000, now: 1)
+        #expect(meter.rate(bytes: 1_000_000, now: 100) == 0)
+        #expect(meter.rate(bytes: 1_000_000, now: 100) == 0, "the clock stands still")
+    }
+
+    @Test func startsFromWhatWasThere() {
+        var meter = RateMeter()
+        _ = meter.rate(bytes: 1 << 40, now: 7)
+        #expect(meter.rate(bytes: (1 << 40) + 500, now: 8) == 500)
+    }
+}
