@@ -53,10 +53,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AssemblerTests",
-            dependencies: ["Assembler", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "Assembler", .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
-            name: "SegmenterTests", dependencies: ["Assembler", "Segmenter"],
+            name: "SegmenterTests", dependencies: ["Assembler", "Segmenter", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SeggetTests",

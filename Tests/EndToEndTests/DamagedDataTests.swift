@@ -32,7 +32,7 @@ struct DamagedDataTests {
     @Test(.timeLimit(.minutes(2))) func fetchesOnlyDamagedExtentsAgain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("damaged data: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let (stage, kept) = try staged()
         let manifest = try #require(stage.manifest())
         let covered = manifest.extents.covered
@@ -156,7 +156,7 @@ struct DamagedManifestTests {
     @Test(.timeLimit(.minutes(3))) func survivesSingleFlippedBits() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("flipped bits: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let leftover = try leftover()
         for _ in 0..<150 {
             let bit = Int.random(in: 0..<leftover.manifest.count * 8, using: &random)

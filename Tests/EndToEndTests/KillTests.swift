@@ -13,7 +13,7 @@ struct KillTests {
         let connections = 6
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kill test: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let stage = try Stage(size: size, seed: 40)
         // 12 MB/s in all: 20 s of transfer.
         stage.bendGET { $0.pace = 2_000_000 }
@@ -55,7 +55,7 @@ struct KillTests {
     @Test(.timeLimit(.minutes(2))) func survivesKillsAtAnyMoment() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kills at any moment: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let stage = try Stage(size: 3_000_000, seed: 41)
         stage.bendGET { $0.pace = 1_000_000 }
         for _ in 0..<30 {

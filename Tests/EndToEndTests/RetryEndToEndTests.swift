@@ -8,7 +8,7 @@ struct RetryEndToEndTests {
     @Test(arguments: [OriginReply.Cut.fin, .rst], [1, 2, 3] as [UInt64])
     func everyConnectionBreaksSomewhere(cut: OriginReply.Cut, seed: UInt64) async throws {
         let trial = try WireTrial(size: 5_000_000, sendBuffer: 64 << 10) { request, reply in
-            var generator = SeededGenerator(seed: seed &* 1_000 &+ UInt64(request.number))
+            var generator = SplitMix64(seed: seed &* 1_000 &+ UInt64(request.number))
             reply.cutAfter = Int64.random(in: 1...600_000, using: &generator)
             reply.cut = cut
             reply.closeAfter = Bool.random(using: &generator)
@@ -167,20 +167,5 @@ struct RetryEndToEndTests {
         let outcome = try await trial.run("-x", "8")
         try trial.expectComplete(outcome)
         #expect(trial.excess <= 1 << 20)
-    }
-}
-
-/// SplitMix64, so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

@@ -27,7 +27,7 @@ struct SignalTests {
     @Test(.timeLimit(.minutes(2))) func stopsInOrderAndResumesAgainAndAgain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("signals: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let size: Int64 = 24_000_000
         let stage = try Stage(size: size, seed: 50)
         stage.bendGET { $0.pace = 1_500_000 }

@@ -1,4 +1,5 @@
 import Assembler
+import TestSupport
 import Testing
 
 @testable import Segmenter

@@ -1,10 +1,12 @@
 /// A random generator that gives the same numbers for the same seed, everywhere.
-struct SplitMix64: RandomNumberGenerator {
+public struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    /// Begins with `seed`; the same seed gives the same numbers.
+    public init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    /// The next number.
+    public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -12,13 +14,14 @@ struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8] {
+    /// That many random bytes.
+    public mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 }
 
 /// Runs a property for the seeds `0..<count`, each with its own generator.
-func forEachSeed(
+public func forEachSeed(
     _ count: UInt64, _ body: (_ seed: UInt64, _ random: inout SplitMix64) throws -> Void
 ) rethrows {
     for seed in 0..<count {
