@@ -4,10 +4,13 @@ import TestSupport
 import Testing
 
 /// The library as another program uses it.
+///
+/// It runs on the cooperative threads that the other tests of this process block, so it may have to
+/// wait until those are done: the limits are generous, and no time is measured.
 struct LibraryTests {
     private static let size: Int64 = 3_000_000
 
-    @Test(.timeLimit(.minutes(1))) func downloadsInOneLine() async throws {
+    @Test(.timeLimit(.minutes(8))) func downloadsInOneLine() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         let file = try await session.download(stage.origin.url("/a"), to: stage.path("file"))
@@ -20,7 +23,7 @@ struct LibraryTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(1))) func tellsWhatHappens() async throws {
+    @Test(.timeLimit(.minutes(8))) func tellsWhatHappens() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.pace = 1_500_000 }
         let session = DownloadSession()
@@ -55,7 +58,7 @@ struct LibraryTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(1))) func cancellingKeepsAPartToResumeFrom() async throws {
+    @Test(.timeLimit(.minutes(8))) func cancellingKeepsAPartToResumeFrom() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
@@ -81,7 +84,7 @@ struct LibraryTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(1))) func aTaskThatIsCancelledAlreadyFetchesNothing() async throws {
+    @Test(.timeLimit(.minutes(8))) func aTaskThatIsCancelledAlreadyFetchesNothing() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         let url = stage.origin.url("/file")
@@ -95,7 +98,7 @@ struct LibraryTests {
         #expect(try stage.names().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func runsTwoDownloadsAtOnce() async throws {
+    @Test(.timeLimit(.minutes(8))) func runsTwoDownloadsAtOnce() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.pace = 1_000_000 }
         let session = DownloadSession()
@@ -116,7 +119,7 @@ struct LibraryTests {
         for name in ["one", "two", "three"] { #expect(try stage.isRight(name)) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func shutsDownWhileDownloadsRun() async throws {
+    @Test(.timeLimit(.minutes(8))) func shutsDownWhileDownloadsRun() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
@@ -144,7 +147,7 @@ struct LibraryTests {
     }
 
     /// A session that is used up says so rather than never.
-    @Test(.timeLimit(.minutes(1))) func startsNothingAfterItsShutdown() async throws {
+    @Test(.timeLimit(.minutes(8))) func startsNothingAfterItsShutdown() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         await session.shutdown()
@@ -158,7 +161,7 @@ struct LibraryTests {
 
     /// Waits without keeping a thread from the tasks that are waited for.
     private func soon(_ condition: () -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(400)
         while ContinuousClock.now < deadline {
             if condition() { return true }
             try? await Task.sleep(for: .milliseconds(5))
