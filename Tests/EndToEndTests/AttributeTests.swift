@@ -16,7 +16,7 @@ struct AttributeTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [("022", 0o644), ("077", 0o600), ("000", 0o666), ("027", 0o640)]
             as [(String, mode_t)])
     func modeFollowsTheUmask(umask: String, mode: mode_t) throws {
@@ -34,7 +34,7 @@ struct AttributeTests {
         #expect(try stage.status(of: "file").st_mode == S_IFREG | mode)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func timeIsTheServersTime(answersHEAD: Bool) throws {
         let stage = try Stage(size: 500_000)
         stage.change { offer in
@@ -47,7 +47,7 @@ struct AttributeTests {
         #expect(try stage.status(of: "file").st_mtim.tv_sec == 1_234_567_890)
     }
 
-    @Test(.timeLimit(.minutes(1))) func timeIsNowWhenTheServerTellsNone() throws {
+    @Test(.timeLimit(.minutes(5))) func timeIsNowWhenTheServerTellsNone() throws {
         let stage = try Stage(size: 500_000)
         #expect(try stage.run().end == .exit(0))
         #expect(abs(try stage.status(of: "file").st_mtim.tv_sec - time(nil)) < 60)
@@ -58,7 +58,7 @@ struct AttributeTests {
         (["sha-1", "SHA1"], "sha1sum"), (["md5", "MD5"], "md5sum"), (["crc32", "CRC-32"], nil),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: algorithms)
+    @Test(.timeLimit(.minutes(5)), arguments: algorithms)
     func verifiesEveryAlgorithm(spellings: [String], tool: String?) throws {
         let stage = try Stage(size: 1_500_000, seed: 3)
         let known = try Sandbox()
@@ -88,7 +88,7 @@ struct AttributeTests {
     }
 
     /// What is resident does not depend on the size of the file.
-    @Test(.timeLimit(.minutes(3))) func memoryDoesNotGrowWithTheFile() throws {
+    @Test(.timeLimit(.minutes(5))) func memoryDoesNotGrowWithTheFile() throws {
         let peaks = try ([50_000_000, 400_000_000] as [Int64]).map { size in
             let stage = try Stage(size: size)
             let outcome = try stage.run(["-q", "-x", "16"])

@@ -29,7 +29,7 @@ struct DamagedDataTests {
         return (outcome, stage.bytesServed(after: requests))
     }
 
-    @Test(.timeLimit(.minutes(2))) func fetchesOnlyDamagedExtentsAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func fetchesOnlyDamagedExtentsAgain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("damaged data: seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -58,7 +58,7 @@ struct DamagedDataTests {
                 == damaged.count, "seed \(seed): \(outcome.errorOutput)")
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [0, 1, 20_000_000] as [Int64])
+    @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 20_000_000] as [Int64])
     func fetchesWhatATruncatedPartLacks(length: Int64) throws {
         let (stage, _) = try staged()
         try #require(truncate(stage.path("file.part"), off_t(length)) == 0)
@@ -69,21 +69,21 @@ struct DamagedDataTests {
         expect(served, toBe: Self.size - intact)
     }
 
-    @Test(.timeLimit(.minutes(2))) func fetchesAllWhenThePartIsZeros() throws {
+    @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsZeros() throws {
         let (stage, _) = try staged()
         try #require(truncate(stage.path("file.part"), 0) == 0)
         try #require(truncate(stage.path("file.part"), off_t(Self.size)) == 0)
         expect(try finish(stage).served, toBe: Self.size)
     }
 
-    @Test(.timeLimit(.minutes(2))) func ignoresWhatIsBehindTheEnd() throws {
+    @Test(.timeLimit(.minutes(5))) func ignoresWhatIsBehindTheEnd() throws {
         let (stage, kept) = try staged()
         try #require(truncate(stage.path("file.part"), off_t(Self.size + 12_345)) == 0)
         expect(try finish(stage).served, toBe: Self.size - kept)
     }
 
     /// Another file of the same size stands at the part's name.
-    @Test(.timeLimit(.minutes(2))) func fetchesAllWhenThePartIsAnotherFile() throws {
+    @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsAnotherFile() throws {
         let (stage, _) = try staged()
         try Content(size: Self.size, seed: 61).write(to: stage.path("file.part"))
         expect(try finish(stage).served, toBe: Self.size)
@@ -143,7 +143,7 @@ struct DamagedManifestTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func survivesEveryTruncation() throws {
+    @Test(.timeLimit(.minutes(5))) func survivesEveryTruncation() throws {
         let leftover = try leftover()
         let count = leftover.manifest.count
         let lengths = Set(stride(from: 0, to: count, by: max(1, count / 50)))
@@ -153,7 +153,7 @@ struct DamagedManifestTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func survivesSingleFlippedBits() throws {
+    @Test(.timeLimit(.minutes(5))) func survivesSingleFlippedBits() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("flipped bits: seed \(seed)")
         var random = SplitMix64(seed: seed)

@@ -8,7 +8,7 @@ struct DestinationTests {
     private static let size: Int64 = 2_000_000
     private static let mine = Array("what was there before".utf8)
 
-    @Test(.timeLimit(.minutes(1))) func leavesAnExistingFileAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func leavesAnExistingFileAlone() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "file")
         for arguments in [["-o", "file"], ["-o", stage.path("file")], []] {
@@ -25,7 +25,7 @@ struct DestinationTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func replacesOnlyWhenPublishing() throws {
+    @Test(.timeLimit(.minutes(5))) func replacesOnlyWhenPublishing() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "file")
         // A run that is killed, one that fails, and one with the wrong checksum.
@@ -73,7 +73,7 @@ struct DestinationTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)), arguments: Obstacle.allCases, ["file", "file.part", "file.segget"])
+        .timeLimit(.minutes(5)), arguments: Obstacle.allCases, ["file", "file.part", "file.segget"])
     func touchesNothingThatIsNoFile(obstacle: Obstacle, name: String) throws {
         let stage = try Stage(size: Self.size)
         try obstacle.make(at: stage.path(name))
@@ -94,7 +94,7 @@ struct DestinationTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func overwritesNothingThatAppearsMeanwhile() throws {
+    @Test(.timeLimit(.minutes(5))) func overwritesNothingThatAppearsMeanwhile() throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.pace = 1_000_000 }
         let process = try stage.start(["-x", "4"])
@@ -115,7 +115,7 @@ struct DestinationTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func needsAFolder() throws {
+    @Test(.timeLimit(.minutes(5))) func needsAFolder() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "plain")
         for arguments in [
@@ -129,7 +129,7 @@ struct DestinationTests {
         #expect(stage.origin.bytesServed == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func savesInTheFolderThatIsAskedFor() throws {
+    @Test(.timeLimit(.minutes(5))) func savesInTheFolderThatIsAskedFor() throws {
         let stage = try Stage(size: Self.size)
         try FileManager.default.createDirectory(
             atPath: stage.path("sub"), withIntermediateDirectories: false)
@@ -143,7 +143,7 @@ struct DestinationTests {
     }
 
     /// A name that leaves no room for `.segget~` behind it.
-    @Test(.timeLimit(.minutes(1)), arguments: [247, 248, 250, 255, 300])
+    @Test(.timeLimit(.minutes(5)), arguments: [247, 248, 250, 255, 300])
     func leavesNothingBehindForANameThatIsTooLong(length: Int) throws {
         let stage = try Stage(size: Self.size)
         let name = String(repeating: "n", count: length)
@@ -157,7 +157,7 @@ struct DestinationTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func saysWhenAFolderCannotBeWritten(wasBegun: Bool) throws {
         let disk = try Tmpfs(size: 16 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -198,7 +198,7 @@ struct HostileNameTests {
         ),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: dispositions)
+    @Test(.timeLimit(.minutes(5)), arguments: dispositions)
     func staysInTheFolder(value: String, name: String) throws {
         let outside = try Sandbox()
         let folder = outside.path("a/b")

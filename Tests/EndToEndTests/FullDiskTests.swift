@@ -17,7 +17,7 @@ struct FullDiskTests {
         #expect(errno == ENOSPC)
     }
 
-    @Test(.timeLimit(.minutes(1))) func refusesBeforeAnythingIsFetched() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesBeforeAnythingIsFetched() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         let outcome = try stage.run()
@@ -31,7 +31,7 @@ struct FullDiskTests {
     }
 
     /// There is room for the data, but not for the manifest.
-    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 2])
+    @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 2])
     func refusesWhenTheManifestDoesNotFit(sparePages: Int64) throws {
         let data = (Self.size + 4095) / 4096 * 4096
         let disk = try Tmpfs(size: data + sparePages * 4096)
@@ -50,7 +50,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func leavesNothingOnADiskThatIsFullAlready(tellsSize: Bool) throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: 500_000, in: disk.path)
@@ -66,7 +66,7 @@ struct FullDiskTests {
     }
 
     /// Nothing can be reserved where the size is not known.
-    @Test(.timeLimit(.minutes(1))) func stopsInOrderWhenAStreamFillsTheDisk() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenAStreamFillsTheDisk() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.hideSize()
@@ -84,7 +84,7 @@ struct FullDiskTests {
     }
 
     /// The data has its space; the manifest finds none to grow.
-    @Test(.timeLimit(.minutes(1))) func stopsInOrderWhenTheManifestCannotGrow() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheManifestCannotGrow() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.bendGET { $0.pace = 60_000 }
@@ -116,7 +116,7 @@ struct FullDiskTests {
     }
 
     /// ulimit -f: more than so many blocks may not be written, and a signal would end the process.
-    @Test(.timeLimit(.minutes(1))) func survivesALimitOnTheSizeOfFiles() throws {
+    @Test(.timeLimit(.minutes(5))) func survivesALimitOnTheSizeOfFiles() throws {
         let stage = try Stage(size: Self.size)
         let outcome = try ChildProcess.run(
             "/bin/sh",

@@ -52,7 +52,7 @@ struct KillTests {
 
     /// Kills that do not wait for progress, at any moment from the start on: also before there is a
     /// manifest, and while old data is still being checked.
-    @Test(.timeLimit(.minutes(2))) func survivesKillsAtAnyMoment() throws {
+    @Test(.timeLimit(.minutes(5))) func survivesKillsAtAnyMoment() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kills at any moment: seed \(seed)")
         var random = SplitMix64(seed: seed)

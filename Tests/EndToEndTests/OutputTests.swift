@@ -5,7 +5,7 @@ import Testing
 
 /// What a run prints where no terminal is: plain lines, nothing, JSON.
 struct OutputTests {
-    @Test(.timeLimit(.minutes(1))) func quietPrintsNothingOnSuccess() throws {
+    @Test(.timeLimit(.minutes(5))) func quietPrintsNothingOnSuccess() throws {
         let stage = try Stage(size: 2_000_000)
         try stage.leavePart(each: 200_000)
         // Damage and a server without validators are worth a note, but not here.
@@ -17,7 +17,7 @@ struct OutputTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(1))) func quietPrintsErrors() throws {
+    @Test(.timeLimit(.minutes(5))) func quietPrintsErrors() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0 = .text(404) }
         let outcome = try stage.run(["-q"])
@@ -27,7 +27,7 @@ struct OutputTests {
     }
 
     /// The server falls silent for longer than the speed looks back.
-    @Test(.timeLimit(.minutes(1))) func speedFallsToZeroWhenTheServerStalls() throws {
+    @Test(.timeLimit(.minutes(5))) func speedFallsToZeroWhenTheServerStalls() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET {
             $0.stallAfter = 200_000
@@ -67,7 +67,7 @@ struct OutputTests {
         #expect(!outcome.errorOutput.contains("\r"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func jsonIsAsDocumented() throws {
+    @Test(.timeLimit(.minutes(5))) func jsonIsAsDocumented() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0.pace = 500_000 }
         let checksum = "sha-256:\(stage.content.sha256Hex)"
@@ -96,7 +96,7 @@ struct OutputTests {
     }
 
     /// Whoever reads the events goes away: the download goes on.
-    @Test(.timeLimit(.minutes(1))) func jsonNobodyReadsDoesNotEndTheDownload() throws {
+    @Test(.timeLimit(.minutes(5))) func jsonNobodyReadsDoesNotEndTheDownload() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0.pace = 500_000 }
         let outcome = try ChildProcess.run(

@@ -16,7 +16,7 @@ struct PublishingCrashTests {
         return outcome
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [[], ["--overwrite"], ["--checksum"]])
+    @Test(.timeLimit(.minutes(5)), arguments: [[], ["--overwrite"], ["--checksum"]])
     func renamesWhatWasAboutToBeRenamed(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
@@ -28,7 +28,7 @@ struct PublishingCrashTests {
     }
 
     /// The rename was done, the removal of the manifest was not.
-    @Test(.timeLimit(.minutes(1))) func tidiesUpAfterTheRename() throws {
+    @Test(.timeLimit(.minutes(5))) func tidiesUpAfterTheRename() throws {
         let stage = try Stage(size: Self.size)
         try stage.content.write(to: stage.path("file"))
         try stage.writeManifest(try stage.finishedRecords(try stage.identity(of: "file")))
@@ -39,7 +39,7 @@ struct PublishingCrashTests {
     }
 
     /// Where renameat2(2) is unknown, link(2) comes before unlink(2): both names may be there.
-    @Test(.timeLimit(.minutes(1))) func tidiesUpBetweenLinkAndUnlink() throws {
+    @Test(.timeLimit(.minutes(5))) func tidiesUpBetweenLinkAndUnlink() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         try FileManager.default.linkItem(
@@ -51,7 +51,7 @@ struct PublishingCrashTests {
     }
 
     /// The data did not survive, although the record did: a power cut.
-    @Test(.timeLimit(.minutes(1))) func fetchesAgainWhatWasLost() throws {
+    @Test(.timeLimit(.minutes(5))) func fetchesAgainWhatWasLost() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         try stage.damage("file.part", at: Self.size - 1)
@@ -64,7 +64,7 @@ struct PublishingCrashTests {
     }
 
     /// The same, found out after the rename: the file at the name is wrong.
-    @Test(.timeLimit(.minutes(1))) func trustsNoPublishedFileWithoutACheck() throws {
+    @Test(.timeLimit(.minutes(5))) func trustsNoPublishedFileWithoutACheck() throws {
         let stage = try Stage(size: Self.size)
         try stage.content.write(to: stage.path("file"))
         try stage.writeManifest(try stage.finishedRecords(try stage.identity(of: "file")))
@@ -78,7 +78,7 @@ struct PublishingCrashTests {
     }
 
     /// Another file has taken the name since.
-    @Test(.timeLimit(.minutes(1))) func replacesNothingThatCameLater() throws {
+    @Test(.timeLimit(.minutes(5))) func replacesNothingThatCameLater() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         try stage.write(Array("mine".utf8), to: "file")
@@ -92,7 +92,7 @@ struct PublishingCrashTests {
     }
 
     /// The digest that is asked for now is not the one of what was finished.
-    @Test(.timeLimit(.minutes(1))) func finishesNothingWithAWrongDigest() throws {
+    @Test(.timeLimit(.minutes(5))) func finishesNothingWithAWrongDigest() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         let wrong = "md5:" + String(repeating: "0", count: 32)
@@ -102,7 +102,7 @@ struct PublishingCrashTests {
     }
 
     /// The record is about a part that is not there any more.
-    @Test(.timeLimit(.minutes(1))) func ignoresARecordAboutAnotherFile() throws {
+    @Test(.timeLimit(.minutes(5))) func ignoresARecordAboutAnotherFile() throws {
         let stage = try Stage(size: Self.size)
         var other = try { () -> FileIdentity in
             try stage.leaveFinishedPart()

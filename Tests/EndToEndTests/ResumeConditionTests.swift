@@ -104,7 +104,7 @@ struct ResumeConditionTests {
             path: "/other/file", message: nil),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: changes)
+    @Test(.timeLimit(.minutes(5)), arguments: changes)
     func resumesOnlyOnTheSameFile(change: Change) throws {
         let stage = try Stage(size: Self.size)
         stage.change(change.prepare)
@@ -138,7 +138,7 @@ struct ResumeConditionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func refusesAPartWithoutManifest() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesAPartWithoutManifest() throws {
         let stage = try Stage(size: Self.size)
         try stage.leavePart(each: 200_000)
         try stage.remove("file.segget")
@@ -154,7 +154,7 @@ struct ResumeConditionTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func refusesAManifestThatIsNotOurs() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesAManifestThatIsNotOurs() throws {
         let stage = try Stage(size: Self.size)
         try stage.leavePart(each: 200_000)
         try stage.write(Array("my notes on seggets\n".utf8), to: "file.segget")
@@ -171,7 +171,7 @@ struct ResumeConditionTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func neverResumesFromDataWithAWrongChecksum() throws {
+    @Test(.timeLimit(.minutes(5))) func neverResumesFromDataWithAWrongChecksum() throws {
         let stage = try Stage(size: Self.size)
         let wrong = "sha-256:" + String(repeating: "ab", count: 32)
         let right = "sha-256:\(stage.content.sha256Hex)"
@@ -195,7 +195,7 @@ struct ResumeConditionTests {
     }
 
     /// The server answers HEAD with another version; its GET still serves the one we have.
-    @Test(.timeLimit(.minutes(1))) func throwsNothingAwayBecauseOfHEADAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func throwsNothingAwayBecauseOfHEADAlone() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
         stage.change { offer in

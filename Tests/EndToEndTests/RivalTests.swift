@@ -7,7 +7,7 @@ import Testing
 struct RivalTests {
     private static let size: Int64 = 3_000_000
 
-    @Test(.timeLimit(.minutes(1)), arguments: [[], ["--overwrite"], ["--no-resume"]])
+    @Test(.timeLimit(.minutes(5)), arguments: [[], ["--overwrite"], ["--no-resume"]])
     func theSecondFailsAtOnce(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.pace = 200_000 }
@@ -24,7 +24,7 @@ struct RivalTests {
         #expect(stage.origin.bytesServed <= Self.size + Stage.stolen)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func ofManyOneWins(hasPart: Bool) throws {
         let stage = try Stage(size: Self.size)
         if hasPart { try stage.leavePart(each: 200_000) }
@@ -44,7 +44,7 @@ struct RivalTests {
     }
 
     /// Many that start while one after the other finishes, with nothing to wait for.
-    @Test(.timeLimit(.minutes(1))) func aStampedeLeavesOneRightFile() throws {
+    @Test(.timeLimit(.minutes(5))) func aStampedeLeavesOneRightFile() throws {
         let stage = try Stage(size: 50_000)
         for _ in 0..<4 {
             let rivals = try (0..<6).map { _ in try stage.start(["-q", "--overwrite"]) }
@@ -58,7 +58,7 @@ struct RivalTests {
     }
 
     /// The lock goes with the process that holds it.
-    @Test(.timeLimit(.minutes(1))) func theSecondTakesOverWhenTheFirstIsKilled() throws {
+    @Test(.timeLimit(.minutes(5))) func theSecondTakesOverWhenTheFirstIsKilled() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
         let outcome = try stage.run(["--json"])

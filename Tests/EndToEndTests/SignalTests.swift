@@ -24,7 +24,7 @@ struct SignalTests {
         return outcome
     }
 
-    @Test(.timeLimit(.minutes(2))) func stopsInOrderAndResumesAgainAndAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderAndResumesAgainAndAgain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("signals: seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -58,7 +58,7 @@ struct SignalTests {
         #expect(stage.bytesServed(after: requests) <= size - kept + Stage.stolen)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 2])
+    @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 2])
     func recordsAllThatArrived(index: Int) throws {
         let (signal, code, _) = Self.signals[index]
         let stage = try Stage(size: 4_000_000)
@@ -75,7 +75,7 @@ struct SignalTests {
         #expect(stage.recorded() == arrived)
     }
 
-    @Test(.timeLimit(.minutes(1))) func stopsWhileProbing() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileProbing() throws {
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
         let process = try stage.start()
@@ -85,7 +85,7 @@ struct SignalTests {
         #expect(try stage.names().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func stopsWhileWaitingForARetry() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileWaitingForARetry() throws {
         let stage = try Stage(size: 4_000_000)
         try stage.leavePart(each: 200_000)
         stage.bendGET { reply in
@@ -99,7 +99,7 @@ struct SignalTests {
     }
 
     /// The server is gone when the run begins.
-    @Test(.timeLimit(.minutes(1))) func stopsWhileTheServerIsDown() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileTheServerIsDown() throws {
         let stage = try Stage(size: 4_000_000)
         try stage.leavePart(each: 200_000)
         stage.origin.refuseConnections()
@@ -114,7 +114,7 @@ struct SignalTests {
     }
 
     /// The original URL is being resolved again, by a server that does not answer.
-    @Test(.timeLimit(.minutes(1))) func stopsWhileResolvingAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileResolvingAgain() throws {
         let stage = try Stage(size: 4_000_000)
         stage.change { offer in
             offer.bend = { request, reply in
@@ -133,7 +133,7 @@ struct SignalTests {
     }
 
     /// The whole file is there, and only its digest is not finished.
-    @Test(.timeLimit(.minutes(2))) func stopsWhileTheDigestIsComputed() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileTheDigestIsComputed() throws {
         let size: Int64 = 1_500_000_000
         let stage = try Stage(size: size)
         try stage.leaveWholePart()
@@ -148,7 +148,7 @@ struct SignalTests {
     }
 
     /// After a crash in the middle of publishing a large file is checked once more, without network.
-    @Test(.timeLimit(.minutes(2))) func stopsWhileFinishingAfterACrash() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileFinishingAfterACrash() throws {
         let stage = try Stage(size: 2_000_000_000)
         try stage.leaveWholePart(publishing: true)
         stage.origin.stop()
@@ -162,7 +162,7 @@ struct SignalTests {
     }
 
     /// What takes long while stopping is not waited for when the signal comes again.
-    @Test(.timeLimit(.minutes(1))) func stopsAtOnceOnTheSecondSignal() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsAtOnceOnTheSecondSignal() throws {
         let stage = try Stage(size: 4_000_000)
         stage.bendGET { $0.stallAfter = 100_000 }
         // Standard error is a pipe that is full: reporting the first stop takes for ever.
@@ -182,7 +182,7 @@ struct SignalTests {
     }
 
     /// nohup(1) ignores SIGHUP before it starts a program.
-    @Test(.timeLimit(.minutes(1))) func aHangUpThatIsIgnoredStaysIgnored() throws {
+    @Test(.timeLimit(.minutes(5))) func aHangUpThatIsIgnoredStaysIgnored() throws {
         let stage = try Stage(size: 1_000_000)
         stage.bendGET { $0.pace = 1_000_000 }
         let process = try ChildProcess(

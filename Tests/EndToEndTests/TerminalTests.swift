@@ -63,7 +63,7 @@ struct TerminalTests {
         return lines.count == 1 && lines[0].contains("%") && lines[0].count < width
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [80, 40, 20])
+    @Test(.timeLimit(.minutes(5)), arguments: [80, 40, 20])
     func showsOneLineThatFits(width: Int) throws {
         let stage = try staged()
         let screen = try start(stage, width: width)
@@ -94,7 +94,7 @@ struct TerminalTests {
         #expect(!text.contains("%"), "\(text)")
     }
 
-    @Test(.timeLimit(.minutes(1))) func survivesResizing() throws {
+    @Test(.timeLimit(.minutes(5))) func survivesResizing() throws {
         let stage = try staged()
         let screen = try start(stage, width: 80)
         #expect(try eventually { try showsOneLine(screen, width: 80) })
