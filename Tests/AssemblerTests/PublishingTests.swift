@@ -182,6 +182,24 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
+    @Test(arguments: 0..<3)
+    func leavesEverythingWhenItIsCancelled(asks: Int) throws {
+        try crashBeforeRename()
+        var asked = 0
+        let digest = try #require(Digest(.md5, Array(repeating: 0, count: 16)))
+        let file = try Publishing.recover(
+            folder: folder.path, name: Sample.name, fullURL: sample.request.fullURL,
+            checksum: asks == 0 ? nil : digest
+        ) {
+            asked += 1
+            return asked > asks
+        }
+        #expect(file == nil)
+        #expect(asked > 0)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+        #expect(try recover() != nil, "the next run finishes it")
+    }
+
     @Test func findsNothingInAnEmptyFolder() throws {
         #expect(try recover() == nil)
         #expect(folder.names.isEmpty)

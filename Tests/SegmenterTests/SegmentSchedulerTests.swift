@@ -76,10 +76,17 @@ import Testing
             case .stolen(_, let victim):
                 guard let old = before.segments[victim]?.rest else { return "no such victim" }
                 if !before.unassigned.isEmpty { return "stolen although there was free work" }
-                if range.end != old.end || range.start <= old.start { return "not a tail" }
-                if range.count < SegmentScheduler.shortestSteal { return "too short" }
-                if scheduler.segments[victim]?.end != range.start { return "both fetch it" }
-                work[victim] = ByteRange(old.start, range.start)
+                let speed = rates[victim] ?? 0
+                if speed <= 0 { return "nobody knows that the victim is late" }
+                let isLate = Double(old.count) / speed >= SegmentScheduler.wholeStealTime
+                if range.end != old.end || range.start < old.start { return "not a tail" }
+                if range == old || range.count < SegmentScheduler.shortestSteal, !isLate {
+                    return "too little, or too much"
+                }
+                if (scheduler.segments[victim]?.end ?? old.start) != range.start {
+                    return "both fetch it"
+                }
+                work[victim] = range == old ? nil : ByteRange(old.start, range.start)
             }
             return nil
         }
@@ -116,13 +123,15 @@ import Testing
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4:
             guard let rest = model.work[connection] else { break }
-            let isAll = Bool.random(using: &random)
             // At times a byte too many, or one that was there before.
-            let reached = Int64.random(in: rest.start - 1...rest.end + 1, using: &random)
-            model.advance(connection, to: isAll ? rest.end : reached)
+            let reached = [
+                rest.end, rest.end, rest.end - 1, rest.end + 1, rest.start - 1, rest.start,
+                Int64.random(in: rest.start...rest.end, using: &random),
+            ].randomElement(using: &random)
+            model.advance(connection, to: reached ?? rest.end)
         case 4..<8:
             model.rates[connection] =
-                [nil, 0, Double.random(in: 1...1e9, using: &random)]
+                [nil, 0, Double(1 << Int.random(in: 8...30, using: &random))]
                 .randomElement(using: &random) ?? nil
             if model.work[connection] == nil { return model.assign(connection) }
         case 8: model.release(connection)
@@ -193,22 +202,29 @@ import Testing
         #expect(scheduler.segments[0]?.rest == ByteRange(0, 5 << 20))
     }
 
-    /// Bytes that another connection has left, its speed, and whether its tail is worth a request.
+    /// Bytes that another connection has left, its speed, and how many of them an equally fast
+    /// one takes.
     @Test(
         arguments: [
-            (64 << 20, 10e6, true), (64 << 20, nil, false), (64 << 20, 0, false),
+            (64 << 20, 10e6, 32 << 20), (64 << 20, nil, 0), (64 << 20, 0, 0),
             // Over within a quarter of a second.
-            (2_400_000, 10e6, false), (2_600_000, 10e6, true),
-            // Less than 128 KiB for the thief, who is as fast.
-            (255 << 10, 1e5, false), (257 << 10, 1e5, true),
-        ] as [(Int64, Double?, Bool)])
-    func stealsOnlyWhatIsWorthARequest(left: Int64, speed: Double?, isWorthIt: Bool) {
+            (2_400_000, 10e6, 0), (2_600_000, 10e6, 1_300_000),
+            // Less than 128 KiB for the thief, or for the victim: not worth a request,
+            (255 << 10, 2e5, 0), (257 << 10, 2e5, 257 << 9),
+            // but taken whole from one that may never come back.
+            (255 << 10, 1e5, 255 << 10), (300 << 10, 1e5, 150 << 10), (1, 0.1, 1), (1, 1, 0),
+        ] as [(Int64, Double?, Int64)])
+    func stealsOnlyWhatIsWorthARequest(left: Int64, speed: Double?, taken: Int64) {
         var scheduler = SegmentScheduler(size: left)
         #expect(scheduler.adopt(ByteRange(0, left), by: 0) == true)
         var rates: [Int: Double] = [1: speed ?? 1e6]
         rates[0] = speed
+        let idle = scheduler.assign(1, rates: rates, connections: 2, maySteal: false)
+        #expect(idle == nil)
         let stolen = scheduler.assign(1, rates: rates, connections: 2)
-        #expect(stolen == (isWorthIt ? .stolen(ByteRange(left - left / 2, left), from: 0) : nil))
+        #expect(stolen == (taken > 0 ? .stolen(ByteRange(left - taken, left), from: 0) : nil))
+        let kept = ByteRange(0, left - taken)
+        #expect(scheduler.segments[0]?.rest == (kept.isEmpty ? nil : kept))
     }
 
     @Test func handsOutWorkForAFileOfUnknownSize() {
