@@ -31,13 +31,15 @@ struct ChangeEndToEndTests {
         }
     }
 
-    /// An origin that replaces the file after so many GETs each.
+    /// An origin that replaces the file after so many GETs each; those of a single byte, which only
+    /// look whether the file is still the same, do not count.
     private static func trial(
         _ versions: [Version], after count: Int, _ validator: Validator
     ) throws -> WireTrial {
         let tally = Tally()
         return try WireTrial(sendBuffer: 64 << 10) { request, _ in
-            let served = request.method == "GET" ? tally.add() - 1 : tally.count()
+            let counts = request.method == "GET" && request.range?.last != 0
+            let served = counts ? tally.add() - 1 : tally.count()
             return versions[min(served / count, versions.count - 1)].reply(request, validator)
         }
     }
@@ -69,16 +71,10 @@ struct ChangeEndToEndTests {
 
     @Test(arguments: [Validator.etag, .date, .weak])
     func aSecondChangeEnds(validator: Validator) async throws {
-        // Each lasts for the checks after the first change, and for some segments.
-        let versions = (1...20).map { Version($0, size: 6_000_000) }
-        let trial = try Self.trial(versions, after: 18, validator)
+        // Long enough for all that finds out about a change, too short for the whole file.
+        let versions = (1...5).map { Version($0, size: 12_000_000) }
+        let trial = try Self.trial(versions, after: 12, validator)
         let outcome = try await trial.run("-x", "3")
-        let code = try #require(outcome.exitCode)
-        #expect([0, 76].contains(code), "\(outcome.errorOutput)")
-        guard code == 76 else {
-            try expectOneVersion(trial, versions)
-            return
-        }
         try trial.expectFailure(outcome, code: 76, kind: "remote_changed")
         #expect(outcome.errorOutput.contains("and again after starting over"))
         #expect(try outcome.notices("started_over").count == 1)
