@@ -118,6 +118,7 @@ extension Fetch {
         resolutions = receivedSoFar == receivedAtResolution ? resolutions + 1 : 1
         receivedAtResolution = receivedSoFar
         guard resolutions <= Self.patience else {
+            guard !isServed else { return }
             fail(
                 isRefusal(status)
                     ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
@@ -130,6 +131,10 @@ extension Fetch {
         }
     }
 
+    /// Whether some connection gets its bytes: then one that is refused is perhaps only one too many,
+    /// and waits.
+    private var isServed: Bool { slots.contains { $0.writer != nil } }
+
     /// The original URL was resolved again.
     func resolved(_ resolution: Probe.Resolution) {
         resolving = nil
@@ -139,8 +144,6 @@ extension Fetch {
             pump(monotonicSeconds())
         case .changed(let breach): finish(.changed(breach))
         case .failed(let reason):
-            // While others get their bytes, this connection is perhaps only one too many.
-            let isServed = slots.contains { $0.writer != nil }
             guard isServed || receivedSoFar > receivedAtResolution else {
                 fail(reason)
                 return
