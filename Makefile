@@ -25,7 +25,8 @@ build:
 test:
 	scripts/packages.sh test
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	# One test after the other: most wait for processes and networks, and each has a limit of time.
+	$(SWIFT) test --skip-build --no-parallel
 
 demo: build
 	scripts/packages.sh demo
