@@ -256,11 +256,14 @@ extension Assembly {
     /// Any thread may call this.
     package func interrupt() { follower?.interrupt() }
 
-    /// Records what arrived and stops the helper threads.
+    /// Records what arrived, stops the helper threads, and lets go of the part's lock.
     ///
     /// The part and the manifest stay.
     package func stop() throws(AssemblyError) {
-        defer { stopThreads() }
+        defer {
+            stopThreads()
+            file.unlock()
+        }
         for writer in writers { retire(writer) }
         try record()
     }
@@ -273,7 +276,10 @@ extension Assembly {
     /// - Throws: `digestMismatch` (the part stays, and is not continued by a later run),
     ///   `destinationExists`, `io`.
     package func publish(size: Int64) throws(AssemblyError) -> PublishedFile? {
-        defer { stopThreads() }
+        defer {
+            stopThreads()
+            file.unlock()
+        }
         verifier?.stop()
         verifier = nil
         try record()

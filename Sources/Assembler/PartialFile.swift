@@ -84,6 +84,12 @@ package final class PartialFile: Sendable {
         }
     }
 
+    /// Lets go of the lock, when nothing will be written any more.
+    ///
+    /// The last reference may be some other thread's that is about to end: that must not decide
+    /// when the next run can open the part.
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
+
     /// Gives the file its final length and reserves its space, `size` bytes.
     ///
     /// - Throws: `noSpace` before anything is written, `io`.

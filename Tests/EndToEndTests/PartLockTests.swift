@@ -1,0 +1,21 @@
+import Assembler
+import TestSupport
+import Testing
+
+/// The lock on the part ends with the work, not with the last reference to it.
+struct PartLockTests {
+    @Test func anotherRunCanBeginAsSoonAsTheLastHasStopped() throws {
+        let sandbox = try Sandbox()
+        let request = Assembly.Request(
+            folder: sandbox.path, name: "file.bin", fullURL: "http://h/f", url: "http://h/f",
+            identity: RemoteIdentity(size: 10, etag: "\"a\""), servesRanges: true)
+        let first = try Assembly(request)
+        #expect(throws: AssemblyError.busy(path: sandbox.path("file.bin.part"))) {
+            _ = try Assembly(request)
+        }
+        try first.stop()
+        let second = try Assembly(request)
+        try second.stop()
+        withExtendedLifetime(first) {}
+    }
+}
