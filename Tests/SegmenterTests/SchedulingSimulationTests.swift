@@ -35,7 +35,9 @@ private struct Simulation {
     /// - Returns: Whether the file is complete.
     mutating func run() -> Bool {
         for connection in speeds.indices { feed(connection) }
-        while let next = nextEnd(), requests < 100_000 {
+        var steps = 0
+        while let next = nextEnd(), steps < 100_000 {
+            steps += 1
             let tick = now + Self.tick
             let ended = next.time <= tick ? next.connection : nil
             let passed = min(next.time, tick) - now
