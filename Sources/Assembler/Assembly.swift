@@ -272,10 +272,15 @@ extension Assembly {
     ///
     /// May block on the disk.
     ///
+    /// - Parameters:
+    ///   - size: Length of the file in bytes; all of them have arrived.
+    ///   - onVerified: Called on this thread between verifying and renaming.
     /// - Returns: What was published, or `nil` after `interrupt`.
     /// - Throws: `digestMismatch` (the part stays, and is not continued by a later run),
     ///   `destinationExists`, `io`.
-    package func publish(size: Int64) throws(AssemblyError) -> PublishedFile? {
+    package func publish(
+        size: Int64, onVerified: () -> Void = {}
+    ) throws(AssemblyError) -> PublishedFile? {
         defer {
             stopThreads()
             file.unlock()
@@ -295,6 +300,7 @@ extension Assembly {
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
         stopThreads()
+        onVerified()
         try file.finishAttributes(modified: request.modified)
         try file.sync()
         try journal.append(Manifest.Record(publishing: file.identity))

@@ -47,7 +47,11 @@ final class Journal {
     func append(_ record: Manifest.Record) throws(AssemblyError) {
         let line = Manifest.line(record, seed: seed)
         let error = writeFully(descriptor, line)
-        guard error == 0 else { throw .io(operation: "write", path: path, errno: error) }
+        guard error == 0 else {
+            // No torn line for a later one to be glued to.
+            _ = ftruncate(descriptor, off_t(length))
+            throw .io(operation: "write", path: path, errno: error)
+        }
         length += line.count
     }
 

@@ -19,6 +19,13 @@ struct DownloadRun: Sendable {
         var name: String
     }
 
+    /// What a fetch and whoever waits for it share.
+    private struct FetchTicket: Sendable {
+        var fetch: Int?
+        var isCancelled = false
+        var end: (Fetch.Outcome, DownloadProgress?) = (.cancelled, nil)
+    }
+
     /// What changes from one attempt to the next.
     private struct State {
         var target: Target?
@@ -255,8 +262,10 @@ struct DownloadRun: Sendable {
             connections: connections, policy: probe.policy, connecting: probe.connecting,
             headers: options.headers, headerOrigin: probe.url.origin, held: finding.held
         ) { await probe.resolveAgain(identity) }
-        let ticket = Monitor<(fetch: Int?, isCancelled: Bool)>((nil, false))
-        return await withTaskCancellationHandler {
+        // The outcome goes through the lock, and with it everything that the loop thread did to the
+        // assembly, which is this task's again from here on.
+        let ticket = Monitor(FetchTicket())
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isTaken = loop.perform { [loop, tell] worker in
                     let reporter = ProgressReporter(started: started, earlier: received) {
@@ -265,12 +274,15 @@ struct DownloadRun: Sendable {
                     let fetch = Fetch(
                         setup, assembly: assembly, worker: worker, loop: loop, reporter: reporter,
                         tell: { tell(.notice($0)) }
-                    ) { continuation.resume(returning: ($0, reporter.last)) }
+                    ) { outcome in
+                        ticket.withLock { $0.end = (outcome, reporter.last) }
+                        continuation.resume()
+                    }
                     ticket.withLock { $0.fetch = fetch.id }
                     fetch.start(now: monotonicSeconds())
                     if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
                 }
-                if !isTaken { continuation.resume(returning: (.cancelled, nil)) }
+                if !isTaken { continuation.resume() }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }
@@ -278,18 +290,24 @@ struct DownloadRun: Sendable {
                 ticket.withLock { $0.fetch }.flatMap(worker.fetch)?.cancel()
             }
         }
+        return ticket.withLock { $0.end }
     }
 
     private func publish(
         _ assembly: Assembly, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
         _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile {
-        if var progress = last {
-            progress.phase = .verifying
+        let phase: @Sendable (DownloadProgress.Phase) -> Void = { [tell] phase in
+            guard var progress = last else { return }
+            progress.phase = phase
+            progress.elapsed = monotonicSeconds() - started
             tell(.progress(progress))
         }
+        phase(.verifying)
         let outcome = await withTaskCancellationHandler {
-            await onDiskResult { () throws(AssemblyError) in try assembly.publish(size: size) }
+            await onDiskResult { () throws(AssemblyError) in
+                try assembly.publish(size: size) { phase(.publishing) }
+            }
         } onCancel: {
             assembly.interrupt()
         }

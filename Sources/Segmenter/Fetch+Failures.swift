@@ -43,7 +43,7 @@ extension Fetch {
     private func refuse(_ index: Int, _ status: Int) {
         if setup.isOneStream {
             retry(index, .status(status))
-        } else if isRefusal(status) || status == 404 || status == 410 {
+        } else if isRefusal(status) || [404, 410].contains(status) || (300..<400).contains(status) {
             resolve(index, because: status)
         } else if isTransient(status) {
             retry(index, .status(status))

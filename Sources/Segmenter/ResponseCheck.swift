@@ -30,7 +30,7 @@ struct ResponseCheck: Sendable {
         case 206: asked == nil ? .breach(.unexpectedStatus(206)) : partial(reply)
         case 200: whole(reply)
         case 416: .breach(.rangeNotSatisfiable)
-        case 201..<400: .breach(.unexpectedStatus(reply.status))
+        case 201..<300, 304: .breach(.unexpectedStatus(reply.status))
         default: .status(reply.status)
         }
     }

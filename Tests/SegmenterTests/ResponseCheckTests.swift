@@ -203,7 +203,7 @@ import Testing
         arguments: [
             (201, .breach(.unexpectedStatus(201))), (204, .breach(.unexpectedStatus(204))),
             (205, .breach(.unexpectedStatus(205))), (207, .breach(.unexpectedStatus(207))),
-            (301, .breach(.unexpectedStatus(301))), (302, .breach(.unexpectedStatus(302))),
+            (301, .status(301)), (302, .status(302)),
             (304, .breach(.unexpectedStatus(304))), (416, .breach(.rangeNotSatisfiable)),
             (400, .status(400)), (401, .status(401)), (403, .status(403)), (404, .status(404)),
             (410, .status(410)), (412, .status(412)), (429, .status(429)), (500, .status(500)),
