@@ -60,6 +60,7 @@ package final class Assembly: @unchecked Sendable {
     private let syncer: Syncer
     private var verifier: ExtentVerifier?
     private var isStopped = false
+    private let isInterrupted = Monitor(false)
 
     /// What is on the disk, recorded and checked.
     package private(set) var recorded: ExtentMap = ExtentMap()
@@ -104,12 +105,13 @@ package final class Assembly: @unchecked Sendable {
                 startedOver = nil
                 resumed = manifest
             }
+            // Before anything is thrown away: the old part's space is the new one's.
+            if let size = request.identity.size { try file.checkSpace(for: size) }
             if resumed == nil, (file.initialSize ?? 0) > 0 {
                 // A new file, so that nothing of the old one can ever show through.
                 try folder.remove(file.name)
                 file = try PartialFile(folder: folder, name: file.name)
             }
-            if let size = request.identity.size { try file.checkSpace(for: size) }
             // Before the part has a length: without a manifest it would be taken for a foreign one.
             let journal = try Journal(
                 folder: folder, name: manifestName,
@@ -254,7 +256,10 @@ extension Assembly {
     /// Makes a blocking `publish` on another thread give up.
     ///
     /// Any thread may call this.
-    package func interrupt() { follower?.interrupt() }
+    package func interrupt() {
+        isInterrupted.withLock { $0 = true }
+        follower?.interrupt()
+    }
 
     /// Records what arrived, stops the helper threads, and lets go of the part's lock.
     ///
@@ -266,6 +271,7 @@ extension Assembly {
         }
         for writer in writers { retire(writer) }
         try record()
+        if let failure = stopThreads() { throw failure }
     }
 
     /// Verifies the complete file of `size` bytes and gives it its name.
@@ -296,10 +302,12 @@ extension Assembly {
         for digest in expected {
             let actual = computed.first { $0.algorithm == digest.algorithm }
             guard let actual, actual != digest else { continue }
-            try reject(actual)
+            reject(actual)
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
-        stopThreads()
+        // What could not be written through is told once, here: it must not be published.
+        if let failure = stopThreads() { throw failure }
+        guard !isInterrupted.withLock({ $0 }) else { return nil }
         onVerified()
         try file.finishAttributes(modified: request.modified)
         try file.sync()
@@ -318,22 +326,32 @@ extension Assembly {
         return digests + [Digest(crc32: crc)]
     }
 
-    /// Writes a manifest that says what is wrong with the part and vouches for none of its bytes.
-    private func reject(_ actual: Digest) throws(AssemblyError) {
+    /// Has the manifest say what is wrong with the part, and vouch for none of its bytes.
+    ///
+    /// That the digest is wrong is the error to tell, whatever else fails: the record is appended
+    /// first, which needs the least space, and the extents are taken out when that can be done.
+    private func reject(_ actual: Digest) {
         stopThreads()
-        let manifestName = Journal.name(for: request.name)
-        _ = try Journal(
-            folder: folder, name: manifestName, header: journal.header,
-            records: [Manifest.Record(rejected: actual.description)])
+        let record = Manifest.Record(rejected: actual.description)
+        try? journal.append(record)
+        _ = try? Journal(
+            folder: folder, name: Journal.name(for: request.name), header: journal.header,
+            records: [record])
     }
 
-    private func stopThreads() {
+    /// Ends the helper threads.
+    ///
+    /// - Returns: What failed in making data durable, once.
+    @discardableResult
+    private func stopThreads() -> AssemblyError? {
         verifier?.stop()
         verifier = nil
-        guard !isStopped else { return }
+        guard !isStopped else { return nil }
         isStopped = true
-        syncer.stop()
+        let failure = syncer.stop()
         follower?.interrupt()
         follower?.join()
+        try? folder.remove(JournalRewrite.name(for: Journal.name(for: request.name)))
+        return failure
     }
 }

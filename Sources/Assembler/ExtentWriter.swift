@@ -29,9 +29,9 @@ package final class ExtentWriter {
         var written = 0
         while written < count {
             let step = pwrite(descriptor, bytes + written, count - written, off_t(position))
-            if step < 0 {
-                if errno == EINTR { continue }
-                return errno
+            if step <= 0 {
+                if step < 0, errno == EINTR { continue }
+                return step < 0 ? errno : EIO
             }
             crc = CRC32.update(crc, bytes + written, step)
             written += step

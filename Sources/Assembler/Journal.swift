@@ -32,6 +32,8 @@ final class Journal {
         length = rewrite.length
         do throws(AssemblyError) {
             try folder.rename(JournalRewrite.name(for: name), to: name)
+            // The part must never outlive the manifest in a power cut.
+            try folder.sync()
         } catch {
             close(descriptor)
             throw error

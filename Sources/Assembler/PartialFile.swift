@@ -186,9 +186,9 @@ func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0 {
-            if errno == EINTR { continue }
-            return errno
+        if count <= 0 {
+            if count < 0, errno == EINTR { continue }
+            return count < 0 ? errno : EIO
         }
         rest = rest.dropFirst(count)
     }

@@ -109,7 +109,7 @@ package enum Publishing {
                 try folder.remove(partName)
             }
             try folder.sync()
-            try folder.remove(manifestName)
+            try removeManifest(manifestName, in: folder)
             return file
         case .rename:
             let part = try PartialFile(folder: folder, name: partName)
@@ -119,9 +119,16 @@ package enum Publishing {
             else { return nil }
             try part.sync()
             try rename(part, to: name, overwrite: false)
-            try folder.remove(manifestName)
+            try removeManifest(manifestName, in: folder)
             return file
         }
+    }
+
+    private static func removeManifest(
+        _ name: String, in folder: Folder
+    ) throws(AssemblyError) {
+        try folder.remove(name)
+        try folder.remove(JournalRewrite.name(for: name))
     }
 
     /// The facts of an open file, when all its bytes have the checksums that the manifest says and

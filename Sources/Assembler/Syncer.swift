@@ -61,10 +61,18 @@ final class Syncer: Sendable {
                 guard isDirty else { continue }
                 // Data before the journal that vouches for it.
                 Self.keep(monitor) { () throws(AssemblyError) in
-                    guard fdatasync(file.descriptor) == 0 else { throw file.failure("fdatasync") }
+                    guard fdatasync(file.descriptor) == 0 else {
+                        let failure = file.failure("fdatasync")
+                        // The kernel now takes what it could not write for clean. A later run has to
+                        // see what the disk really holds.
+                        posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
+                        throw failure
+                    }
                     guard fdatasync(journalDescriptor) == 0 else {
                         throw .io(operation: "fdatasync", path: journalPath, errno: errno)
                     }
+                    // A rewritten manifest has its name only when the folder is durable too.
+                    try file.folder.sync()
                 }
             }
         }
@@ -76,7 +84,6 @@ final class Syncer: Sendable {
     func noteRecorded() throws(AssemblyError) {
         let failure = monitor.withLock { state in
             state.isDirty = true
-            defer { state.failure = nil }
             return state.failure
         }
         if let failure { throw failure }
@@ -94,10 +101,13 @@ final class Syncer: Sendable {
     }
 
     /// Ends the thread and waits for its end.
-    func stop() {
+    ///
+    /// - Returns: What failed on the thread and was not told yet: the kernel says it only once.
+    func stop() -> AssemblyError? {
         monitor.withLock { $0.stop = true }
         thread.join()
         if let rewrite = takeRewrite() { close(rewrite.descriptor) }
+        return monitor.withLock { $0.failure }
     }
 
     private static func keep(
@@ -106,7 +116,7 @@ final class Syncer: Sendable {
         do throws(AssemblyError) {
             try body()
         } catch {
-            monitor.withLock { $0.failure = error }
+            monitor.withLock { $0.failure = $0.failure ?? error }
         }
     }
 }

@@ -63,7 +63,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 }
 
-/// A thread of our own, to be joined exactly once.
+/// A thread of our own, to be joined or detached exactly once.
 package struct OwnedThread: Sendable {
     private let id: pthread_t
 
@@ -94,6 +94,9 @@ package struct OwnedThread: Sendable {
 
     /// Waits for the thread's end.
     package func join() { pthread_join(id, nil) }
+
+    /// Lets the thread end by itself, in place of joining it.
+    package func detach() { pthread_detach(id) }
 }
 
 /// Runs blocking work on a thread of its own, so that no cooperative thread waits for a disk.
@@ -113,11 +116,6 @@ package func offLoop<Result: Sendable, Failure: Error>(
         thread.detach()
     }
     return try result.get()
-}
-
-extension OwnedThread {
-    /// Lets the thread end by itself, in place of joining it.
-    fileprivate func detach() { pthread_detach(id) }
 }
 
 /// Seconds on the monotonic clock, which no change of the wall clock moves.

@@ -13,12 +13,18 @@ enum AdvertisedDigests {
         var found: [Digest] = []
         if let field = reply["repr-digest"] { found += structured(field) }
         if let field = reply["digest"] { found += listed(field) }
-        if let field = reply["x-goog-hash"] { found += listed(field) }
+        // Of the stored object, which is another sequence of bytes when it is stored compressed.
+        if let field = reply["x-goog-hash"],
+            (reply["x-goog-stored-content-encoding"] ?? "identity").lowercased() == "identity"
+        {
+            found += listed(field)
+        }
         // RFC 1864: of the body, which is the whole file on a 200 only.
         if reply.status == 200, let field = reply["content-md5"] {
             found += [digest(.md5, base64: field)].compactMap { $0 }
         }
-        if reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
+        // On a 206, of the part that the range covers.
+        if reply.status == 200, reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
             let algorithms = [
                 ("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32),
             ]

@@ -82,7 +82,7 @@ public enum ContractBreach: Error, Sendable, Hashable {
     case otherLastModified(expected: String, got: String?)
     /// A content coding that was not asked for.
     case contentCoding(String)
-    /// More bytes came than the reply had announced.
+    /// More bytes came than the reply had announced; those that it had announced are kept.
     case bodyTooLong
 
     /// Whether this says that the file itself is another one than before.

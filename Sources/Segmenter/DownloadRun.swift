@@ -6,6 +6,8 @@ import Glibc
 struct DownloadRun: Sendable {
     /// Times that a download starts over because the remote file changed.
     private static let restartLimit = 1
+    /// Times that a server is asked again whether it really serves no ranges.
+    private static let rangeChecks = 2
 
     let loop: TransferLoop
     let urlText: String
@@ -82,8 +84,8 @@ struct DownloadRun: Sendable {
 
     /// A text that is no URL, without what may be a secret in it.
     private var redactedGuess: String {
-        let bare = urlText.prefix { $0 != "?" && $0 != "#" }
-        return String(bare.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
+        guard !urlText.contains("@") else { return "(not shown: it may hold a password)" }
+        return String(urlText.prefix { $0 != "?" && $0 != "#" })
     }
 
     // MARK: The way
@@ -102,10 +104,7 @@ struct DownloadRun: Sendable {
                     folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
                 if let file = try await before(state, probe.url, started) { return file }
             }
-            if !finding.isProven, try wouldLose(request(finding, probe.url, state)) {
-                // Nothing is thrown away because of a HEAD alone.
-                finding = try await find(probe, byGet: true)
-            }
+            finding = try await confirmed(finding, probe, state)
             while true {
                 if let file = try await attempt(&finding, probe, started, &state) { return file }
             }
@@ -121,7 +120,10 @@ struct DownloadRun: Sendable {
     private func attempt(
         _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        let assembly = try await open(request(finding, probe.url, state))
+        guard let assembly = try await open(finding, probe, state) else {
+            finding = try await find(probe, byGet: true)
+            return nil
+        }
         state.startOver = nil
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
         tell(.started(start(finding, assembly)))
@@ -148,7 +150,7 @@ struct DownloadRun: Sendable {
         case .changed(let breach):
             state.restarts += 1
             guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
-            state.startOver = .changedMidway
+            let before = finding.file.identity
             finding = try await find(probe, byGet: true, ranged: !state.isRangeless)
             if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
                 // Servers that disagree: what one of them sends in one reply is one version.
@@ -158,6 +160,9 @@ struct DownloadRun: Sendable {
                 tell(.notice(.serversDisagree))
                 finding = try await find(probe, byGet: true, ranged: false)
             }
+            // Where the version on the disk is offered again, it is continued.
+            let isAnother = before.obstacle(toContinuingWith: finding.file.identity) != nil
+            state.startOver = isAnother ? .changedMidway : nil
         case .streamBroken(let failure, let retryAfter, let reached):
             state.streamFailures = reached > state.streamReached ? 1 : state.streamFailures + 1
             state.streamReached = max(reached, state.streamReached)
@@ -183,14 +188,17 @@ struct DownloadRun: Sendable {
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         guard let target = state.target else { return nil }
         let options = options
+        // Whoever does not want to resume does not want an earlier run's file either.
         let isCancelled = Monitor(false)
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) -> PublishedFile? in
-                let file = try Publishing.recover(
-                    folder: target.folder, name: target.name, fullURL: url.text,
-                    checksum: options.checksum
-                ) { isCancelled.withLock { $0 } }
-                guard file == nil else { return file }
+                if options.resume {
+                    let file = try Publishing.recover(
+                        folder: target.folder, name: target.name, fullURL: url.text,
+                        checksum: options.checksum
+                    ) { isCancelled.withLock { $0 } }
+                    guard file == nil else { return file }
+                }
                 try Assembly.checkDestination(
                     folder: target.folder, name: target.name, overwrite: options.overwrite)
                 return nil
@@ -223,12 +231,35 @@ struct DownloadRun: Sendable {
         return request
     }
 
-    /// Whether a part would be thrown away because of what the server said.
-    private func wouldLose(_ request: Assembly.Request) throws(DownloadError.Reason) -> Bool {
-        guard options.resume else { return false }
+    /// A finding that may be acted on: nothing on the disk is thrown away because of a `HEAD` alone,
+    /// nor because of a single reply that ignored the range.
+    private func confirmed(
+        _ finding: Probe.Finding, _ probe: Probe, _ state: State
+    ) async throws(DownloadError.Reason) -> Probe.Finding {
+        var finding = finding
+        var asked = 0
+        while let reason = try loss(request(finding, probe.url, state)),
+            !finding.isProven || (reason == .noRanges && asked < Self.rangeChecks)
+        {
+            finding.held.map { loop.drop($0.transfer) }
+            finding.held = nil
+            if finding.isProven {
+                asked += 1
+                try await probe.pause(asked, nil, .breach(.wholeFileForRange))
+            }
+            finding = try await find(probe, byGet: true)
+        }
+        return finding
+    }
+
+    /// Why a part would be thrown away because of what the server said; `nil` when none would be.
+    private func loss(
+        _ request: Assembly.Request
+    ) throws(DownloadError.Reason) -> StartOverReason? {
+        guard options.resume else { return nil }
         do throws(AssemblyError) {
-            guard case .startOver(let reason) = try Assembly.preview(request) else { return false }
-            return reason != .rejected
+            guard case .startOver(let reason) = try Assembly.preview(request) else { return nil }
+            return reason == .rejected ? nil : reason
         } catch {
             throw .assembly(error)
         }
@@ -243,8 +274,17 @@ struct DownloadRun: Sendable {
         return finding
     }
 
-    private func open(_ request: Assembly.Request) async throws(DownloadError.Reason) -> Assembly {
-        try await onDisk { () throws(AssemblyError) in try Assembly(request) }
+    /// Opens the part.
+    ///
+    /// - Returns: `nil` when there is no space for a size that only a `HEAD` has told: a `GET` is to
+    ///   say first.
+    private func open(
+        _ finding: Probe.Finding, _ probe: Probe, _ state: State
+    ) async throws(DownloadError.Reason) -> Assembly? {
+        let request = try request(finding, probe.url, state)
+        let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
+        if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }
+        return try result.get()
     }
 
     private func close(_ assembly: Assembly) async throws(DownloadError.Reason) {

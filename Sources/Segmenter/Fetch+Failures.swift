@@ -20,13 +20,15 @@ extension Fetch {
                 // Some servers answer 200 to If-Range although nothing has changed.
                 slots[index].skipsIfRange = true
             } else {
+                // Without ranges nothing can be continued: that is not believed at once.
                 ignoredRanges += 1
-                guard accepted > 0, ignoredRanges < Self.patience else {
+                let hasSomething = accepted > 0 || assembly.bytesKept > 0
+                guard hasSomething, ignoredRanges < Self.patience else {
                     finish(.rangesIgnored)
                     return
                 }
             }
-            retry(index, .breach(breach), isHasty: true)
+            retry(index, .breach(breach), isHasty: slots[index].sentIfRange)
         } else if breach.isAnotherVersion {
             mismatches += 1
             guard mismatches <= Self.mismatchLimit else {
@@ -108,17 +110,15 @@ extension Fetch {
     private func resolve(_ index: Int, because status: Int) {
         scheduler.release(index)
         slots[index].failures += 1
-        if slots[index].failures > 1 {
-            slots[index].waitsUntil =
-                monotonicSeconds()
-                + setup.policy.delay(
-                    failures: slots[index].failures, retryAfter: nil, random: .random(in: 0..<1))
-        }
+        slots[index].waitsUntil = .infinity
         guard resolving == nil else { return }
         resolutions = receivedSoFar == receivedAtResolution ? resolutions + 1 : 1
         receivedAtResolution = receivedSoFar
         guard resolutions <= Self.patience else {
-            guard !isServed else { return }
+            guard !isServed else {
+                wakeRefused()
+                return
+            }
             fail(
                 isRefusal(status)
                     ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
@@ -139,16 +139,29 @@ extension Fetch {
     func resolved(_ resolution: Probe.Resolution) {
         resolving = nil
         switch resolution {
-        case .same(let url):
-            self.url = url
-            pump(monotonicSeconds())
-        case .changed(let breach): finish(.changed(breach))
+        case .same(let url): self.url = url
+        case .changed(let breach):
+            finish(.changed(breach))
+            return
         case .failed(let reason):
             guard isServed || receivedSoFar > receivedAtResolution else {
                 fail(reason)
                 return
             }
-            pump(monotonicSeconds())
+        }
+        wakeRefused()
+        pump(monotonicSeconds())
+    }
+
+    /// Has the connections that were refused try again: at once, or after a while when not for the
+    /// first time.
+    private func wakeRefused() {
+        let now = monotonicSeconds()
+        for index in slots.indices where slots[index].waitsUntil == .infinity {
+            let failures = slots[index].failures
+            let delay = setup.policy.delay(
+                failures: failures, retryAfter: nil, random: .random(in: 0..<1))
+            slots[index].waitsUntil = now + (failures > 1 ? delay : 0)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Assembler
+import CCurl
 
 /// Fetches what is missing of one file: scheduler, requests, retries.
 ///
@@ -25,7 +26,7 @@ final class Fetch {
     var url: WebURL
     var scheduler: SegmentScheduler
     var slots: [Slot]
-    /// Resolves the original URL again; meanwhile no request may begin.
+    /// Resolves the original URL again; connections that were refused wait for it.
     var resolving: Task<Void, Never>?
     /// Replies about another version in a row.
     var mismatches = 0
@@ -40,6 +41,8 @@ final class Fetch {
     private(set) var accepted = 0
     private var isOver = false
     private var lastTick = 0.0
+    /// Longest time from a request to its reply, in seconds; `nil` before the first.
+    private var longestWait: Double?
     /// Speeds are measured once a tick; stealing more often would be guessing.
     private var lastSteal = 0.0
     /// Bytes that transfers which are over have written.
@@ -87,6 +90,12 @@ final class Fetch {
     func tick(_ now: Double) {
         for index in slots.indices { measure(index, now) }
         lastTick = now
+        for slot in slots {
+            // Nothing of what is still to come is its own: no need to wait for that.
+            guard let id = slot.transfer, worker.transfer(id)?.isSatisfied == true else { continue }
+            worker.finish(id, CURLE_OK)
+        }
+        guard !isOver else { return }
         record()
         guard !isOver else { return }
         pump(now)
@@ -109,7 +118,7 @@ final class Fetch {
     // MARK: Giving out work
 
     func pump(_ now: Double) {
-        guard !isOver, resolving == nil, !finishIfComplete() else { return }
+        guard !isOver, !finishIfComplete() else { return }
         for index in slots.indices where slots[index].transfer == nil {
             guard slots[index].waitsUntil <= now else { continue }
             if setup.isOneStream {
@@ -133,14 +142,16 @@ final class Fetch {
 
     /// The connections' speeds, as far as they are known.
     ///
-    /// One that has been silent for a while since its request went out is known to be slow.
+    /// One that has been silent for long since its request went out is known to be slow: far longer
+    /// than this server has ever taken to answer, or its work would go round among connections that
+    /// all wait.
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
         for index in slots.indices {
             let isSilent =
                 slots[index].transfer != nil
                 && (slots[index].writer == nil || slots[index].rate == 0)
-            if isSilent, now - slots[index].requested > 1 {
+            if isSilent, now - slots[index].requested > silenceLimit {
                 rates[index] = 1
             } else if slots[index].rate > 0 {
                 rates[index] = slots[index].rate
@@ -148,6 +159,8 @@ final class Fetch {
         }
         return rates
     }
+
+    private var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
 
     private func request(_ index: Int, _ range: ByteRange) {
         var request = TransferRequest(url: url, connecting: setup.connecting)
@@ -190,9 +203,12 @@ final class Fetch {
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
-        transfer.resume(.write(writer, limit: range.end, replyEnd: range.end)) {
+        let code = transfer.resume(.write(writer, limit: range.end, replyEnd: range.end)) {
             [unowned self] end in ended(0, end)
         }
+        guard code != CURLE_OK else { return }
+        // What had waited could not be written: libcurl says so here, and nowhere else.
+        loop.perform { [id = transfer.id] in $0.finish(id, code) }
     }
 
     // MARK: What came
@@ -201,6 +217,8 @@ final class Fetch {
     private func judge(_ index: Int, _ check: ResponseCheck, _ reply: Reply)
         -> Transfer.Verdict
     {
+        let wait = monotonicSeconds() - slots[index].requested
+        longestWait = max(longestWait ?? 0, wait)
         let verdict = check.verdict(on: reply)
         switch verdict {
         case .accept(let range):

@@ -227,13 +227,14 @@ struct Probe: Sendable {
                 let landing = try await follow(.get, range: asked, fresh: fresh)
                 let exchange = landing.exchange
                 release(exchange)
+                let failure: TransferFailure
                 switch exchange.reply.map(check.verdict) {
                 case .accept?: return .same(landing.url)
-                case .breach(let breach)?: return .changed(breach)
-                case .status?, nil: break
+                case .breach(let breach)? where breach.isAnotherVersion: return .changed(breach)
+                case .breach(let breach)?: failure = .breach(breach)
+                case .status?, nil: failure = try Self.failure(of: exchange)
                 }
                 attempts += 1
-                let failure = try Self.failure(of: exchange)
                 guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
                 try await pause(attempts, exchange.reply?.retryAfter, failure)
             }

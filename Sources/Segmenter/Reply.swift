@@ -8,6 +8,7 @@ struct Reply: Sendable, Hashable {
         "content-range", "content-type", "date", "digest", "etag", "last-modified", "location",
         "repr-digest", "transfer-encoding", "x-amz-checksum-crc32", "x-amz-checksum-sha1",
         "x-amz-checksum-sha256", "x-amz-checksum-type", "x-goog-hash",
+        "x-goog-stored-content-encoding",
     ]
 
     /// Status code (RFC 9110 §15).

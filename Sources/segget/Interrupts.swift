@@ -27,18 +27,28 @@ final class Interrupts: Sendable {
         return signal == 0 ? nil : signal
     }
 
-    /// Waits for signals for the rest of the process's life; something else must end it.
+    /// Seconds that stopping in order may take.
+    ///
+    /// What arrived is recorded at its very beginning; what takes longer is a disk, or somebody who does not read what is printed.
+    private static let patience = 1
+
+    /// Waits for signals for the rest of the process's life; something else must end it, but for a
+    /// second signal, or when stopping in order takes too long.
     ///
     /// - Parameter stop: Stops in order. It returns `false` when there is nothing to put in order
     ///   and the process may end at once.
     func wait(_ stop: () -> Bool) -> Never {
         var set = signals
+        var signal: Int32 = 0
+        while sigwait(&set, &signal) != 0 {}
+        first.store(signal, ordering: .releasing)
+        let status = ExitStatus(signal: signal)
+        guard stop() else { _exit(status.rawValue) }
+        var patience = timespec(tv_sec: Self.patience, tv_nsec: 0)
         while true {
-            var signal: Int32 = 0
-            guard sigwait(&set, &signal) == 0 else { continue }
-            let isFirst = received == nil
-            if isFirst { first.store(signal, ordering: .releasing) }
-            guard isFirst, stop() else { _exit(ExitStatus(signal: signal).rawValue) }
+            let next = sigtimedwait(&set, nil, &patience)
+            if next < 0, errno == EINTR { continue }
+            _exit(next > 0 ? ExitStatus(signal: next).rawValue : status.rawValue)
         }
     }
 

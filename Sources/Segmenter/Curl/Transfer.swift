@@ -20,7 +20,7 @@ final class Transfer {
     private enum Mode { case head, writing, held, discarding, declined, satisfied, failed }
 
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
-    private static let discardLimit = 64 << 10
+    private static let discardLimit: Int64 = 64 << 10
 
     let request: TransferRequest
     /// Number that the worker knows it by.
@@ -40,10 +40,10 @@ final class Transfer {
     private(set) var writer: ExtentWriter?
     private var limit: Int64 = 0
     private var replyEnd: Int64 = 0
-    private var discarded = 0
+    private var discarded: Int64 = 0
     private var failure: TransferEnd?
 
-    /// Body bytes that have come over the network.
+    /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
     /// Received bytes at the last tick, and when they last grew; the worker's stall detection.
     var receivedAtTick: Int64 = 0
@@ -92,15 +92,24 @@ final class Transfer {
     var isHeld: Bool { mode == .held }
 
     /// Lets go a body that was held, with a new owner.
-    func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) {
+    ///
+    /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
+    ///   told nowhere else.
+    func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .held, "only a held transfer can be resumed")
         self.onEnd = onEnd
         apply(verdict)
-        curl_easy_pause(handle, segget_curl_pause_continue)
+        return curl_easy_pause(handle, segget_curl_pause_continue)
     }
 
     /// Moves the end of what is written forward: the bytes behind it are another's now.
     func shorten(to end: Int64) { limit = min(limit, end) }
+
+    /// Whether all that is this transfer's own is written, though more may come.
+    var isSatisfied: Bool {
+        guard let writer else { return false }
+        return writer.position >= limit && limit < replyEnd
+    }
 
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
@@ -132,6 +141,8 @@ final class Transfer {
         let reply = readReply(status: status)
         self.reply = reply
         apply(onReply(reply))
+        // What is too long to be read away is not begun.
+        if mode == .discarding, reply.contentLength ?? 0 > Self.discardLimit { mode = .declined }
         return mode != .declined
     }
 
@@ -191,8 +202,8 @@ final class Transfer {
         case .held:
             return segget_curl_writefunc_pause
         case .discarding:
-            discarded += count
-            received += Int64(count)
+            // Not counted as received: a peer that drips away what nobody wants is silent.
+            discarded += Int64(count)
             return discarded <= Self.discardLimit ? count : 0
         case .head:
             // A body without a head: HTTP/0.9, which libcurl refuses before it comes here.
@@ -213,6 +224,7 @@ final class Transfer {
     /// What libcurl's result means.
     func end(for code: CURLcode) -> TransferEnd {
         if let failure { return failure }
+        if isSatisfied { return .complete }
         switch mode {
         case .satisfied: return .complete
         case .declined: return .declined
@@ -233,6 +245,13 @@ final class Transfer {
         default:
             return .failed(.network(code: Int(code.rawValue), message: message(for: code)))
         }
+    }
+
+    /// What it means that nothing came for so many seconds.
+    func end(stalledFor seconds: Double) -> TransferEnd {
+        if let failure { return failure }
+        if isSatisfied { return .complete }
+        return mode == .discarding ? .declined : .failed(.stalled(seconds: seconds))
     }
 
     private func message(for code: CURLcode) -> String {

@@ -45,6 +45,11 @@ final class TransferLoop: Sendable {
         mailbox.withLock { $0.thread = thread }
     }
 
+    deinit {
+        perform { $0.stop() }
+        mailbox.withLock { $0.thread }?.detach()
+    }
+
     /// Runs `body` on the loop thread, after what was sent before it.
     ///
     /// - Returns: Whether it will be run: not after `shutdown`.

@@ -62,6 +62,11 @@ final class Worker {
         if let transfer = transfers[id] { end(transfer, .cancelled) }
     }
 
+    /// Ends a transfer as if libcurl had said `code`.
+    func finish(_ id: Int, _ code: CURLcode) {
+        if let transfer = transfers[id] { end(transfer, transfer.end(for: code)) }
+    }
+
     // MARK: Fetches
 
     /// Has a fetch ticked and turned until `remove`.
@@ -90,7 +95,7 @@ final class Worker {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             reap()
-            for fetch in Array(fetches.values) { fetch.turn() }
+            for fetch in fetches.values { fetch.turn() }
             let messages = drain()
             for message in messages { message(self) }
             let now = monotonicSeconds()
@@ -126,7 +131,7 @@ final class Worker {
 
     private func tick(_ now: Double, blocked: Double) {
         // What one of them ends may take others along.
-        for transfer in Array(transfers.values) where transfers[transfer.id] != nil {
+        for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.lastActivity += blocked
             let isQuiet = transfer.received == transfer.receivedAtTick
             // Making the connection has a limit of its own, libcurl's.
@@ -134,9 +139,9 @@ final class Worker {
             transfer.receivedAtTick = transfer.received
             let limit = transfer.request.connecting.stallTimeout
             if now - transfer.lastActivity > limit {
-                end(transfer, .failed(.stalled(seconds: limit)))
+                end(transfer, transfer.end(stalledFor: limit))
             }
         }
-        for fetch in Array(fetches.values) { fetch.tick(now) }
+        for fetch in fetches.values { fetch.tick(now) }
     }
 }
