@@ -19,7 +19,7 @@ final class Syncer: Sendable {
     }
 
     /// Seconds between two synchronizations.
-    private static let interval = 5.0
+    static let interval = 5.0
 
     private let monitor = Monitor(State())
     private let thread: OwnedThread
@@ -30,14 +30,16 @@ final class Syncer: Sendable {
     ///   - file: The part.
     ///   - journalDescriptor: Stays open until `stop` has returned.
     ///   - journalPath: For messages.
+    ///   - interval: Seconds between two synchronizations.
     ///   - rewrite: Writes a new manifest of the given extents beside the old one.
     init(
         file: PartialFile, journalDescriptor: Int32, journalPath: String,
+        interval: Double = Syncer.interval,
         rewrite: @escaping @Sendable ([Extent]) throws(AssemblyError) -> JournalRewrite
     ) {
         let monitor = monitor
         thread = OwnedThread(name: "sync") {
-            var due = monotonicSeconds() + Self.interval
+            var due = monotonicSeconds() + interval
             while true {
                 let patience = max(0, due - monotonicSeconds())
                 let task = monitor.wait(timeout: patience) { state -> Task? in
@@ -53,7 +55,7 @@ final class Syncer: Sendable {
                     }
                     continue
                 }
-                due = monotonicSeconds() + Self.interval
+                due = monotonicSeconds() + interval
                 let isDirty = monitor.withLock { state in
                     defer { state.isDirty = false }
                     return state.isDirty

@@ -121,7 +121,7 @@ struct DownloadRun: Sendable {
         _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         guard let assembly = try await open(finding, probe, state) else {
-            finding = try await find(probe, byGet: true)
+            finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
         }
         state.startOver = nil
@@ -146,19 +146,20 @@ struct DownloadRun: Sendable {
         case .rangesIgnored:
             tell(.notice(.rangesIgnored))
             state.isRangeless = true
-            finding = try await find(probe, byGet: true, ranged: false)
+            finding = try await find(probe, byGet: true, range: nil)
         case .changed(let breach):
             state.restarts += 1
             guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
             let before = finding.file.identity
-            finding = try await find(probe, byGet: true, ranged: !state.isRangeless)
+            finding = try await find(
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
             if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
                 // Servers that disagree: what one of them sends in one reply is one version.
                 finding.held.map { loop.drop($0.transfer) }
                 finding.held = nil
                 state.isRangeless = true
                 tell(.notice(.serversDisagree))
-                finding = try await find(probe, byGet: true, ranged: false)
+                finding = try await find(probe, byGet: true, range: nil)
             }
             // Where the version on the disk is offered again, it is continued.
             let isAnother = before.obstacle(toContinuingWith: finding.file.identity) != nil
@@ -172,7 +173,8 @@ struct DownloadRun: Sendable {
             }
             if reached > 0 { state.startOver = .streamBroken }
             try await probe.pause(state.streamFailures, retryAfter, failure)
-            finding = try await find(probe, byGet: true, ranged: !state.isRangeless)
+            finding = try await find(
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
         }
         return nil
     }
@@ -247,7 +249,7 @@ struct DownloadRun: Sendable {
                 asked += 1
                 try await probe.pause(asked, nil, .breach(.wholeFileForRange))
             }
-            finding = try await find(probe, byGet: true)
+            finding = try await find(probe, byGet: true, range: Probe.firstByte)
         }
         return finding
     }
@@ -267,9 +269,9 @@ struct DownloadRun: Sendable {
 
     /// Probes, and tells what was found.
     private func find(
-        _ probe: Probe, byGet: Bool, ranged: Bool = true
+        _ probe: Probe, byGet: Bool, range: ByteRange? = Probe.firstRange
     ) async throws(DownloadError.Reason) -> Probe.Finding {
-        let finding = try await probe.run(byGet: byGet, ranged: ranged)
+        let finding = try await probe.run(byGet: byGet, range: range)
         tell(.probed(finding.file))
         return finding
     }

@@ -83,7 +83,7 @@ public final class DownloadSession: Sendable {
             loop: loop, urlText: url, destination: .folder("."), options: options
         ) { _ in }
         do throws(DownloadError.Reason) {
-            let finding = try await run.makeProbe().run(byGet: false)
+            let finding = try await run.makeProbe().run(byGet: false, range: Probe.firstByte)
             finding.held.map { loop.drop($0.transfer) }
             return finding.file
         } catch {

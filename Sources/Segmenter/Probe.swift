@@ -7,6 +7,8 @@ struct Probe: Sendable {
     static let longestChain = 20
     /// Bytes that the ranged `GET` asks for.
     static let firstRange = ByteRange(0, 4 << 20)
+    /// The least that a ranged `GET` can ask for: to be told the size, and hardly anything else.
+    static let firstByte = ByteRange(0, 1)
 
     /// Replies that must agree before a file that has changed is fetched in segments again.
     private static let consistencyChecks = 4
@@ -48,18 +50,18 @@ struct Probe: Sendable {
     ///
     /// - Parameters:
     ///   - byGet: Skip `HEAD`.
-    ///   - ranged: Whether `GET` asks for a range; otherwise it asks for the whole file.
+    ///   - range: What `GET` asks for, from the first byte on; `nil` for the whole file.
     /// - Returns: What the server offers; a body may wait, to be kept or dropped.
     /// - Throws: Why the file cannot be had.
     func run(
-        byGet: Bool, ranged: Bool = true
+        byGet: Bool, range: ByteRange? = Self.firstRange
     ) async throws(DownloadError.Reason) -> Finding {
         var problem: String?
-        var isRangeless = !ranged
+        var range = range
         if !byGet {
             let landing = try await follow(.head, range: nil)
             if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {
-                isRangeless = reply["accept-ranges"]?.lowercased() == "none"
+                if reply["accept-ranges"]?.lowercased() == "none" { range = nil }
                 problem = Self.headProblem(reply)
                 if problem == nil { return finding(landing, reply, by: .head) }
             } else {
@@ -67,7 +69,7 @@ struct Probe: Sendable {
             }
             tell(.headUnusable(problem ?? ""))
         }
-        var finding = try await get(ranged: !isRangeless)
+        var finding = try await get(range)
         finding.file.headProblem = problem
         return finding
     }
@@ -86,11 +88,11 @@ struct Probe: Sendable {
 
     // MARK: GET
 
-    private func get(ranged: Bool) async throws(DownloadError.Reason) -> Finding {
-        var isRanged = ranged
+    private func get(_ range: ByteRange?) async throws(DownloadError.Reason) -> Finding {
+        var range = range
         var attempts = 0
         while true {
-            let landing = try await follow(.get, range: isRanged ? Self.firstRange : nil)
+            let landing = try await follow(.get, range: range)
             let exchange = landing.exchange
             switch exchange.reply?.status {
             case 200?, 206?:
@@ -99,15 +101,15 @@ struct Probe: Sendable {
                     release(exchange)
                     throw .contract(.contentCoding(coding))
                 }
-                if let finding = accept(landing, reply, isRanged: isRanged) { return finding }
+                if let finding = accept(landing, reply, asked: range) { return finding }
                 release(exchange)
-                guard isRanged else { throw .contract(.unexpectedStatus(reply.status)) }
+                guard range != nil else { throw .contract(.unexpectedStatus(reply.status)) }
                 // A 206 that cannot be used: ask for the whole file.
-                isRanged = false
+                range = nil
                 continue
-            case 416? where isRanged:
+            case 416? where range != nil:
                 // An empty file has no range.
-                isRanged = false
+                range = nil
                 continue
             default: break
             }
@@ -122,10 +124,10 @@ struct Probe: Sendable {
     }
 
     /// What a reply to `GET` says, when its body can be kept.
-    private func accept(_ landing: Landing, _ reply: Reply, isRanged: Bool) -> Finding? {
+    private func accept(_ landing: Landing, _ reply: Reply, asked: ByteRange?) -> Finding? {
         guard reply.status == 206 else { return finding(landing, reply, by: .get) }
-        guard isRanged, let field = reply["content-range"], let got = ContentRange(field),
-            got.total != nil, got.range.start == 0, Self.firstRange.contains(got.range),
+        guard let asked, let field = reply["content-range"], let got = ContentRange(field),
+            got.total != nil, got.range.start == 0, asked.contains(got.range),
             reply.contentLength ?? got.range.count == got.range.count
         else { return nil }
         return finding(landing, reply, by: .get, range: got)

@@ -142,7 +142,11 @@ final class Transfer {
         self.reply = reply
         apply(onReply(reply))
         // What is too long to be read away is not begun.
-        if mode == .discarding, reply.contentLength ?? 0 > Self.discardLimit { mode = .declined }
+        if mode == .discarding, request.method == .get,
+            reply.contentLength ?? 0 > Self.discardLimit
+        {
+            mode = .declined
+        }
         return mode != .declined
     }
 
