@@ -1,5 +1,4 @@
 import Assembler
-import CCurl
 
 /// Fetches what is missing of one file: scheduler, requests, retries.
 ///
@@ -90,11 +89,7 @@ final class Fetch {
     func tick(_ now: Double) {
         for index in slots.indices { measure(index, now) }
         lastTick = now
-        for slot in slots {
-            // Nothing of what is still to come is its own: no need to wait for that.
-            guard let id = slot.transfer, worker.transfer(id)?.isSatisfied == true else { continue }
-            worker.finish(id, CURLE_OK)
-        }
+        for slot in slots { slot.transfer.map(worker.endIfSatisfied) }
         guard !isOver else { return }
         record()
         guard !isOver else { return }
@@ -203,12 +198,9 @@ final class Fetch {
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
-        let code = transfer.resume(.write(writer, limit: range.end, replyEnd: range.end)) {
+        worker.resume(transfer, .write(writer, limit: range.end, replyEnd: range.end)) {
             [unowned self] end in ended(0, end)
         }
-        guard code != CURLE_OK else { return }
-        // What had waited could not be written: libcurl says so here, and nowhere else.
-        loop.perform { [id = transfer.id] in $0.finish(id, code) }
     }
 
     // MARK: What came

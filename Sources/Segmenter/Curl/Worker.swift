@@ -15,6 +15,8 @@ final class Worker {
     private let multi: CURLM
     private var transfers: [Int: Transfer] = [:]
     private var fetches: [Int: Fetch] = [:]
+    /// Transfers that broke while they were resumed, to be ended at the next turn.
+    private var broken: [(id: Int, code: CURLcode)] = []
     /// The number that the next transfer or fetch gets; none is given twice.
     private(set) var nextID = 1
     private var nextTick = 0.0
@@ -62,9 +64,18 @@ final class Worker {
         if let transfer = transfers[id] { end(transfer, .cancelled) }
     }
 
-    /// Ends a transfer as if libcurl had said `code`.
-    func finish(_ id: Int, _ code: CURLcode) {
-        if let transfer = transfers[id] { end(transfer, transfer.end(for: code)) }
+    /// Ends a transfer that has written all that is its own: no need to wait for the rest.
+    func endIfSatisfied(_ id: Int) {
+        if let transfer = transfers[id], transfer.isSatisfied { end(transfer, .complete) }
+    }
+
+    /// Lets go a body that was held, with a new owner.
+    func resume(
+        _ transfer: Transfer, _ verdict: Transfer.Verdict, onEnd: @escaping (TransferEnd) -> Void
+    ) {
+        let code = transfer.resume(verdict, onEnd: onEnd)
+        // When what had waited could not be written, libcurl says so here, and nowhere else.
+        if code != CURLE_OK { broken.append((transfer.id, code)) }
     }
 
     // MARK: Fetches
@@ -120,6 +131,10 @@ final class Worker {
     }
 
     private func reap() {
+        for (id, code) in broken {
+            if let transfer = transfers[id] { end(transfer, transfer.end(for: code)) }
+        }
+        broken = []
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE,
