@@ -152,7 +152,7 @@ struct DownloadRun: Sendable {
             guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
             let before = finding.file.identity
             finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
             if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
                 // Servers that disagree: what one of them sends in one reply is one version.
                 finding.held.map { loop.drop($0.transfer) }
