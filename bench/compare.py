@@ -23,11 +23,15 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 from loopback import GIB, MIB, Failure, Nginx, die_with_parent, parse_size, run_main, size_text, stop, work_folder
+
+# Seconds that one run of one client may take.
+LONGEST_RUN = 600
 
 # What segget promises.
 CPU_RATIO = 1.3  # of curl's CPU time per GiB, plain HTTP
@@ -94,11 +98,15 @@ def measure(command, folder):
     process = subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, preexec_fn=die_with_parent)
+    # A client that hangs is ended, and told as failed.
+    limit = threading.Timer(LONGEST_RUN, process.kill)
+    limit.start()
     try:
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.monotonic() - begun
         process.returncode = os.waitstatus_to_exitcode(status)
     finally:
+        limit.cancel()
         stop(process)
     error = process.stderr.read(2000).decode(errors="replace").strip()
     process.stderr.close()

@@ -73,8 +73,8 @@ package final class Folder: Sendable {
 
     /// Makes renames and removals in the folder durable.
     func sync() throws(AssemblyError) {
-        // Some file systems cannot sync a folder, and say so with EINVAL.
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("fsync", "") }
+        // Some file systems cannot sync a folder, and say so.
+        guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else { throw failure("fsync", "") }
     }
 
     /// Bytes that an unprivileged user may still write to the file system.
