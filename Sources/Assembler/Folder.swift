@@ -74,7 +74,8 @@ package final class Folder: Sendable {
     /// Makes renames and removals in the folder durable.
     func sync() throws(AssemblyError) {
         // Some file systems cannot sync a folder, and say so.
-        guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else { throw failure("fsync", "") }
+        let cannot = [EINVAL, ENOSYS, ENOTSUP]
+        guard fsync(descriptor) == 0 || cannot.contains(errno) else { throw failure("fsync", "") }
     }
 
     /// Bytes that an unprivileged user may still write to the file system.
