@@ -114,6 +114,9 @@ public struct AccessOptions: Sendable, Hashable {
         return access
     }
 
-    /// Whether a request to the origin of the URL shows who asks.
-    var authenticates: Bool { credentials != nil || bearerToken != nil || usesNetrc }
+    /// Whether a request to the origin of the URL shows who asks, be it to a proxy: some answer 401
+    /// where 407 belongs.
+    var authenticates: Bool {
+        credentials != nil || bearerToken != nil || usesNetrc || proxy?.contains("@") == true
+    }
 }

@@ -188,7 +188,9 @@ struct Probe: Sendable {
             request.range = range
             request.wantsFreshConnection = fresh
             var exchange = await loop.exchange(request, holding: method == .get)
-            if connecting.digests.learn(from: exchange, origin: here.origin) {
+            if connecting.access.scheme == .automatic,
+                connecting.digests.learn(from: exchange, origin: here.origin)
+            {
                 exchange = await loop.exchange(request, holding: method == .get)
             }
             if exchange.end == .cancelled { throw .cancelled }

@@ -75,23 +75,28 @@ extension AccessOptions {
     ///
     /// - Parameters:
     ///   - setter: The handle.
-    ///   - origin: The origin that the request goes to.
+    ///   - url: Where the request goes.
     ///   - digests: Who has asked for digest authentication.
-    func configure(_ setter: inout OptionSetter, origin: String, digests: DigestMemory) {
+    func configure(_ setter: inout OptionSetter, url: WebURL, digests: DigestMemory) {
         func allowed(_ isAsked: Bool) -> Int {
             let isDigest = scheme == .digest || (scheme == .automatic && isAsked)
             return isDigest ? segget_curl_auth_digest : segget_curl_auth_basic
         }
-        if let credentials {
+        if let credentials, let password = credentials.password {
             setter.set(CURLOPT_USERNAME, credentials.user)
-            if let password = credentials.password { setter.set(CURLOPT_PASSWORD, password) }
+            setter.set(CURLOPT_PASSWORD, password)
+        } else if let credentials {
+            // CURLOPT_USERNAME would keep libcurl from looking into a netrc file.
+            setter.set(CURLOPT_URL, url.text(with: credentials.user))
         }
-        setter.set(CURLOPT_HTTPAUTH, allowed(digests.wantsDigest(origin)))
+        setter.set(CURLOPT_HTTPAUTH, allowed(digests.wantsDigest(url.origin)))
         setter.set(CURLOPT_PROXYAUTH, allowed(digests.proxyWantsDigest))
         if usesNetrc {
             setter.set(CURLOPT_NETRC, segget_curl_netrc_optional)
             if let netrcFile { setter.set(CURLOPT_NETRC_FILE, netrcFile) }
         }
+        // The share has read it: this only has its cookies sent.
+        if cookieFile != nil { setter.set(CURLOPT_COOKIEFILE, "") }
         if let cookies { setter.set(CURLOPT_COOKIE, cookies) }
         if let referer { setter.set(CURLOPT_REFERER, referer) }
         if let userAgent { setter.set(CURLOPT_USERAGENT, userAgent) }

@@ -67,7 +67,7 @@ extension TransferRequest {
             set(CURLOPT_CAINFO, file)
             set(CURLOPT_PROXY_CAINFO, file)
         }
-        permitted.access.configure(&setter, origin: url.origin, digests: connecting.digests)
+        permitted.access.configure(&setter, url: url, digests: connecting.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
         switch method {
         case .head: set(CURLOPT_NOBODY, 1)

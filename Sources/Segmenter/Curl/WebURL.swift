@@ -64,6 +64,16 @@ struct WebURL: Sendable, Hashable {
         lastPathComponent = percentDecoded(String(last))
     }
 
+    /// The URL with a user in it, of whom libcurl looks the password up in a netrc file.
+    func text(with user: String) -> String {
+        guard let handle = curl_url() else { return text }
+        defer { curl_url_cleanup(handle) }
+        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK,
+            curl_url_set(handle, CURLUPART_USER, user, UInt32(CURLU_URLENCODE)) == CURLUE_OK
+        else { return text }
+        return Self.part(handle, CURLUPART_URL) ?? text
+    }
+
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0)
         -> String?
     {
