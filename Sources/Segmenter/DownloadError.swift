@@ -10,14 +10,18 @@ public struct DownloadError: Error, Sendable, Hashable {
         case invalidURL(String)
         /// A header of the caller's is malformed.
         case invalidHeader(HeaderSyntaxError)
+        /// An access option cannot be used.
+        case access(AccessProblem)
         /// The file with trusted certificates cannot be used.
         case certificateFile(path: String)
         /// The file on the disk could not be made, written or published.
         case assembly(AssemblyError)
         /// The request failed for good: a status, the network or its retries are used up.
         case transfer(TransferFailure, attempts: Int)
-        /// The server refused access (401, 403, 407).
+        /// The server refused access (401, 403).
         case refused(status: Int)
+        /// The proxy refused its service (407, or 401 or 403 to a tunnel).
+        case proxyRefused(status: Int)
         /// The server's certificate is not trusted.
         case untrusted(String)
         /// A redirect led from https to http, or to another scheme.
@@ -46,6 +50,8 @@ public struct DownloadError: Error, Sendable, Hashable {
 public enum TransferFailure: Error, Sendable, Hashable {
     /// libcurl's error (`CURLcode`) with its text.
     case network(code: Int, message: String)
+    /// The proxy cannot be reached or used: libcurl's error (`CURLcode`) with its text.
+    case proxy(code: Int, message: String)
     /// The server answered with this status.
     case status(Int)
     /// No byte arrived within the stall timeout, in seconds.

@@ -50,6 +50,8 @@ public enum DownloadNotice: Sendable, Hashable {
     case stole(ByteRange)
     /// `HEAD` did not do; a `GET` takes its place.
     case headUnusable(String)
+    /// Certificates are not checked: `AccessOptions.isInsecure`.
+    case certificatesUnchecked
     /// The body ended when the connection closed: no size proves that it is whole.
     case endUnproven
 }

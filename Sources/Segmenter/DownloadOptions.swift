@@ -21,6 +21,9 @@ public struct DownloadOptions: Sendable {
     /// Attempts without progress before the download fails.
     public var retries = 10
 
+    /// Credentials, cookies, proxies, TLS and addresses.
+    public var access = AccessOptions()
+
     /// Makes the default options.
     public init() {}
 }

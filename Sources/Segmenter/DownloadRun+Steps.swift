@@ -131,7 +131,7 @@ extension DownloadRun {
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
             connections: connections, policy: probe.policy, connecting: probe.connecting,
-            headers: options.headers, headerOrigin: probe.url.origin, held: finding.held
+            held: finding.held
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
         // assembly, which is this task's again from here on.

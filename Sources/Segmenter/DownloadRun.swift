@@ -66,11 +66,13 @@ struct DownloadRun: Sendable {
         if let file = options.caCertificate, access(file, R_OK) != 0 {
             throw .certificateFile(path: file)
         }
+        do throws(AccessProblem) {
+            try options.access.check()
+        } catch {
+            throw .access(error)
+        }
         return Probe(
-            loop: loop, url: url, headers: options.headers,
-            connecting: .init(
-                caCertificate: options.caCertificate, connectTimeout: options.connectTimeout,
-                stallTimeout: options.stallTimeout),
+            loop: loop, url: url, connecting: .init(options, url: url),
             policy: RetryPolicy(retries: options.retries)
         ) { [tell] in tell(.notice($0)) }
     }
@@ -86,6 +88,7 @@ struct DownloadRun: Sendable {
     private func run(_ state: inout State) async throws(DownloadError.Reason) -> DownloadedFile {
         let started = monotonicSeconds()
         let probe = try makeProbe()
+        if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
         if case .file(let path) = destination {
             state.target = Self.split(path)
             if let file = try await before(state, probe.url, started) { return file }

@@ -121,7 +121,7 @@ extension Fetch {
             }
             fail(
                 isRefusal(status)
-                    ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
+                    ? refusal(status) : .transfer(.status(status), attempts: resolutions))
             return
         }
         tell(.resolvingAgain(status: status))

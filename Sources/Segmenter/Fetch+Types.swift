@@ -14,9 +14,6 @@ extension Fetch {
         var connections: Int
         var policy: RetryPolicy
         var connecting: TransferRequest.Connecting
-        /// The caller's headers, and the origin that they may go to.
-        var headers: [String]
-        var headerOrigin: String
         /// A reply whose body waits to be kept.
         var held: Probe.Held?
         /// Resolves the original URL again.

@@ -159,7 +159,6 @@ final class Fetch {
 
     private func request(_ index: Int, _ range: ByteRange) {
         var request = TransferRequest(url: url, connecting: setup.connecting)
-        if url.origin == setup.headerOrigin { request.headers = setup.headers }
         if !setup.isOneStream {
             request.range = range
             request.ifRange = slots[index].skipsIfRange ? nil : setup.identity.strongValidator
@@ -264,6 +263,8 @@ final class Fetch {
         case .untrusted(let text): fail(.untrusted(text))
         case .badCertificateFile:
             fail(.certificateFile(path: setup.connecting.caCertificate ?? ""))
+        case .badSetting(let problem): fail(.access(problem))
+        case .proxyRefused(let status, _): fail(.proxyRefused(status: status))
         case .cancelled: finish(.cancelled)
         }
     }

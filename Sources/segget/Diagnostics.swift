@@ -40,6 +40,9 @@ struct Diagnostic {
                     .usage, "certificate_file",
                     "the certificate file \(Self.quote(path)) cannot be used",
                     hint: "give `--ca-certificate` a readable PEM file with certificates")
+            case .access(let problem):
+                Self(
+                    .usage, "invalid_access", Self.describe(problem), hint: Self.hint(problem))
             case .assembly(let failure):
                 Self(failure, again: again)
             case .transfer(let failure, let attempts):
@@ -49,11 +52,16 @@ struct Diagnostic {
                     .refused, "refused",
                     "the server refused access to \(url): \(Self.describe(status: code))",
                     hint: Self.hint(refused: code))
+            case .proxyRefused(let code):
+                Self(
+                    .refused, "proxy_refused",
+                    "the proxy refused access to \(url): \(Self.describe(status: code))",
+                    hint: Self.hint(proxyRefused: code))
             case .untrusted(let problem):
                 Self(
                     .refused, "untrusted",
                     "the certificate of the server of \(url) is not trusted: \(problem)",
-                    hint: "if its authority is yours, name its file with `--ca-certificate`")
+                    hint: Self.hint(untrusted: problem))
             case .unsafeRedirect(let target):
                 Self(
                     .refused, "unsafe_redirect",
@@ -168,7 +176,7 @@ extension Diagnostic {
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .invalidHeader, .certificateFile,
+        case .invalidURL, .invalidHeader, .certificateFile, .access,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil
@@ -192,6 +200,8 @@ extension Diagnostic {
         let (status, hint): (ExitStatus, String) =
             switch failure {
             case .network: (.unavailable, "check the network and the host name, then \(again)")
+            case .proxy:
+                (.unavailable, "check the proxy that `--proxy` or the environment names")
             case .status(let code) where [401, 403, 407].contains(code):
                 (.refused, Self.hint(refused: code))
             case .status(let code) where (400..<500).contains(code) && ![408, 429].contains(code):
@@ -211,9 +221,9 @@ extension Diagnostic {
 
     private static func hint(refused code: Int) -> String {
         switch code {
-        case 401: "give credentials, as with `--header 'Authorization: Bearer TOKEN'`"
-        case 407: "the proxy asks for credentials: put them into the proxy's URL"
-        default: "the link may have expired, or need credentials given with `--header`"
+        case 401: "give the right credentials, with `--user`, `--netrc` or `--bearer-fd`"
+        case 407: hint(proxyRefused: code)
+        default: "the link may have expired, or need other credentials or cookies"
         }
     }
 
@@ -221,6 +231,7 @@ extension Diagnostic {
     static func kind(of failure: TransferFailure) -> String {
         switch failure {
         case .network: "network"
+        case .proxy: "proxy"
         case .status(let code): [401, 403, 407].contains(code) ? "refused" : "status"
         case .stalled: "stalled"
         case .truncated: "truncated"
@@ -233,6 +244,9 @@ extension Diagnostic {
         switch failure {
         case .network(let code, let message):
             message.isEmpty ? "network error \(code) of libcurl" : message
+        case .proxy(let code, let message):
+            "the proxy cannot be used: "
+                + (message.isEmpty ? "network error \(code) of libcurl" : message)
         case .status(let code): "the server answered \(describe(status: code))"
         case .stalled(let seconds): "no data for \(Units.elapsed(seconds))"
         case .truncated(let missing):

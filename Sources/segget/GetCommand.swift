@@ -56,6 +56,8 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
+    @OptionGroup(title: "Access options") var access: AccessArguments
+
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
 
@@ -99,6 +101,9 @@ struct GetCommand: ParsableCommand {
     /// Downloads on other threads while this one, the main thread, waits for signals.
     func run() throws {
         StandardStreams.prepare()
+        var options = options
+        options.access = try access.read()
+        access.hideSecrets(headers: request.header, urls: [url])
         let interrupts = Interrupts()
         let session = DownloadSession()
         let download = session.start(url, to: destination, options: options)

@@ -15,13 +15,16 @@ extension DownloadNotice {
         case .stole: "stole"
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
+        case .certificatesUnchecked: "certificates_unchecked"
         }
     }
 
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven: true
+        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
+            .certificatesUnchecked:
+            true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
         }
     }
@@ -49,6 +52,9 @@ extension DownloadNotice {
             "a free connection took over bytes \(range)"
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
+        case .certificatesUnchecked:
+            "WARNING: certificates are not checked (`--insecure`): anybody on the way can read and "
+                + "change everything, passwords included"
         case .endUnproven:
             "the server told no size and closed the connection: nothing proves that the file is "
                 + "whole"

@@ -20,6 +20,7 @@ enum Examples {
     static let failures: [TransferFailure] =
         [
             .network(code: 7, message: hostile), .network(code: 7, message: ""), .status(404),
+            .proxy(code: 5, message: hostile), .proxy(code: 5, message: ""),
             .status(503), .status(429), .status(599), .status(403), .stalled(seconds: 15),
             .truncated(missing: 1), .retryAfterTooLong(seconds: 7200),
             .retryAfterTooLong(seconds: .infinity),
@@ -41,6 +42,10 @@ enum Examples {
             .invalidURL(hostile), .invalidHeader(.badName(hostile)),
             .certificateFile(path: hostile),
             .refused(status: 401), .refused(status: 403), .refused(status: 407),
+            .proxyRefused(status: 407), .proxyRefused(status: 403), .access(.malformed(.proxy)),
+            .access(.conflict(.credentials, .bearerToken)), .access(.unusable(.interface)),
+            .access(.unreadable(.cookieFile, path: hostile, errno: 2)),
+            .access(.incomplete(.clientKey, without: .clientCertificate)),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
         + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
@@ -61,7 +66,7 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
-            .endUnproven,
+            .endUnproven, .certificatesUnchecked,
         ] + startOverReasons.map { .startedOver($0) }
 
     static func error(

@@ -27,6 +27,7 @@ final class Transfer {
     let id: Int
     private let handle: CURL
     private let lists: [UnsafeMutablePointer<curl_slist>]
+    private let share: CURLShare
     private let errorText: UnsafeMutablePointer<CChar>
 
     /// Judges the head of the final response; called once, before the first byte of the body.
@@ -36,6 +37,8 @@ final class Transfer {
 
     /// The head of the final response.
     private(set) var reply: Reply?
+    /// A 401 or 407 that libcurl may answer itself, with a second request on this handle.
+    private var challenge: Reply?
     private var mode = Mode.head
     private(set) var writer: ExtentWriter?
     private var limit: Int64 = 0
@@ -50,19 +53,21 @@ final class Transfer {
     var lastActivity: Double
 
     init(
-        _ request: TransferRequest, id: Int, now: Double, onReply: @escaping (Reply) -> Verdict,
-        onEnd: @escaping (TransferEnd) -> Void
+        _ request: TransferRequest, id: Int, now: Double, share: CURLShare,
+        onReply: @escaping (Reply) -> Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
         guard let handle = curl_easy_init() else { preconditionFailure("out of memory") }
         self.request = request
         self.id = id
         self.handle = handle
+        self.share = share
         self.onReply = onReply
         self.onEnd = onEnd
         lastActivity = now
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
         lists = request.configure(handle)
+        share.attach(handle)
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = segget_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         _ = segget_curl_setopt_pointer(handle, CURLOPT_PRIVATE, context)
@@ -139,6 +144,17 @@ final class Transfer {
         // Interim responses come before the final one (RFC 9110 §15.2).
         guard status >= 200 else { return true }
         let reply = readReply(status: status)
+        // Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this
+        // call, when it can; the body that it shows, or the end, tells that it cannot.
+        challenge = [401, 407].contains(status) ? reply : nil
+        return challenge != nil || judge(reply)
+    }
+
+    /// Has the head of the final response judged.
+    ///
+    /// - Returns: Whether its body is read.
+    private func judge(_ reply: Reply) -> Bool {
+        challenge = nil
         self.reply = reply
         apply(onReply(reply))
         // What is too long to be read away is not begun.
@@ -181,7 +197,17 @@ final class Transfer {
         }
         let seconds = time(CURLINFO_RETRY_AFTER)
         if seconds > 0 { reply.retryAfter = Double(seconds) }
+        if [401, 407].contains(status) {
+            reply.asksForDigest = asksForDigest(proxy: status == 407)
+        }
         return reply
+    }
+
+    private func asksForDigest(proxy: Bool) -> Bool {
+        var offered = 0
+        segget_curl_getinfo_long(
+            handle, proxy ? CURLINFO_PROXYAUTH_AVAIL : CURLINFO_HTTPAUTH_AVAIL, &offered)
+        return offered & segget_curl_auth_digest != 0 && offered & segget_curl_auth_basic == 0
     }
 
     /// Takes a piece of the body: the hot path.
@@ -210,6 +236,9 @@ final class Transfer {
             discarded += Int64(count)
             return discarded <= Self.discardLimit ? count : 0
         case .head:
+            if let challenge {
+                return judge(challenge) ? takeBody(bytes, count) : 0
+            }
             // A body without a head: HTTP/0.9, which libcurl refuses before it comes here.
             return fail(.failed(.breach(.unexpectedStatus(0))))
         case .declined, .satisfied, .failed:
@@ -229,6 +258,7 @@ final class Transfer {
     func end(for code: CURLcode) -> TransferEnd {
         if let failure { return failure }
         if isSatisfied { return .complete }
+        if code == CURLE_OK, let challenge { _ = judge(challenge) }
         switch mode {
         case .satisfied: return .complete
         case .declined: return .declined
@@ -246,6 +276,16 @@ final class Transfer {
             return .untrusted(message(for: code))
         case CURLE_SSL_CACERT_BADFILE:
             return .badCertificateFile
+        case CURLE_SSL_CERTPROBLEM:
+            return .badSetting(.unusable(.clientCertificate))
+        case CURLE_RECV_ERROR where isRefusal(connectStatus):
+            return .proxyRefused(
+                status: connectStatus, asksForDigest: asksForDigest(proxy: true))
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+            return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
+        case CURLE_COULDNT_CONNECT where request.surelyUsesProxy,
+            CURLE_RECV_ERROR where connectStatus >= 300:
+            return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
         default:
             return .failed(.network(code: Int(code.rawValue), message: message(for: code)))
         }
@@ -258,8 +298,17 @@ final class Transfer {
         return mode == .discarding ? .declined : .failed(.stalled(seconds: seconds))
     }
 
+    /// What a proxy answered when it was asked for a tunnel (RFC 9110 §9.3.6); 0 for nothing.
+    private var connectStatus: Int {
+        var status = 0
+        segget_curl_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
+        return status
+    }
+
     private func message(for code: CURLcode) -> String {
-        let text = String(cString: errorText)
+        var text = String(cString: errorText)
+        // "Unsupported proxy scheme for 'URL'": with all that is in the URL.
+        if text.hasPrefix("Unsupported proxy") { text = String(text.prefix { $0 != "\'" }) + "URL" }
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 

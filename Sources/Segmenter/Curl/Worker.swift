@@ -14,6 +14,8 @@ final class Worker {
 
     private let multi: CURLM
     private var transfers: [Int: Transfer] = [:]
+    /// What transfers share, by the file that their cookies are from.
+    private var shares: [String?: CURLShare] = [:]
     private var fetches: [Int: Fetch] = [:]
     /// Transfers that broke while they were resumed, to be ended at the next turn.
     private var broken: [(id: Int, code: CURLcode)] = []
@@ -41,10 +43,18 @@ final class Worker {
         onEnd: @escaping (TransferEnd) -> Void
     ) -> Transfer {
         let transfer = Transfer(
-            request, id: makeID(), now: monotonicSeconds(), onReply: onReply, onEnd: onEnd)
+            request, id: makeID(), now: monotonicSeconds(),
+            share: share(request.connecting.access.cookieFile), onReply: onReply, onEnd: onEnd)
         transfers[transfer.id] = transfer
         transfer.add(to: multi)
         return transfer
+    }
+
+    private func share(_ cookieFile: String?) -> CURLShare {
+        if let share = shares[cookieFile] { return share }
+        let share = CURLShare(cookieFile: cookieFile)
+        shares[cookieFile] = share
+        return share
     }
 
     /// The transfer with a number, if it is not over.
