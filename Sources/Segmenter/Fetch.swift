@@ -14,7 +14,7 @@ final class Fetch {
 
     let id: Int
     let setup: Setup
-    let assembly: Assembly
+    let assembly: any Output
     let loop: TransferLoop
     let tell: @Sendable (DownloadNotice) -> Void
     private let worker: Worker
@@ -48,7 +48,7 @@ final class Fetch {
     private var received: Int64 = 0
 
     init(
-        _ setup: Setup, assembly: Assembly, worker: Worker, loop: TransferLoop,
+        _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
         reporter: ProgressReporter, tell: @escaping @Sendable (DownloadNotice) -> Void,
         completion: @escaping (Outcome) -> Void
     ) {
@@ -81,7 +81,7 @@ final class Fetch {
 
     /// After each turn of the loop: records when enough has come.
     func turn() {
-        guard assembly.unrecorded >= Assembly.recordThreshold else { return }
+        guard assembly.unrecorded >= assembly.recordThreshold else { return }
         record()
     }
 
@@ -260,7 +260,7 @@ final class Fetch {
         case .declined: declined(index)
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
-            fail(.assembly(.io(operation: "write", path: assembly.partPath, errno: errno)))
+            fail(.assembly(.io(operation: "write", path: assembly.writtenPath, errno: errno)))
         case .untrusted(let text): fail(.untrusted(text))
         case .badCertificateFile:
             fail(.certificateFile(path: setup.connecting.caCertificate ?? ""))
