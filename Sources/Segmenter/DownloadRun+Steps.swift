@@ -110,8 +110,11 @@ extension DownloadRun {
     /// - Returns: `nil` when there is no space for a size that only a `HEAD` has told: a `GET` is to
     ///   say first.
     func open(
-        _ finding: Probe.Finding, _ probe: Probe, _ state: State
+        _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
     ) async throws(DownloadError.Reason) -> (any Output)? {
+        if case .descriptor(let descriptor) = destination {
+            return try await openStream(descriptor, finding, &state)
+        }
         let request = try request(finding, probe.url, state)
         let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
         if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }
