@@ -20,11 +20,15 @@ final class StreamDescriptor: Sendable {
 
     /// Takes a duplicate of `original`, so that the caller may close its own; `nil` with `errno`
     /// set.
-    init?(duplicating original: Int32) {
+    ///
+    /// - Parameters:
+    ///   - original: An open descriptor.
+    ///   - opensOwn: Whether a pipe is opened anew where that is possible.
+    init?(duplicating original: Int32, opensOwn: Bool = true) {
         var status = stat()
         guard fstat(original, &status) == 0 else { return nil }
         let type = status.st_mode & S_IFMT
-        if type == S_IFIFO {
+        if type == S_IFIFO, opensOwn {
             // Whether an open file blocks is for all who share it: another one must be opened. That
             // fails when there is no reader any more, and where /proc is not there.
             let own = open("/proc/self/fd/\(original)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)

@@ -207,7 +207,7 @@ extension Diagnostic {
     }
 
     private static func again(_ error: DownloadError) -> String {
-        error.bytesWritten == nil
+        (error.bytesWritten ?? 0) == 0
             ? ", and again after starting over" : ", and what was written cannot be taken back"
     }
 

@@ -59,6 +59,11 @@ struct DiagnosticsTests {
                     .digestMismatch(
                         expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: "f.part")), 65
             ),
+            (
+                .assembly(
+                    .streamDigestMismatch(
+                        expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "f")), 65
+            ),
         ] as [(DownloadError.Reason, Int32)])
     func eachReasonHasItsExitCode(reason: DownloadError.Reason, code: Int32) {
         #expect(Diagnostic(Examples.error(reason)).status.rawValue == code)
@@ -88,6 +93,28 @@ struct DiagnosticsTests {
         #expect(Diagnostic(Examples.error(.cancelled)).kept?.hasPrefix("nothing") == true)
         #expect(Diagnostic(Examples.error(.cancelled, path: nil)).kept == nil)
         #expect(Diagnostic(Examples.error(.assembly(.busy(path: "f")))).kept == nil)
+    }
+
+    @Test func aReaderThatHasGoneIsNoNews() {
+        let diagnostic = Diagnostic(
+            Examples.error(.assembly(.readerGone(path: "/dev/stdout")), path: "/dev/stdout"))
+        #expect(diagnostic.messages.isEmpty)
+        #expect(diagnostic.status.rawValue == 141)
+    }
+
+    @Test func whatHasGoneOutIsSaidInPlaceOfWhatIsKept() {
+        var error = Examples.error(
+            .remoteChanged(.otherSize(expected: 9, got: 8)), path: "/dev/stdout")
+        error.bytesWritten = 1234
+        #expect(
+            Diagnostic(error).messages.map { $0.line(colour: false) } == [
+                "error: `https://example.org/file.iso` changed while it was fetched, and what was "
+                    + "written cannot be taken back: the size was 9 bytes and is now 8 bytes",
+                "written: the first 1234 bytes to `/dev/stdout`; the rest is missing",
+                "hint: run the same command again when the remote file no longer changes",
+            ])
+        error.bytesWritten = 0
+        #expect(Diagnostic(error).written == "nothing to `/dev/stdout`")
     }
 
     @Test func aMismatchShowsBothDigests() throws {
