@@ -44,6 +44,8 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var path: String?
     /// Bytes that are kept on disk, recorded for the next run.
     public var bytesKept: Int64
+    /// Bytes that had gone out through the descriptor; `nil` when the destination was none.
+    public var bytesWritten: Int64?
 }
 
 /// Why one request failed.

@@ -96,7 +96,7 @@ public struct DownloadProgress: Sendable, Hashable {
 
 /// A finished download.
 public struct DownloadedFile: Sendable, Hashable {
-    /// Path of the file.
+    /// Path of the file; `/dev/stdout` or `/dev/fd/N` when it went to a descriptor.
     public var path: String
     /// Size in bytes.
     public var size: Int64

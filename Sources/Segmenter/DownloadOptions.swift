@@ -20,6 +20,8 @@ public struct DownloadOptions: Sendable {
     public var stallTimeout = 15.0
     /// Attempts without progress before the download fails.
     public var retries = 10
+    /// How the file goes to a descriptor; without meaning for other destinations.
+    public var stream = StreamOptions()
 
     /// Credentials, cookies, proxies, TLS and addresses.
     public var access = AccessOptions()
@@ -34,4 +36,9 @@ public enum Destination: Sendable, Hashable {
     case file(String)
     /// This folder, under the name that the server or the URL suggests.
     case folder(String)
+    /// This open descriptor, in order from the first byte on: nothing is written anywhere else, and
+    /// nothing is kept for a later run.
+    ///
+    /// A duplicate is used: the caller may close its own when the download has started.
+    case descriptor(Int32)
 }

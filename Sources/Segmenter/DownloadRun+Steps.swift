@@ -110,20 +110,23 @@ extension DownloadRun {
     /// - Returns: `nil` when there is no space for a size that only a `HEAD` has told: a `GET` is to
     ///   say first.
     func open(
-        _ finding: Probe.Finding, _ probe: Probe, _ state: State
-    ) async throws(DownloadError.Reason) -> Assembly? {
+        _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
+    ) async throws(DownloadError.Reason) -> (any Output)? {
+        if case .descriptor(let descriptor) = destination {
+            return try await openStream(descriptor, finding, &state)
+        }
         let request = try request(finding, probe.url, state)
         let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
         if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }
         return try result.get()
     }
 
-    func close(_ assembly: Assembly) async throws(DownloadError.Reason) {
+    func close(_ assembly: any Output) async throws(DownloadError.Reason) {
         try await onDisk { () throws(AssemblyError) in try assembly.stop() }
     }
 
     func fetch(
-        _ finding: Probe.Finding, _ probe: Probe, _ assembly: Assembly, _ started: Double,
+        _ finding: Probe.Finding, _ probe: Probe, _ assembly: any Output, _ started: Double,
         _ received: Int64
     ) async -> (Fetch.Outcome, DownloadProgress?) {
         let identity = finding.file.identity
@@ -165,7 +168,7 @@ extension DownloadRun {
     }
 
     func publish(
-        _ assembly: Assembly, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
+        _ assembly: any Output, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
         _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile {
         let phase: @Sendable (DownloadProgress.Phase) -> Void = { [tell] phase in
@@ -205,7 +208,7 @@ extension DownloadRun {
         }
     }
 
-    func start(_ finding: Probe.Finding, _ assembly: Assembly) -> DownloadStart {
+    func start(_ finding: Probe.Finding, _ assembly: any Output) -> DownloadStart {
         let kind = finding.file.identity.kind
         return DownloadStart(
             path: assembly.destination, size: finding.file.identity.size,

@@ -33,6 +33,10 @@ struct DownloadRun: Sendable {
         var received: Int64 = 0
         var resumed: Int64 = 0
         var kept: Int64 = 0
+        /// Where a download to a descriptor goes.
+        var stream: StreamOutput?
+        /// What broke the attempt before.
+        var setback: DownloadError.Reason?
     }
 
     func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
@@ -46,10 +50,12 @@ struct DownloadRun: Sendable {
             if state.kept == 0, let target = state.target {
                 state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
             }
+            let written = await endStream(state)
             return .failure(
                 DownloadError(
-                    reason: error, url: WebURL(urlText)?.redacted ?? "", path: path,
-                    bytesKept: state.kept))
+                    reason: error, url: WebURL(urlText)?.redacted ?? "",
+                    path: path ?? state.stream?.destination, bytesKept: state.kept,
+                    bytesWritten: written))
         }
     }
 
@@ -100,7 +106,7 @@ struct DownloadRun: Sendable {
                     folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
                 if let file = try await before(state, probe.url, started) { return file }
             }
-            finding = try await confirmed(finding, probe, state)
+            if state.target != nil { finding = try await confirmed(finding, probe, state) }
             while true {
                 if let file = try await attempt(&finding, probe, started, &state) { return file }
             }
@@ -116,7 +122,7 @@ struct DownloadRun: Sendable {
     private func attempt(
         _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        guard let assembly = try await open(finding, probe, state) else {
+        guard let assembly = try await open(finding, probe, &state) else {
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
         }
@@ -129,10 +135,12 @@ struct DownloadRun: Sendable {
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
         if case .complete(let size) = outcome {
-            state.resumed = size - (state.received - earlier)
+            state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
             return try await publish(assembly, size, last, started, &state)
         }
-        try await close(assembly)
+        // What has gone out may be continued yet.
+        if state.stream == nil { try await close(assembly) }
+        state.setback = outcome.setback
         switch outcome {
         case .complete: break
         case .cancelled: throw .cancelled

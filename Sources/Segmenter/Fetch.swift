@@ -14,10 +14,10 @@ final class Fetch {
 
     let id: Int
     let setup: Setup
-    let assembly: Assembly
+    let assembly: any Output
     let loop: TransferLoop
     let tell: @Sendable (DownloadNotice) -> Void
-    private let worker: Worker
+    let worker: Worker
     private let reporter: ProgressReporter
     private let completion: (Outcome) -> Void
 
@@ -44,11 +44,13 @@ final class Fetch {
     private var longestWait: Double?
     /// Speeds are measured once a tick; stealing more often would be guessing.
     private var lastSteal = 0.0
+    /// What the output can take at present; `nil` is everything.
+    private(set) var window: OutputWindow?
     /// Bytes that transfers which are over have written.
     private var received: Int64 = 0
 
     init(
-        _ setup: Setup, assembly: Assembly, worker: Worker, loop: TransferLoop,
+        _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
         reporter: ProgressReporter, tell: @escaping @Sendable (DownloadNotice) -> Void,
         completion: @escaping (Outcome) -> Void
     ) {
@@ -63,7 +65,7 @@ final class Fetch {
         url = setup.url
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
-            verifying: assembly.unverified.values.map(\.range))
+            verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
         slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
     }
 
@@ -72,6 +74,8 @@ final class Fetch {
     /// Begins: adopts the reply that waits, checks what an earlier run left, and asks for the rest.
     func start(now: Double) {
         worker.add(self)
+        window = assembly.takeWindow()
+        assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         adoptHeld()
         assembly.startVerifying { [id, loop] range, isIntact in
             loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
@@ -81,7 +85,7 @@ final class Fetch {
 
     /// After each turn of the loop: records when enough has come.
     func turn() {
-        guard assembly.unrecorded >= Assembly.recordThreshold else { return }
+        guard assembly.unrecorded >= assembly.recordThreshold else { return }
         record()
     }
 
@@ -114,17 +118,19 @@ final class Fetch {
 
     func pump(_ now: Double) {
         guard !isOver, !finishIfComplete() else { return }
+        window = assembly.takeWindow()
+        for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
             guard slots[index].waitsUntil <= now else { continue }
             if setup.isOneStream {
-                let whole = ByteRange(0, scheduler.size)
-                if scheduler.adopt(whole, by: index) { request(index, whole) }
+                if scheduler.adopt(rest, by: index) { request(index, rest) }
                 continue
             }
             for index in slots.indices { syncPosition(index) }
             let work = scheduler.assign(
                 index, rates: rates(now), connections: slots.count,
-                maySteal: now - lastSteal >= Worker.tickInterval)
+                maySteal: now - lastSteal >= Worker.tickInterval && window?.isBehind != true,
+                window: window)
             guard let work else { continue }
             if case .stolen(let range, let victim) = work {
                 lastSteal = now
@@ -179,25 +185,28 @@ final class Fetch {
             ended(index, end)
         }
         slots[index].transfer = transfer.id
+        if setup.isOneStream { allow(transfer.id) }
     }
 
     /// Takes the reply that the probe left waiting, if its bytes are wanted.
     private func adoptHeld() {
         guard let held = setup.held else { return }
-        let range = setup.isOneStream ? ByteRange(0, scheduler.size) : held.range
+        let range = setup.isOneStream ? rest : held.range?.clamped(below: window?.limit)
         guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
             setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
         else {
             worker.drop(held.transfer)
             return
         }
-        let writer = assembly.makeWriter(at: range.start)
+        let writer = assembly.makeWriter(at: held.range?.start ?? 0)
         accepted += 1
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
-        worker.resume(transfer, .write(writer, limit: range.end, replyEnd: range.end)) {
+        if setup.isOneStream { allow(transfer.id) }
+        let replyEnd = held.range?.end ?? range.end
+        worker.resume(transfer, .write(writer, limit: range.end, replyEnd: replyEnd)) {
             [unowned self] end in ended(0, end)
         }
     }
@@ -246,6 +255,7 @@ final class Fetch {
 
     private func ended(_ index: Int, _ end: TransferEnd) {
         let isAccepted = slots[index].writer != nil
+        let reached = slots[index].writer?.position ?? 0
         if retire(index) > 0 {
             slots[index].failures = 0
             slots[index].barren = 0
@@ -254,12 +264,12 @@ final class Fetch {
             ignoredRanges = 0
         }
         switch end {
-        case .complete where isAccepted: completed(index)
+        case .complete where isAccepted: completed(index, reached)
         case .complete: retry(index, .network(code: 0, message: "the response had no head"))
         case .declined: declined(index)
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
-            fail(.assembly(.io(operation: "write", path: assembly.partPath, errno: errno)))
+            fail(.assembly(.io(operation: "write", path: assembly.writtenPath, errno: errno)))
         case .untrusted(let text): fail(.untrusted(text))
         case .badCertificateFile:
             fail(.certificateFile(path: setup.connecting.caCertificate ?? ""))
@@ -284,9 +294,15 @@ final class Fetch {
         return count
     }
 
-    private func completed(_ index: Int) {
+    private func completed(_ index: Int, _ reached: Int64) {
         if setup.isOneStream, setup.identity.size == nil {
-            finish(.complete(size: scheduler.segments[index]?.position ?? 0))
+            let size = scheduler.segments[index]?.position ?? 0
+            // One that was begun again is of the same version, and cannot be shorter.
+            guard reached >= size else {
+                fail(.contract(.otherSize(expected: size, got: reached)))
+                return
+            }
+            finish(.complete(size: size))
             return
         }
         guard !finishIfComplete() else { return }
@@ -318,7 +334,7 @@ final class Fetch {
         slots[index].positionAtTick = writer.position
     }
 
-    private func record() {
+    func record() {
         do throws(AssemblyError) {
             try assembly.record()
         } catch {

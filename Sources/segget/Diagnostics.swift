@@ -14,11 +14,16 @@ struct Diagnostic {
     let hint: String
     /// What is left on disk, when anything can be.
     var kept: String?
+    /// What has gone out already, for a stream.
+    var written: String?
+    /// Whether nothing is printed: the reader went away, and knows.
+    var isQuiet = false
 
     /// The lines to print.
     var messages: [Message] {
-        [Message(.error, message)] + (kept.map { [Message(.kept, $0)] } ?? [])
-            + [Message(.hint, hint)]
+        guard !isQuiet else { return [] }
+        return [Message(.error, message)] + (kept.map { [Message(.kept, $0)] } ?? [])
+            + (written.map { [Message(.written, $0)] } ?? []) + [Message(.hint, hint)]
     }
 
     /// Words a failed download; `signal` is the one that asked it to stop, if one did.
@@ -75,7 +80,7 @@ struct Diagnostic {
             case .remoteChanged(let breach):
                 Self(
                     .remoteChanged, "remote_changed",
-                    "\(url) changed while it was fetched, and again after starting over: "
+                    "\(url) changed while it was fetched\(Self.again(error)): "
                         + Self.describe(breach),
                     hint: "run the same command again when the remote file no longer changes")
             case .contract(let breach):
@@ -90,6 +95,8 @@ struct Diagnostic {
                     hint: again)
             }
         kept = Self.kept(error)
+        written = Self.written(error)
+        if case .assembly(.readerGone) = error.reason { isQuiet = true }
     }
 
     private init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
@@ -159,13 +166,26 @@ extension Diagnostic {
                     "\(Self.quote(operation)) failed on \(Self.quote(path)): "
                         + Self.describe(errno: code),
                     hint: code == ENOSPC || code == EDQUOT
-                        ? "free some space, then \(again)" : "check the disk, then \(again)")
+                        ? "free some space, then \(again)"
+                        : operation == "mmap"
+                            ? "give a smaller `--window`" : "check the disk, then \(again)")
             case .digestMismatch(let expected, let actual, let part):
                 Self(
                     .checksumMismatch, "checksum_mismatch",
                     "the data in \(Self.quote(part)) has the wrong checksum: "
                         + "expected `\(expected)`, got `\(actual)`",
                     hint: "check the expected value; the same command fetches everything anew")
+            case .streamDigestMismatch(let expected, let actual, let path):
+                Self(
+                    .checksumMismatch, "checksum_mismatch",
+                    "the data for \(Self.quote(path)) has the wrong checksum: "
+                        + "expected `\(expected)`, got `\(actual)`",
+                    hint: "check the expected value, and do not use what was written")
+            case .readerGone(let path):
+                Self(
+                    .readerGone, "reader_gone",
+                    "whoever read \(Self.quote(path)) has closed it",
+                    hint: "none is needed when that was meant")
             }
     }
 
@@ -181,10 +201,22 @@ extension Diagnostic {
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil
         default:
-            guard let path = error.path else { return nil }
+            guard error.bytesWritten == nil, let path = error.path else { return nil }
             guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
             return "\(Units.size(error.bytesKept)) in \(quote(path + ".part"))"
         }
+    }
+
+    /// What has gone out through a descriptor, and cannot be taken back.
+    private static func written(_ error: DownloadError) -> String? {
+        guard let bytes = error.bytesWritten, let path = error.path else { return nil }
+        guard bytes > 0 else { return "nothing to \(quote(path))" }
+        return "the first \(exact(bytes)) to \(quote(path)); the rest is missing"
+    }
+
+    private static func again(_ error: DownloadError) -> String {
+        (error.bytesWritten ?? 0) == 0
+            ? ", and again after starting over" : ", and what was written cannot be taken back"
     }
 
     static func describe(errno code: Int32) -> String {

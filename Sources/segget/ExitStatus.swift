@@ -12,6 +12,7 @@ enum ExitStatus: Int32, CaseIterable {
     case remoteChanged = 76
     case refused = 77
     case interrupted = 130
+    case readerGone = 141
     case terminated = 143
 
     /// What the code says, for the help text.
@@ -27,6 +28,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .remoteChanged: "the remote file changed, or the server broke the range contract"
         case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
         case .interrupted: "stopped by SIGINT; the same command resumes"
+        case .readerGone: "whoever read standard output closed it (as if by SIGPIPE)"
         case .terminated: "stopped by SIGTERM; the same command resumes"
         }
     }

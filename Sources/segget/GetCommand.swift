@@ -25,7 +25,8 @@ struct GetCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Save as this file.", valueName: "file"))
+        help: ArgumentHelp(
+            "Save as this file; `-` writes to standard output, in order.", valueName: "file"))
     var output: String?
 
     @Option(
@@ -53,6 +54,8 @@ struct GetCommand: ParsableCommand {
 
     @Flag(help: "Start over instead of resuming an earlier run.")
     var noResume = false
+
+    @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
 
     @OptionGroup var request: RequestOptions
 
@@ -83,9 +86,10 @@ struct GetCommand: ParsableCommand {
         guard output != "", directory != "", !url.isEmpty else {
             throw ValidationError("an empty URL or path cannot be used")
         }
-        guard output != "-" else {
+        guard output != "-" || !json else {
             throw ValidationError(
-                "segget cannot write to standard output; `./-` is a file of that name")
+                "`--json` needs standard output for itself; `--output -` writes the file there "
+                    + "(`./-` is a file of that name)")
         }
         guard output?.hasSuffix("/") != true else {
             throw ValidationError("`--output` names a file; `--directory` takes a folder")
@@ -100,6 +104,7 @@ struct GetCommand: ParsableCommand {
 
     /// Downloads on other threads while this one, the main thread, waits for signals.
     func run() throws {
+        if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
         var options = options
         options.access = try access.read()
@@ -123,7 +128,8 @@ struct GetCommand: ParsableCommand {
 
     /// Where the file goes.
     var destination: Destination {
-        output.map { .file($0) } ?? .folder(directory ?? ".")
+        guard output != "-" else { return .descriptor(STDOUT_FILENO) }
+        return output.map { .file($0) } ?? .folder(directory ?? ".")
     }
 
     /// The library's options.
@@ -133,6 +139,7 @@ struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.stream = standardOutput.streamOptions
         return options
     }
 

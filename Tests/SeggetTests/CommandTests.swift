@@ -12,6 +12,20 @@ struct CommandTests {
         try #require(try Segget.parseAsRoot(arguments) as? GetCommand)
     }
 
+    @Test(
+        arguments: [
+            ("1048576", 1 << 20), ("256K", 256 << 10), ("64m", 64 << 20), ("2G", 2 << 30),
+        ] as [(String, Int64)])
+    func standardOutputHasAWindow(text: String, bytes: Int64) throws {
+        let command = try get(["http://h/f", "-o", "-", "--window", text])
+        #expect(command.destination == .descriptor(1))
+        #expect(command.options.stream.window == bytes)
+    }
+
+    @Test func aDashInAFolderIsAFile() throws {
+        #expect(try get(["http://h/f", "-o", "./-"]).destination == .file("./-"))
+    }
+
     @Test func aURLAloneMeansGet() throws {
         let command = try get(["http://h/f"])
         #expect(command.url == "http://h/f")
@@ -53,7 +67,10 @@ struct CommandTests {
             (["http://h", "-H", "A b: secret"], "`A b` is not the name"),
             (["http://h", "-H", "A: secret\r\nB: c"], "line break"),
             (["http://h", "-H", "Range: bytes=0-"], "sets the header `Range` itself"),
-            (["http://h", "-q", "-v"], "together"), (["http://h", "-o", "-"], "standard output"),
+            (["http://h", "-q", "-v"], "together"),
+            (["http://h", "-o", "-", "--json"], "standard output"),
+            (["http://h", "--window", "x"], "number of bytes"),
+            (["http://h", "--window", "255K"], "256K or more"),
             (["http://h", "-o", "dir/"], "`--directory`"), (["http://h", "-o", ""], "empty"),
             (["http://h", "--connect-timeout", "0"], "0.1 to 86400"),
             (["http://h", "--stall-timeout", "nan"], "0.1 to 86400"),

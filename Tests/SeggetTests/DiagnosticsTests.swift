@@ -61,6 +61,11 @@ struct DiagnosticsTests {
                     .digestMismatch(
                         expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: "f.part")), 65
             ),
+            (
+                .assembly(
+                    .streamDigestMismatch(
+                        expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "f")), 65
+            ),
         ] as [(DownloadError.Reason, Int32)])
     func eachReasonHasItsExitCode(reason: DownloadError.Reason, code: Int32) {
         #expect(Diagnostic(Examples.error(reason)).status.rawValue == code)
@@ -92,6 +97,28 @@ struct DiagnosticsTests {
         #expect(Diagnostic(Examples.error(.assembly(.busy(path: "f")))).kept == nil)
     }
 
+    @Test func aReaderThatHasGoneIsNoNews() {
+        let diagnostic = Diagnostic(
+            Examples.error(.assembly(.readerGone(path: "/dev/stdout")), path: "/dev/stdout"))
+        #expect(diagnostic.messages.isEmpty)
+        #expect(diagnostic.status.rawValue == 141)
+    }
+
+    @Test func whatHasGoneOutIsSaidInPlaceOfWhatIsKept() {
+        var error = Examples.error(
+            .remoteChanged(.otherSize(expected: 9, got: 8)), path: "/dev/stdout")
+        error.bytesWritten = 1234
+        #expect(
+            Diagnostic(error).messages.map { $0.line(colour: false) } == [
+                "error: `https://example.org/file.iso` changed while it was fetched, and what was "
+                    + "written cannot be taken back: the size was 9 bytes and is now 8 bytes",
+                "written: the first 1234 bytes to `/dev/stdout`; the rest is missing",
+                "hint: run the same command again when the remote file no longer changes",
+            ])
+        error.bytesWritten = 0
+        #expect(Diagnostic(error).written == "nothing to `/dev/stdout`")
+    }
+
     @Test func aMismatchShowsBothDigests() throws {
         let (good, bad) = (Digest(crc32: 0x1a2b_3c4d), Digest(crc32: 0xdead_beef))
         let error = AssemblyError.digestMismatch(expected: good, actual: bad, part: "f.part")
@@ -105,6 +132,6 @@ struct DiagnosticsTests {
         let codes = ExitStatus.help.split(separator: "\n").compactMap {
             $0.split(separator: " ").first.flatMap { Int($0) }
         }
-        #expect(codes == [0, 64, 65, 69, 73, 74, 75, 76, 77, 130, 143])
+        #expect(codes == [0, 64, 65, 69, 73, 74, 75, 76, 77, 130, 141, 143])
     }
 }

@@ -35,6 +35,9 @@ enum Examples {
         .io(operation: "pwrite", path: "f", errno: 28),
         .digestMismatch(
             expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
+        .streamDigestMismatch(
+            expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "/dev/stdout"),
+        .io(operation: "mmap", path: "/dev/stdout", errno: 12),
     ]
 
     static let reasons: [DownloadError.Reason] =

@@ -19,6 +19,13 @@ final class Transfer {
 
     private enum Mode { case head, writing, held, discarding, declined, satisfied, failed }
 
+    /// Reasons for a body that is being written to wait on the wire.
+    struct Pauses: OptionSet {
+        let rawValue: Int
+        /// The output cannot take more at present.
+        static let window = Pauses(rawValue: 1)
+    }
+
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
     private static let discardLimit: Int64 = 64 << 10
 
@@ -42,6 +49,10 @@ final class Transfer {
     private var mode = Mode.head
     private(set) var writer: ExtentWriter?
     private var limit: Int64 = 0
+    /// Where the present room ends: the body waits there until `allow` moves it on.
+    private var ceiling = Int64.max
+    /// Why the body waits at present; empty when it does not.
+    private(set) var pauses: Pauses = []
     private var replyEnd: Int64 = 0
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
@@ -105,6 +116,17 @@ final class Transfer {
         self.onEnd = onEnd
         apply(verdict)
         return curl_easy_pause(handle, segget_curl_pause_continue)
+    }
+
+    /// Lets bytes before `offset` be written: what waited for that goes on.
+    ///
+    /// - Returns: What libcurl says of the piece that had waited, as `resume`.
+    func allow(upTo offset: Int64) -> CURLcode {
+        let isMore = offset > ceiling
+        ceiling = offset
+        guard isMore, pauses.contains(.window) else { return CURLE_OK }
+        pauses.remove(.window)
+        return pauses.isEmpty ? curl_easy_pause(handle, segget_curl_pause_continue) : CURLE_OK
     }
 
     /// Moves the end of what is written forward: the bytes behind it are another's now.
@@ -219,6 +241,10 @@ final class Transfer {
             guard let writer else { return 0 }
             let room = limit - writer.position
             let wanted = min(Int64(count), max(0, room))
+            guard writer.position + wanted <= ceiling else {
+                pauses.insert(.window)
+                return segget_curl_writefunc_pause
+            }
             let error = writer.write(bytes, Int(wanted))
             received += wanted
             guard error == 0 else { return fail(.disk(error)) }

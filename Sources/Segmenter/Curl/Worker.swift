@@ -88,6 +88,13 @@ final class Worker {
         if code != CURLE_OK { broken.append((transfer.id, code)) }
     }
 
+    /// Lets the body of a transfer be written up to an offset.
+    func allow(_ id: Int, upTo offset: Int64) {
+        guard let transfer = transfers[id] else { return }
+        let code = transfer.allow(upTo: offset)
+        if code != CURLE_OK { broken.append((id, code)) }
+    }
+
     // MARK: Fetches
 
     /// Has a fetch ticked and turned until `remove`.
@@ -160,7 +167,8 @@ final class Worker {
             transfer.lastActivity += blocked
             let isQuiet = transfer.received == transfer.receivedAtTick
             // Making the connection has a limit of its own, libcurl's.
-            if transfer.isHeld || !isQuiet || !transfer.isConnected { transfer.lastActivity = now }
+            let mayBeQuiet = transfer.isHeld || !transfer.pauses.isEmpty || !transfer.isConnected
+            if mayBeQuiet || !isQuiet { transfer.lastActivity = now }
             transfer.receivedAtTick = transfer.received
             let limit = transfer.request.connecting.stallTimeout
             if now - transfer.lastActivity > limit {
