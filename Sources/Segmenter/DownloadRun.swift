@@ -129,7 +129,13 @@ struct DownloadRun: Sendable {
             state.resumed = size - (state.received - earlier)
             return try await publish(assembly, size, last, started, &state)
         }
-        try await close(assembly)
+        if case .failed(.tooLarge(size: nil, _)) = outcome {
+            // No run continues a file of unknown size.
+            try await onDisk { () throws(AssemblyError) in try assembly.discard() }
+            state.kept = 0
+        } else {
+            try await close(assembly)
+        }
         switch outcome {
         case .complete: break
         case .cancelled: throw .cancelled

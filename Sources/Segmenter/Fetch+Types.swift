@@ -12,6 +12,7 @@ extension Fetch {
         /// Whether a `GET` has shown the identity, rather than a `HEAD`.
         var isProven: Bool
         var connections: Int
+        var limits: LimitOptions
         var policy: RetryPolicy
         var connecting: TransferRequest.Connecting
         /// The caller's headers, and the origin that they may go to.
@@ -63,5 +64,7 @@ extension Fetch {
         /// Bytes per second, smoothed; 0 when unknown.
         var rate = 0.0
         var positionAtTick: Int64?
+        /// Whether the session's limit of rate made it wait since the tick before the last.
+        var isHeldBack = false
     }
 }

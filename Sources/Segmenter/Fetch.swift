@@ -17,7 +17,7 @@ final class Fetch {
     let assembly: Assembly
     let loop: TransferLoop
     let tell: @Sendable (DownloadNotice) -> Void
-    private let worker: Worker
+    let worker: Worker
     private let reporter: ProgressReporter
     private let completion: (Outcome) -> Void
 
@@ -35,7 +35,7 @@ final class Fetch {
     var resolutions = 0
     var receivedAtResolution: Int64 = -1
     /// Where the last reply whose body was taken came from.
-    private var goodAddress: String?
+    var goodAddress: String?
     /// Replies whose body was taken.
     private(set) var accepted = 0
     private var isOver = false
@@ -46,6 +46,10 @@ final class Fetch {
     private var lastSteal = 0.0
     /// Bytes that transfers which are over have written.
     private var received: Int64 = 0
+    /// The least speed that is put up with.
+    var floor: RateFloor?
+    /// Bytes that had been received when the speed was last watched.
+    var receivedAtWatch: Int64 = 0
 
     init(
         _ setup: Setup, assembly: Assembly, worker: Worker, loop: TransferLoop,
@@ -65,6 +69,9 @@ final class Fetch {
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range))
         slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
+        floor = setup.limits.minRate.map {
+            RateFloor(rate: $0, period: setup.limits.minRatePeriod)
+        }
     }
 
     // MARK: From the worker
@@ -88,10 +95,13 @@ final class Fetch {
     /// About every 100 ms: records, measures, gives out work.
     func tick(_ now: Double) {
         for index in slots.indices { measure(index, now) }
+        let elapsed = lastTick > 0 ? now - lastTick : 0
         lastTick = now
         for slot in slots { slot.transfer.map(worker.endIfSatisfied) }
         guard !isOver else { return }
         record()
+        guard !isOver else { return }
+        watchRate(elapsed)
         guard !isOver else { return }
         pump(now)
         guard !isOver else { return }
@@ -139,10 +149,10 @@ final class Fetch {
     ///
     /// One that has been silent for long since its request went out is known to be slow: far longer
     /// than this server has ever taken to answer, or its work would go round among connections that
-    /// all wait.
+    /// all wait. One that the session's limit of rate holds back is not known to be slow.
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
-        for index in slots.indices {
+        for index in slots.indices where !slots[index].isHeldBack {
             let isSilent =
                 slots[index].transfer != nil
                 && (slots[index].writer == nil || slots[index].rate == 0)
@@ -179,6 +189,7 @@ final class Fetch {
         } onEnd: { [unowned self] end in
             ended(index, end)
         }
+        transfer.owner = id
         slots[index].transfer = transfer.id
     }
 
@@ -194,11 +205,13 @@ final class Fetch {
         }
         let writer = assembly.makeWriter(at: range.start)
         accepted += 1
+        transfer.owner = id
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
-        worker.resume(transfer, .write(writer, limit: range.end, replyEnd: range.end)) {
+        let end = min(range.end, ceiling)
+        worker.resume(transfer, .write(writer, limit: end, replyEnd: range.end)) {
             [unowned self] end in ended(0, end)
         }
     }
@@ -224,7 +237,8 @@ final class Fetch {
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
-            return .write(writer, limit: min(end, served.end), replyEnd: served.end)
+            return .write(
+                writer, limit: min(end, served.end, ceiling), replyEnd: served.end)
         case .breach:
             slots[index].refusal = verdict
             return .decline
@@ -271,8 +285,9 @@ final class Fetch {
     /// Takes the writer of a transfer that is over.
     ///
     /// - Returns: Bytes that it wrote.
-    private func retire(_ index: Int) -> Int64 {
+    func retire(_ index: Int) -> Int64 {
         slots[index].transfer = nil
+        slots[index].isHeldBack = false
         slots[index].positionAtTick = nil
         guard let writer = slots[index].writer else { return 0 }
         syncPosition(index)
@@ -285,7 +300,8 @@ final class Fetch {
 
     private func completed(_ index: Int) {
         if setup.isOneStream, setup.identity.size == nil {
-            finish(.complete(size: scheduler.segments[index]?.position ?? 0))
+            let size = scheduler.segments[index]?.position ?? 0
+            if !failIfTooLarge(size) { finish(.complete(size: size)) }
             return
         }
         guard !finishIfComplete() else { return }
@@ -307,6 +323,8 @@ final class Fetch {
     }
 
     private func measure(_ index: Int, _ now: Double) {
+        let transfer = slots[index].transfer.flatMap(worker.transfer)
+        slots[index].isHeldBack = transfer?.pace.takeHeldBack() ?? false
         guard let writer = slots[index].writer else { return }
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {

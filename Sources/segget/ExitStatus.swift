@@ -20,10 +20,11 @@ enum ExitStatus: Int32, CaseIterable {
         case .done: "done and verified"
         case .usage: "wrong usage: options, URL, header or certificate file"
         case .checksumMismatch: "checksum mismatch; nothing was published"
-        case .unavailable: "server or network failed, retries included"
+        case .unavailable:
+            "server or network failed, retries included; the file is too large or comes too slowly"
         case .cannotCreate: "the destination cannot be made, or exists"
         case .disk: "the disk failed or is full"
-        case .stopped: "stopped; the same command resumes"
+        case .stopped: "stopped, or out of time; the same command resumes"
         case .remoteChanged: "the remote file changed, or the server broke the range contract"
         case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
         case .interrupted: "stopped by SIGINT; the same command resumes"

@@ -56,6 +56,8 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
 
@@ -100,7 +102,7 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         StandardStreams.prepare()
         let interrupts = Interrupts()
-        let session = DownloadSession()
+        let session = DownloadSession(rateLimit: limits.limitRate)
         let download = session.start(url, to: destination, options: options)
         let settings = reportSettings(terminal: .standardError)
         Task {
@@ -110,7 +112,7 @@ struct GetCommand: ParsableCommand {
             await session.shutdown()
             Glibc.exit(status.rawValue)
         }
-        interrupts.wait {
+        interrupts.wait(change: session.changeRate) {
             download.cancel()
             return true
         }
@@ -128,6 +130,7 @@ struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.limits = limits.options
         return options
     }
 

@@ -15,13 +15,17 @@ extension DownloadNotice {
         case .stole: "stole"
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
+        case .changingConnections: "changing_connections"
+        case .limitChanged: "limit_changed"
         }
     }
 
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven: true
+        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
+            .changingConnections, .limitChanged:
+            true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
         }
     }
@@ -52,6 +56,10 @@ extension DownloadNotice {
         case .endUnproven:
             "the server told no size and closed the connection: nothing proves that the file is "
                 + "whole"
+        case .changingConnections(let minimum):
+            "slower than \(Units.speed(minimum)): going on over new connections"
+        case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
+        case .limitChanged(nil): "the rate is not limited now"
         }
     }
 

@@ -43,6 +43,11 @@ final class Transfer {
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
 
+    /// What the transfer belongs to: the limit of rate is shared among owners first.
+    var owner = 0
+    /// Its part in the limit of rate.
+    var pace = Pace()
+
     /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
     /// Received bytes at the last tick, and when they last grew; the worker's stall detection.
@@ -127,6 +132,17 @@ final class Transfer {
         return Int(value)
     }
 
+    /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
+    var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
+
+    /// Whether its body is being written.
+    var isWriting: Bool { mode == .writing }
+
+    /// Has libcurl deliver the piece that waits for a share, and go on.
+    ///
+    /// - Returns: What libcurl says of that piece, as for `resume`.
+    func goOn() -> CURLcode { curl_easy_pause(handle, segget_curl_pause_continue) }
+
     // MARK: Callbacks
 
     /// Takes a header line.
@@ -190,19 +206,7 @@ final class Transfer {
     fileprivate func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch mode {
         case .writing:
-            guard let writer else { return 0 }
-            let room = limit - writer.position
-            let wanted = min(Int64(count), max(0, room))
-            let error = writer.write(bytes, Int(wanted))
-            received += wanted
-            guard error == 0 else { return fail(.disk(error)) }
-            guard wanted < count else { return count }
-            if limit < replyEnd {
-                // The rest was stolen: all that was ours is written.
-                mode = .satisfied
-                return 0
-            }
-            return fail(.failed(.breach(.bodyTooLong)))
+            return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
         case .held:
             return segget_curl_writefunc_pause
         case .discarding:
@@ -215,6 +219,35 @@ final class Transfer {
         case .declined, .satisfied, .failed:
             return 0
         }
+    }
+
+    private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        guard let writer else { return 0 }
+        let room = limit - writer.position
+        let wanted = min(Int64(count), max(0, room))
+        let error = writer.write(bytes, Int(wanted))
+        received += wanted
+        guard error == 0 else { return fail(.disk(error)) }
+        guard wanted < count else { return count }
+        if limit < replyEnd {
+            // The rest was stolen: all that was ours is written.
+            mode = .satisfied
+            return 0
+        }
+        return fail(.failed(.breach(.bodyTooLong)))
+    }
+
+    /// Writes what the limit of rate allows of a piece, and pauses the transfer for the rest.
+    ///
+    /// libcurl keeps a piece that was answered with a pause, and delivers it again from its
+    /// beginning (CURLOPT_WRITEFUNCTION): what was taken of it is skipped then.
+    private func writeShare(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        let part = pace.part(of: count)
+        if part.granted > 0 {
+            let written = write(bytes + part.skipped, part.granted)
+            guard written == part.granted else { return written }
+        }
+        return pace.took(part, of: count) ? count : segget_curl_writefunc_pause
     }
 
     private func fail(_ end: TransferEnd) -> Int {
