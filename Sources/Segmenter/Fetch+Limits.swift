@@ -27,7 +27,8 @@ extension Fetch {
         let fresh = received - receivedAtWatch
         receivedAtWatch = received
         // Not the server's doing: the session's limit, and extents that are being checked.
-        guard !slots.contains(where: { $0.isHeldBack }), awaitsNetwork else { return }
+        let isHeldBack = slots.contains { $0.writer != nil && $0.isHeldBack }
+        guard !isHeldBack, awaitsNetwork else { return }
         // Nor is time in which the loop did not run.
         let seconds = min(elapsed, 2 * Worker.tickInterval)
         switch floor?.note(bytes: fresh, seconds: seconds) {

@@ -64,7 +64,8 @@ extension Fetch {
         /// Bytes per second, smoothed; 0 when unknown.
         var rate = 0.0
         var positionAtTick: Int64?
-        /// Whether the session's limit of rate made it wait since the tick before the last.
+        /// Whether the session's limit of rate made it wait when a body was last measured: its rate
+        /// tells nothing of its server then.
         var isHeldBack = false
     }
 }

@@ -152,14 +152,13 @@ final class Fetch {
     /// all wait. One that the session's limit of rate holds back is not known to be slow.
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
-        for index in slots.indices where !slots[index].isHeldBack {
-            let isSilent =
-                slots[index].transfer != nil
-                && (slots[index].writer == nil || slots[index].rate == 0)
-            if isSilent, now - slots[index].requested > silenceLimit {
+        for (index, slot) in slots.enumerated() {
+            let isSilent = slot.transfer != nil && (slot.writer == nil || slot.rate == 0)
+            let isWaiting = slot.writer != nil && slot.isHeldBack
+            if isSilent, !isWaiting, now - slot.requested > silenceLimit {
                 rates[index] = 1
-            } else if slots[index].rate > 0 {
-                rates[index] = slots[index].rate
+            } else if slot.rate > 0, !slot.isHeldBack {
+                rates[index] = slot.rate
             }
         }
         return rates
@@ -287,7 +286,6 @@ final class Fetch {
     /// - Returns: Bytes that it wrote.
     func retire(_ index: Int) -> Int64 {
         slots[index].transfer = nil
-        slots[index].isHeldBack = false
         slots[index].positionAtTick = nil
         guard let writer = slots[index].writer else { return 0 }
         syncPosition(index)
@@ -323,9 +321,9 @@ final class Fetch {
     }
 
     private func measure(_ index: Int, _ now: Double) {
+        guard let writer = slots[index].writer else { return }
         let transfer = slots[index].transfer.flatMap(worker.transfer)
         slots[index].isHeldBack = transfer?.pace.takeHeldBack() ?? false
-        guard let writer = slots[index].writer else { return }
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {
             let rate = Double(writer.position - before) / (now - lastTick)

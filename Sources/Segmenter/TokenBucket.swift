@@ -2,7 +2,7 @@
 ///
 /// Pure: time is an argument.
 ///
-/// Over any time of `t` seconds no more than `(t + burst)` times the rate is handed out: over five
+/// Over any time of `t` seconds no more than `(t + burst)` times the rate and one are handed out: over five
 /// seconds, two percent more than the rate.
 struct TokenBucket: Sendable, Hashable {
     /// Seconds' worth of tokens that are kept: what a loop that comes late may make up for.
@@ -26,8 +26,8 @@ struct TokenBucket: Sendable, Hashable {
     /// Whole tokens that are there, in bytes.
     var available: Int64 { Int64(min(tokens, 0x1p62)) }
 
-    /// Tokens that fit in; one at least, or the slowest rates would never have a whole one.
-    private var capacity: Double { max(1, rate * Self.burst) }
+    /// Tokens that fit in; one more than the burst, or the slowest rates would never have a whole one.
+    private var capacity: Double { 1 + rate * Self.burst }
 
     /// Puts in what has come since the last call.
     mutating func refill(now: Double) {

@@ -20,8 +20,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .done: "done and verified"
         case .usage: "wrong usage: options, URL, header or certificate file"
         case .checksumMismatch: "checksum mismatch; nothing was published"
-        case .unavailable:
-            "server or network failed, retries included; the file is too large or comes too slowly"
+        case .unavailable: "server or network failed, retries included, or a limit was exceeded"
         case .cannotCreate: "the destination cannot be made, or exists"
         case .disk: "the disk failed or is full"
         case .stopped: "stopped, or out of time; the same command resumes"
