@@ -274,6 +274,16 @@ extension Assembly {
         if let failure = stopThreads() { throw failure }
     }
 
+    /// Ends the attempt and removes part and manifest: nothing of them is of use.
+    ///
+    /// - Throws: `io`.
+    package func discard() throws(AssemblyError) {
+        defer { file.unlock() }
+        stopThreads()
+        try folder.remove(Self.partName(for: request.name))
+        try journal.remove()
+    }
+
     /// Verifies the complete file of `size` bytes and gives it its name.
     ///
     /// May block on the disk.

@@ -32,6 +32,14 @@ public struct DownloadError: Error, Sendable, Hashable {
         case remoteChanged(ContractBreach)
         /// The server's replies broke the range contract.
         case contract(ContractBreach)
+        /// The file is larger than it may be (`LimitOptions.maxSize`). In bytes; a size of `nil`
+        /// was not known before.
+        case tooLarge(size: Int64?, limit: Int64)
+        /// The download was slower than it may be (`LimitOptions.minRate`), for so many seconds and
+        /// then, over other connections, for as many again. In bytes per second.
+        case tooSlow(bytesPerSecond: Double, minimum: Double, seconds: Double)
+        /// The time that the download might take is over (`LimitOptions.maxTime`), in seconds.
+        case timeIsUp(seconds: Double)
         /// The download was stopped by the caller.
         case cancelled
     }

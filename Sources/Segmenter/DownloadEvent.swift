@@ -54,6 +54,10 @@ public enum DownloadNotice: Sendable, Hashable {
     case certificatesUnchecked
     /// The body ended when the connection closed: no size proves that it is whole.
     case endUnproven
+    /// The download is slower than `minimum` bytes per second: it goes on over other connections.
+    case changingConnections(minimum: Double)
+    /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
+    case limitChanged(to: Double?)
 }
 
 /// A moment of a download.
@@ -86,6 +90,8 @@ public struct DownloadProgress: Sendable, Hashable {
     public var map: [UInt8]
     /// Seconds since the download began.
     public var elapsed: Double
+    /// The session's limit of rate in bytes per second, `nil` when there is none.
+    public var limit: Double?
 
     /// Seconds to go at the present speed, `nil` when that cannot be told.
     public var secondsLeft: Double? {

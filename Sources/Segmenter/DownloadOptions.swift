@@ -25,6 +25,8 @@ public struct DownloadOptions: Sendable {
 
     /// Credentials, cookies, proxies, TLS and addresses.
     public var access = AccessOptions()
+    /// Limits of size, time and speed.
+    public var limits = LimitOptions()
 
     /// Makes the default options.
     public init() {}

@@ -102,6 +102,11 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) -> Probe.Finding {
         let finding = try await probe.run(byGet: byGet, range: range)
         tell(.probed(finding.file))
+        if isTooLarge(finding), !finding.isProven {
+            // `HEAD` is a hint: a `GET` is to say the same.
+            return try await find(probe, byGet: true, range: Probe.firstByte)
+        }
+        try checkSize(finding)
         return finding
     }
 
@@ -133,8 +138,8 @@ extension DownloadRun {
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
-            connections: connections, policy: probe.policy, connecting: probe.connecting,
-            held: finding.held
+            connections: connections, limits: options.limits, policy: probe.policy,
+            connecting: probe.connecting, held: finding.held
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
         // assembly, which is this task's again from here on.

@@ -138,8 +138,14 @@ struct DownloadRun: Sendable {
             state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
             return try await publish(assembly, size, last, started, &state)
         }
-        // What has gone out may be continued yet.
-        if state.stream == nil { try await close(assembly) }
+        if case .failed(.tooLarge(size: nil, _)) = outcome, let assembly = assembly as? Assembly {
+            // No run continues a file of unknown size.
+            try await onDisk { () throws(AssemblyError) in try assembly.discard() }
+            state.kept = 0
+        } else if state.stream == nil {
+            // What has gone out may be continued yet.
+            try await close(assembly)
+        }
         state.setback = outcome.setback
         switch outcome {
         case .complete: break

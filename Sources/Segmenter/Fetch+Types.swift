@@ -12,6 +12,7 @@ extension Fetch {
         /// Whether a `GET` has shown the identity, rather than a `HEAD`.
         var isProven: Bool
         var connections: Int
+        var limits: LimitOptions
         var policy: RetryPolicy
         var connecting: TransferRequest.Connecting
         /// A reply whose body waits to be kept.
@@ -60,5 +61,8 @@ extension Fetch {
         /// Bytes per second, smoothed; 0 when unknown.
         var rate = 0.0
         var positionAtTick: Int64?
+        /// Whether the session's limit of rate made it wait when a body was last measured: its rate
+        /// tells nothing of its server then.
+        var isHeldBack = false
     }
 }

@@ -35,7 +35,7 @@ final class Fetch {
     var resolutions = 0
     var receivedAtResolution: Int64 = -1
     /// Where the last reply whose body was taken came from.
-    private var goodAddress: String?
+    var goodAddress: String?
     /// Replies whose body was taken.
     private(set) var accepted = 0
     private var isOver = false
@@ -48,6 +48,10 @@ final class Fetch {
     private(set) var window: OutputWindow?
     /// Bytes that transfers which are over have written.
     private var received: Int64 = 0
+    /// The least speed that is put up with.
+    var floor: RateFloor?
+    /// Bytes that had been received when the speed was last watched.
+    var receivedAtWatch: Int64 = 0
 
     init(
         _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
@@ -67,6 +71,9 @@ final class Fetch {
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
         slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
+        floor = setup.limits.minRate.map {
+            RateFloor(rate: $0, period: setup.limits.minRatePeriod)
+        }
     }
 
     // MARK: From the worker
@@ -92,10 +99,13 @@ final class Fetch {
     /// About every 100 ms: records, measures, gives out work.
     func tick(_ now: Double) {
         for index in slots.indices { measure(index, now) }
+        let elapsed = lastTick > 0 ? now - lastTick : 0
         lastTick = now
         for slot in slots { slot.transfer.map(worker.endIfSatisfied) }
         guard !isOver else { return }
         record()
+        guard !isOver else { return }
+        watchRate(elapsed)
         guard !isOver else { return }
         pump(now)
         guard !isOver else { return }
@@ -145,17 +155,16 @@ final class Fetch {
     ///
     /// One that has been silent for long since its request went out is known to be slow: far longer
     /// than this server has ever taken to answer, or its work would go round among connections that
-    /// all wait.
+    /// all wait. One that the session's limit of rate holds back is not known to be slow.
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
-        for index in slots.indices {
-            let isSilent =
-                slots[index].transfer != nil
-                && (slots[index].writer == nil || slots[index].rate == 0)
-            if isSilent, now - slots[index].requested > silenceLimit {
+        for (index, slot) in slots.enumerated() {
+            let isSilent = slot.transfer != nil && (slot.writer == nil || slot.rate == 0)
+            let isWaiting = slot.writer != nil && slot.isHeldBack
+            if isSilent, !isWaiting, now - slot.requested > silenceLimit {
                 rates[index] = 1
-            } else if slots[index].rate > 0 {
-                rates[index] = slots[index].rate
+            } else if slot.rate > 0, !slot.isHeldBack {
+                rates[index] = slot.rate
             }
         }
         return rates
@@ -184,6 +193,7 @@ final class Fetch {
         } onEnd: { [unowned self] end in
             ended(index, end)
         }
+        transfer.owner = id
         slots[index].transfer = transfer.id
         if setup.isOneStream { allow(transfer.id) }
     }
@@ -200,13 +210,15 @@ final class Fetch {
         }
         let writer = assembly.makeWriter(at: held.range?.start ?? 0)
         accepted += 1
+        transfer.owner = id
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
         if setup.isOneStream { allow(transfer.id) }
         let replyEnd = held.range?.end ?? range.end
-        worker.resume(transfer, .write(writer, limit: range.end, replyEnd: replyEnd)) {
+        let end = min(range.end, ceiling)
+        worker.resume(transfer, .write(writer, limit: end, replyEnd: replyEnd)) {
             [unowned self] end in ended(0, end)
         }
     }
@@ -232,7 +244,8 @@ final class Fetch {
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
-            return .write(writer, limit: min(end, served.end), replyEnd: served.end)
+            return .write(
+                writer, limit: min(end, served.end, ceiling), replyEnd: served.end)
         case .breach:
             slots[index].refusal = verdict
             return .decline
@@ -282,7 +295,7 @@ final class Fetch {
     /// Takes the writer of a transfer that is over.
     ///
     /// - Returns: Bytes that it wrote.
-    private func retire(_ index: Int) -> Int64 {
+    func retire(_ index: Int) -> Int64 {
         slots[index].transfer = nil
         slots[index].positionAtTick = nil
         guard let writer = slots[index].writer else { return 0 }
@@ -302,7 +315,7 @@ final class Fetch {
                 fail(.contract(.otherSize(expected: size, got: reached)))
                 return
             }
-            finish(.complete(size: size))
+            if !failIfTooLarge(size) { finish(.complete(size: size)) }
             return
         }
         guard !finishIfComplete() else { return }
@@ -325,6 +338,8 @@ final class Fetch {
 
     private func measure(_ index: Int, _ now: Double) {
         guard let writer = slots[index].writer else { return }
+        let transfer = slots[index].transfer.flatMap(worker.transfer)
+        slots[index].isHeldBack = transfer?.pace.takeHeldBack() ?? false
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {
             let rate = Double(writer.position - before) / (now - lastTick)

@@ -88,6 +88,7 @@ struct Diagnostic {
                     .remoteChanged, "contract_broken",
                     "the server broke the range contract for \(url): \(Self.describe(breach))",
                     hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
+            case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
             case .cancelled:
                 Self(
                     signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
@@ -99,7 +100,7 @@ struct Diagnostic {
         if case .assembly(.readerGone) = error.reason { isQuiet = true }
     }
 
-    private init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
+    init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
         self.status = status
         self.kind = kind
         self.message = message
@@ -202,6 +203,7 @@ extension Diagnostic {
             return nil
         default:
             guard error.bytesWritten == nil, let path = error.path else { return nil }
+            if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
             guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
             return "\(Units.size(error.bytesKept)) in \(quote(path + ".part"))"
         }

@@ -60,6 +60,7 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var request: RequestOptions
 
     @OptionGroup(title: "Access options") var access: AccessArguments
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
 
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
@@ -110,7 +111,7 @@ struct GetCommand: ParsableCommand {
         options.access = try access.read()
         access.hideSecrets(headers: request.header, urls: [url])
         let interrupts = Interrupts()
-        let session = DownloadSession()
+        let session = DownloadSession(rateLimit: limits.limitRate)
         let download = session.start(url, to: destination, options: options)
         let settings = reportSettings(terminal: .standardError)
         Task {
@@ -120,7 +121,7 @@ struct GetCommand: ParsableCommand {
             await session.shutdown()
             Glibc.exit(status.rawValue)
         }
-        interrupts.wait {
+        interrupts.wait(change: session.changeRate) {
             download.cancel()
             return true
         }
@@ -140,6 +141,7 @@ struct GetCommand: ParsableCommand {
         options.overwrite = overwrite
         options.resume = !noResume
         options.stream = standardOutput.streamOptions
+        options.limits = limits.options
         return options
     }
 

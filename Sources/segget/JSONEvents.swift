@@ -44,6 +44,7 @@ enum JSONEvents {
         var attempt: Int?
         var delay: Double?
         var status: Int?
+        var limit: Int64?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
@@ -57,8 +58,9 @@ enum JSONEvents {
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
+            case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
-                .certificatesUnchecked:
+                .certificatesUnchecked, .changingConnections:
                 break
             }
         }
@@ -79,6 +81,7 @@ enum JSONEvents {
         var bytesPerSecond: Int64
         var secondsLeft: Int64?
         var connections: Int
+        var limit: Int64?
         var map: [UInt8]
 
         init(_ progress: DownloadProgress) {
@@ -90,6 +93,7 @@ enum JSONEvents {
             bytesPerSecond = Units.whole(progress.bytesPerSecond)
             secondsLeft = progress.secondsLeft.map { Units.whole($0.rounded(.up)) }
             connections = progress.connections
+            limit = progress.limit.map(Units.whole)
             map = progress.map
         }
     }

@@ -16,6 +16,8 @@ extension DownloadNotice {
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
+        case .changingConnections: "changing_connections"
+        case .limitChanged: "limit_changed"
         }
     }
 
@@ -23,7 +25,7 @@ extension DownloadNotice {
     var isAlwaysShown: Bool {
         switch self {
         case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
-            .certificatesUnchecked:
+            .certificatesUnchecked, .changingConnections, .limitChanged:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
         }
@@ -58,6 +60,10 @@ extension DownloadNotice {
         case .endUnproven:
             "the server told no size and closed the connection: nothing proves that the file is "
                 + "whole"
+        case .changingConnections(let minimum):
+            "slower than \(Units.speed(minimum)): going on over new connections"
+        case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
+        case .limitChanged(nil): "the rate is not limited now"
         }
     }
 

@@ -50,6 +50,8 @@ enum Examples {
             .access(.unreadable(.cookieFile, path: hostile, errno: 2)),
             .access(.incomplete(.clientKey, without: .clientCertificate)),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
+            .tooLarge(size: 2 << 30, limit: 1 << 30), .tooLarge(size: nil, limit: 1),
+            .tooSlow(bytesPerSecond: 10, minimum: 1000, seconds: 30), .timeIsUp(seconds: 60),
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
         + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
 
@@ -69,7 +71,8 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
-            .endUnproven, .certificatesUnchecked,
+            .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
+            .limitChanged(to: 1_048_576), .limitChanged(to: nil),
         ] + startOverReasons.map { .startedOver($0) }
 
     static func error(

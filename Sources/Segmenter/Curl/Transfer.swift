@@ -19,13 +19,6 @@ final class Transfer {
 
     private enum Mode { case head, writing, held, discarding, declined, satisfied, failed }
 
-    /// Reasons for a body that is being written to wait on the wire.
-    struct Pauses: OptionSet {
-        let rawValue: Int
-        /// The output cannot take more at present.
-        static let window = Pauses(rawValue: 1)
-    }
-
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
     private static let discardLimit: Int64 = 64 << 10
 
@@ -51,11 +44,16 @@ final class Transfer {
     private var limit: Int64 = 0
     /// Where the present room ends: the body waits there until `allow` moves it on.
     private var ceiling = Int64.max
-    /// Why the body waits at present; empty when it does not.
-    private(set) var pauses: Pauses = []
+    /// Whether the body waits there.
+    private var waitsForRoom = false
     private var replyEnd: Int64 = 0
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
+
+    /// What the transfer belongs to: the limit of rate is shared among owners first.
+    var owner = 0
+    /// Its part in the limit of rate.
+    var pace = Pace()
 
     /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
@@ -107,6 +105,9 @@ final class Transfer {
     /// Whether the body waits for `resume`.
     var isHeld: Bool { mode == .held }
 
+    /// Whether the body waits for room in the output, or for a share of the rate; never for both.
+    var isPaused: Bool { waitsForRoom || pace.isWaiting }
+
     /// Lets go a body that was held, with a new owner.
     ///
     /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
@@ -124,9 +125,9 @@ final class Transfer {
     func allow(upTo offset: Int64) -> CURLcode {
         let isMore = offset > ceiling
         ceiling = offset
-        guard isMore, pauses.contains(.window) else { return CURLE_OK }
-        pauses.remove(.window)
-        return pauses.isEmpty ? curl_easy_pause(handle, segget_curl_pause_continue) : CURLE_OK
+        guard isMore, waitsForRoom else { return CURLE_OK }
+        waitsForRoom = false
+        return goOn()
     }
 
     /// Moves the end of what is written forward: the bytes behind it are another's now.
@@ -153,6 +154,17 @@ final class Transfer {
         segget_curl_getinfo_off_t(handle, info, &value)
         return Int(value)
     }
+
+    /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
+    var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
+
+    /// Whether its body is being written.
+    var isWriting: Bool { mode == .writing }
+
+    /// Has libcurl deliver the piece that waits, and go on.
+    ///
+    /// - Returns: What libcurl says of that piece, as for `resume`.
+    func goOn() -> CURLcode { curl_easy_pause(handle, segget_curl_pause_continue) }
 
     // MARK: Callbacks
 
@@ -238,23 +250,7 @@ final class Transfer {
     fileprivate func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch mode {
         case .writing:
-            guard let writer else { return 0 }
-            let room = limit - writer.position
-            let wanted = min(Int64(count), max(0, room))
-            guard writer.position + wanted <= ceiling else {
-                pauses.insert(.window)
-                return segget_curl_writefunc_pause
-            }
-            let error = writer.write(bytes, Int(wanted))
-            received += wanted
-            guard error == 0 else { return fail(.disk(error)) }
-            guard wanted < count else { return count }
-            if limit < replyEnd {
-                // The rest was stolen: all that was ours is written.
-                mode = .satisfied
-                return 0
-            }
-            return fail(.failed(.breach(.bodyTooLong)))
+            return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
         case .held:
             return segget_curl_writefunc_pause
         case .discarding:
@@ -270,6 +266,39 @@ final class Transfer {
         case .declined, .satisfied, .failed:
             return 0
         }
+    }
+
+    private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        guard let writer else { return 0 }
+        let room = limit - writer.position
+        let wanted = min(Int64(count), max(0, room))
+        guard writer.position + wanted <= ceiling else {
+            waitsForRoom = true
+            return segget_curl_writefunc_pause
+        }
+        let error = writer.write(bytes, Int(wanted))
+        received += wanted
+        guard error == 0 else { return fail(.disk(error)) }
+        guard wanted < count else { return count }
+        if limit < replyEnd {
+            // The rest was stolen: all that was ours is written.
+            mode = .satisfied
+            return 0
+        }
+        return fail(.failed(.breach(.bodyTooLong)))
+    }
+
+    /// Writes what the limit of rate allows of a piece, and pauses the transfer for the rest.
+    ///
+    /// libcurl keeps a piece that was answered with a pause, and delivers it again from its
+    /// beginning (CURLOPT_WRITEFUNCTION): what was taken of it is skipped then.
+    private func writeShare(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        let part = pace.part(of: count)
+        if part.granted > 0 {
+            let written = write(bytes + part.skipped, part.granted)
+            guard written == part.granted else { return written }
+        }
+        return pace.took(part, of: count) ? count : segget_curl_writefunc_pause
     }
 
     private func fail(_ end: TransferEnd) -> Int {
