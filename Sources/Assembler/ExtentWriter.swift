@@ -4,6 +4,7 @@ import Glibc
 ///
 /// The hot path: used on the loop thread only, and neither locks nor allocates.
 package final class ExtentWriter {
+    /// Negative for a writer that keeps nothing but the CRC-32.
     private let descriptor: Int32
     /// Offset of the first byte, in bytes from the start of the file.
     package let start: Int64
@@ -28,7 +29,10 @@ package final class ExtentWriter {
     package func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
         var written = 0
         while written < count {
-            let step = pwrite(descriptor, bytes + written, count - written, off_t(position))
+            let rest = count - written
+            let step =
+                descriptor < 0
+                ? rest : pwrite(descriptor, bytes + written, rest, off_t(position))
             if step <= 0 {
                 if step < 0, errno == EINTR { continue }
                 return step < 0 ? errno : EIO

@@ -40,6 +40,18 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var path: String?
     /// Bytes that are kept on disk, recorded for the next run.
     public var bytesKept: Int64
+    /// Where several URLs were given: each one that failed, in their order, and why.
+    public var mirrors: [FailedMirror] = []
+
+    package init(
+        reason: Reason, url: String, path: String?, bytesKept: Int64, mirrors: [FailedMirror] = []
+    ) {
+        self.reason = reason
+        self.url = url
+        self.path = path
+        self.bytesKept = bytesKept
+        self.mirrors = mirrors
+    }
 }
 
 /// Why one request failed.

@@ -20,6 +20,11 @@ public struct DownloadOptions: Sendable {
     public var stallTimeout = 15.0
     /// Attempts without progress before the download fails.
     public var retries = 10
+    /// Further URLs of the same file, in order of preference.
+    ///
+    /// They work together where ``checksum``, equal strong entity tags or equal advertised digests prove
+    /// that all have the same file; otherwise one at a time, the others as spares.
+    public var mirrors: [String] = []
 
     /// Makes the default options.
     public init() {}

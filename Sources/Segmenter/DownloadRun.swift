@@ -33,6 +33,8 @@ struct DownloadRun: Sendable {
         var received: Int64 = 0
         var resumed: Int64 = 0
         var kept: Int64 = 0
+        /// Where the file has several URLs.
+        var mirroring: Mirroring?
     }
 
     func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
@@ -49,13 +51,13 @@ struct DownloadRun: Sendable {
             return .failure(
                 DownloadError(
                     reason: error, url: WebURL(urlText)?.redacted ?? "", path: path,
-                    bytesKept: state.kept))
+                    bytesKept: state.kept, mirrors: state.mirroring?.book.failed ?? []))
         }
     }
 
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
-        guard let url = WebURL(urlText) else { throw .invalidURL(redactedGuess) }
+        guard let url = WebURL(urlText) else { throw .invalidURL(Self.redactedGuess(urlText)) }
         for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)
@@ -76,9 +78,9 @@ struct DownloadRun: Sendable {
     }
 
     /// A text that is no URL, without what may be a secret in it.
-    private var redactedGuess: String {
-        guard !urlText.contains("@") else { return "(not shown: it may hold a password)" }
-        return String(urlText.prefix { $0 != "?" && $0 != "#" })
+    static func redactedGuess(_ text: String) -> String {
+        guard !text.contains("@") else { return "(not shown: it may hold a password)" }
+        return String(text.prefix { $0 != "?" && $0 != "#" })
     }
 
     // MARK: The way
@@ -90,43 +92,63 @@ struct DownloadRun: Sendable {
             state.target = Self.split(path)
             if let file = try await before(state, probe.url, started) { return file }
         }
-        var finding = try await find(probe, byGet: false)
+        state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
+        defer { state.mirroring?.book.cancel() }
+        var lead = try await firstLead(probe, state)
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
                 state.target = Target(
-                    folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
+                    folder: folder.isEmpty ? "." : folder, name: lead.finding.file.suggestedName)
                 if let file = try await before(state, probe.url, started) { return file }
             }
-            finding = try await confirmed(finding, probe, state)
+            var isConfirmed = false
             while true {
-                if let file = try await attempt(&finding, probe, started, &state) { return file }
+                do throws(DownloadError.Reason) {
+                    if !isConfirmed {
+                        lead.finding = try await confirmed(lead.finding, lead.probe, state)
+                    }
+                    isConfirmed = true
+                    if let file = try await attempt(&lead, started, &state) { return file }
+                } catch {
+                    lead = try await successor(of: lead, after: error, &state)
+                    isConfirmed = false
+                }
             }
         } catch {
-            finding.held.map { loop.drop($0.transfer) }
+            lead.finding.held.map { loop.drop($0.transfer) }
             throw error
         }
     }
 
     /// One attempt with one part.
     ///
-    /// - Returns: The file, or `nil` when another attempt is due, with `finding` and `state` set.
+    /// - Returns: The file, or `nil` when another attempt is due, with `lead` and `state` set.
     private func attempt(
-        _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
+        _ lead: inout Lead, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        let probe = lead.probe
+        var finding: Probe.Finding {
+            get { lead.finding }
+            set { lead.finding = newValue }
+        }
         guard let assembly = try await open(finding, probe, state) else {
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
         }
         state.startOver = nil
+        state.mirroring?.opened(assembly)
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
-        tell(.started(start(finding, assembly)))
+        tell(.started(start(finding, assembly, state)))
         let earlier = state.received
-        let (outcome, last) = await fetch(finding, probe, assembly, started, earlier)
+        let (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
         if case .complete(let size) = outcome {
             state.resumed = size - (state.received - earlier)
+            let repair = repair(size: size, state)
+            state.mirroring?.repair = repair
             return try await publish(assembly, size, last, started, &state)
         }
         try await close(assembly)

@@ -14,10 +14,13 @@ struct Diagnostic {
     let hint: String
     /// What is left on disk, when anything can be.
     var kept: String?
+    /// Where several URLs were given: each that failed, and why.
+    var mirrors: [String] = []
 
     /// The lines to print.
     var messages: [Message] {
-        [Message(.error, message)] + (kept.map { [Message(.kept, $0)] } ?? [])
+        [Message(.error, message)] + mirrors.map { Message(.note, $0) }
+            + (kept.map { [Message(.kept, $0)] } ?? [])
             + [Message(.hint, hint)]
     }
 
@@ -82,6 +85,9 @@ struct Diagnostic {
                     hint: again)
             }
         kept = Self.kept(error)
+        mirrors = error.mirrors.map {
+            "the mirror \(Self.quote($0.url)): \(Self.describe($0.fault))"
+        }
     }
 
     private init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {

@@ -56,6 +56,8 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
+    @OptionGroup(title: "Mirrors") var sources: MirrorOptions
+
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
 
@@ -128,6 +130,7 @@ struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.mirrors = sources.mirrors
         return options
     }
 
