@@ -55,4 +55,6 @@ public enum StartOverReason: Error, Sendable, Hashable {
     case changedMidway
     /// A single stream broke off, and without ranges its rest cannot be fetched.
     case streamBroken
+    /// Mirrors have different data: one of them brings the whole file.
+    case mirrorsDiffer
 }

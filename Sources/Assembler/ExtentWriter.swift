@@ -7,6 +7,8 @@ package final class ExtentWriter {
     private enum Place {
         case file(Int32)
         case ring(RingBuffer)
+        /// Nothing is kept but the CRC-32.
+        case nowhere
     }
 
     private let place: Place
@@ -20,6 +22,14 @@ package final class ExtentWriter {
     /// Makes a writer into a file.
     init(descriptor: Int32, at offset: Int64) {
         place = .file(descriptor)
+        start = offset
+        position = offset
+        recorded = offset
+    }
+
+    /// Makes a writer that keeps nothing but the CRC-32.
+    package init(samplingAt offset: Int64) {
+        place = .nowhere
         start = offset
         position = offset
         recorded = offset
@@ -59,6 +69,7 @@ package final class ExtentWriter {
         switch place {
         case .file(let descriptor): pwrite(descriptor, bytes, count, off_t(position))
         case .ring(let ring): ring.store(bytes, count, at: position)
+        case .nowhere: count
         }
     }
 

@@ -51,10 +51,11 @@ package protocol Output: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - size: Length of the file in bytes; all of them have arrived.
+    ///   - rejects: Whether a wrong digest is written down, for no later run to continue the file.
     ///   - onVerified: Called on this thread when the file is verified.
     /// - Returns: What was published, or `nil` after `interrupt`.
     func publish(
-        size: Int64, onVerified: () -> Void
+        size: Int64, rejects: Bool, onVerified: () -> Void
     ) throws(AssemblyError) -> PublishedFile?
 }
 

@@ -54,6 +54,20 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var bytesKept: Int64
     /// Bytes that had gone out through the descriptor; `nil` when the destination was none.
     public var bytesWritten: Int64?
+    /// Where several URLs were given: each one that failed, in their order, and why.
+    public var mirrors: [FailedMirror] = []
+
+    package init(
+        reason: Reason, url: String, path: String?, bytesKept: Int64, bytesWritten: Int64? = nil,
+        mirrors: [FailedMirror] = []
+    ) {
+        self.reason = reason
+        self.url = url
+        self.path = path
+        self.bytesKept = bytesKept
+        self.bytesWritten = bytesWritten
+        self.mirrors = mirrors
+    }
 }
 
 /// Why one request failed.

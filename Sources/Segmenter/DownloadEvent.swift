@@ -28,6 +28,8 @@ public struct DownloadStart: Sendable, Hashable {
     public var plan: RemoteFile.Plan
     /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`.
     public var identity: String
+    /// Number of URLs of the file that are not given up, the one that leads included.
+    public var mirrors = 1
 }
 
 /// Something that happened on the way.
@@ -58,6 +60,14 @@ public enum DownloadNotice: Sendable, Hashable {
     case changingConnections(minimum: Double)
     /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
     case limitChanged(to: Double?)
+    /// A mirror has shown that it has the same bytes, and works on the file from now on.
+    case mirrorJoined(url: String)
+    /// Nothing proves that a mirror has the same file: it is used only if the others fail.
+    case mirrorSpared(url: String)
+    /// A mirror is not used any more.
+    case mirrorDropped(url: String, why: MirrorFault)
+    /// From now on this mirror leads: what is fetched is its version of the file.
+    case mirrorLeads(url: String)
 }
 
 /// A moment of a download.

@@ -27,6 +27,11 @@ public struct DownloadOptions: Sendable {
     public var access = AccessOptions()
     /// Limits of size, time and speed.
     public var limits = LimitOptions()
+    /// Further URLs of the same file, in order of preference.
+    ///
+    /// They work together where ``checksum``, equal strong entity tags or equal advertised digests prove
+    /// that all have the same file; otherwise one at a time, the others as spares.
+    public var mirrors: [String] = []
 
     /// Makes the default options.
     public init() {}

@@ -7,7 +7,9 @@ extension DownloadRun {
     private struct FetchTicket: Sendable {
         var fetch: Int?
         var isCancelled = false
-        var end: (Fetch.Outcome, DownloadProgress?) = (.cancelled, nil)
+        var end: (Fetch.Outcome, DownloadProgress?, MirrorLedger) = (.cancelled, nil, .init())
+        /// Asks further mirrors, which join.
+        var gathering: Task<Void, Never>?
     }
 
     var connections: Int { min(max(1, options.connections), 64) }
@@ -59,6 +61,14 @@ extension DownloadRun {
         request.overwrite = options.overwrite
         request.startOver = state.startOver
         request.modified = finding.modified
+        if let mirroring = state.mirroring {
+            for digest in mirroring.promised where !request.advertised.contains(digest) {
+                request.advertised.append(digest)
+            }
+            request.mirroring.otherURLs = mirroring.book.probes.map(\.url.text)
+            request.mirroring.isHeldByChecksum = MirrorAgreement.canDecide(options.checksum)
+            request.mirroring.keeps = mirroring.keeps
+        }
         return request
     }
 
@@ -131,15 +141,16 @@ extension DownloadRun {
     }
 
     func fetch(
-        _ finding: Probe.Finding, _ probe: Probe, _ assembly: any Output, _ started: Double,
-        _ received: Int64
-    ) async -> (Fetch.Outcome, DownloadProgress?) {
+        _ lead: Lead, _ assembly: any Output, _ started: Double, _ state: State
+    ) async -> (Fetch.Outcome, DownloadProgress?, MirrorLedger) {
+        let (finding, probe, received) = (lead.finding, lead.probe, state.received)
         let identity = finding.file.identity
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
             connections: connections, limits: options.limits, policy: probe.policy,
-            connecting: probe.connecting, held: finding.held
+            connecting: probe.connecting, held: finding.held, number: lead.number,
+            shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
         // assembly, which is this task's again from here on.
@@ -153,11 +164,18 @@ extension DownloadRun {
                     let fetch = Fetch(
                         setup, assembly: assembly, worker: worker, loop: loop, reporter: reporter,
                         tell: { tell(.notice($0)) }
-                    ) { outcome in
-                        ticket.withLock { $0.end = (outcome, reporter.last) }
+                    ) { outcome, ledger in
+                        ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
                         continuation.resume()
                     }
-                    ticket.withLock { $0.fetch = fetch.id }
+                    ticket.withLock { ticket in
+                        ticket.fetch = fetch.id
+                        ticket.gathering = Task { [id = fetch.id] in
+                            await gatherMirrors(for: lead, state) { mirror in
+                                loop.perform { $0.fetch(id)?.join(mirror) }
+                            }
+                        }
+                    }
                     fetch.start(now: monotonicSeconds())
                     if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
                 }
@@ -169,7 +187,10 @@ extension DownloadRun {
                 ticket.withLock { $0.fetch }.flatMap(worker.fetch)?.cancel()
             }
         }
-        return ticket.withLock { $0.end }
+        return ticket.withLock { ticket in
+            ticket.gathering?.cancel()
+            return ticket.end
+        }
     }
 
     func publish(
@@ -183,9 +204,10 @@ extension DownloadRun {
             tell(.progress(progress))
         }
         phase(.verifying)
+        let isFinal = state.mirroring?.repair == nil
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) in
-                try assembly.publish(size: size) { phase(.publishing) }
+                try assembly.publish(size: size, rejects: isFinal) { phase(.publishing) }
             }
         } onCancel: {
             assembly.interrupt()
@@ -213,14 +235,17 @@ extension DownloadRun {
         }
     }
 
-    func start(_ finding: Probe.Finding, _ assembly: any Output) -> DownloadStart {
+    func start(
+        _ finding: Probe.Finding, _ assembly: any Output, _ state: State
+    ) -> DownloadStart {
         let kind = finding.file.identity.kind
         return DownloadStart(
             path: assembly.destination, size: finding.file.identity.size,
             resumedBytes: assembly.bytesKept,
             connections: finding.file.plan == .segments ? connections : 1,
             plan: finding.file.plan,
-            identity: kind == "none" && options.checksum != nil ? "checksum" : kind)
+            identity: kind == "none" && options.checksum != nil ? "checksum" : kind,
+            mirrors: state.mirroring?.book.usable.count ?? 1)
     }
 
     static func split(_ path: String) -> Target {

@@ -37,6 +37,8 @@ struct DownloadRun: Sendable {
         var stream: StreamOutput?
         /// What broke the attempt before.
         var setback: DownloadError.Reason?
+        /// Where the file has several URLs.
+        var mirroring: Mirroring?
     }
 
     func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
@@ -55,13 +57,13 @@ struct DownloadRun: Sendable {
                 DownloadError(
                     reason: error, url: WebURL(urlText)?.redacted ?? "",
                     path: path ?? state.stream?.destination, bytesKept: state.kept,
-                    bytesWritten: written))
+                    bytesWritten: written, mirrors: state.mirroring?.book.failed ?? []))
         }
     }
 
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
-        guard let url = WebURL(urlText) else { throw .invalidURL(redactedGuess) }
+        guard let url = WebURL(urlText) else { throw .invalidURL(Self.redactedGuess(urlText)) }
         for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)
@@ -84,9 +86,9 @@ struct DownloadRun: Sendable {
     }
 
     /// A text that is no URL, without what may be a secret in it.
-    private var redactedGuess: String {
-        guard !urlText.contains("@") else { return "(not shown: it may hold a password)" }
-        return String(urlText.prefix { $0 != "?" && $0 != "#" })
+    static func redactedGuess(_ text: String) -> String {
+        guard !text.contains("@") else { return "(not shown: it may hold a password)" }
+        return String(text.prefix { $0 != "?" && $0 != "#" })
     }
 
     // MARK: The way
@@ -99,43 +101,63 @@ struct DownloadRun: Sendable {
             state.target = Self.split(path)
             if let file = try await before(state, probe.url, started) { return file }
         }
-        var finding = try await find(probe, byGet: false)
+        state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
+        defer { state.mirroring?.book.cancel() }
+        var lead = try await firstLead(probe, state)
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
                 state.target = Target(
-                    folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
+                    folder: folder.isEmpty ? "." : folder, name: lead.finding.file.suggestedName)
                 if let file = try await before(state, probe.url, started) { return file }
             }
-            if state.target != nil { finding = try await confirmed(finding, probe, state) }
+            var isConfirmed = state.target == nil
             while true {
-                if let file = try await attempt(&finding, probe, started, &state) { return file }
+                do throws(DownloadError.Reason) {
+                    if !isConfirmed {
+                        lead.finding = try await confirmed(lead.finding, lead.probe, state)
+                    }
+                    isConfirmed = true
+                    if let file = try await attempt(&lead, started, &state) { return file }
+                } catch {
+                    lead = try await successor(of: lead, after: error, &state)
+                    isConfirmed = false
+                }
             }
         } catch {
-            finding.held.map { loop.drop($0.transfer) }
+            lead.finding.held.map { loop.drop($0.transfer) }
             throw error
         }
     }
 
     /// One attempt with one part.
     ///
-    /// - Returns: The file, or `nil` when another attempt is due, with `finding` and `state` set.
+    /// - Returns: The file, or `nil` when another attempt is due, with `lead` and `state` set.
     private func attempt(
-        _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
+        _ lead: inout Lead, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        let probe = lead.probe
+        var finding: Probe.Finding {
+            get { lead.finding }
+            set { lead.finding = newValue }
+        }
         guard let assembly = try await open(finding, probe, &state) else {
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
         }
         state.startOver = nil
+        state.mirroring?.opened(assembly)
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
-        tell(.started(start(finding, assembly)))
+        tell(.started(start(finding, assembly, state)))
         let earlier = state.received
-        let (outcome, last) = await fetch(finding, probe, assembly, started, earlier)
+        let (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
         if case .complete(let size) = outcome {
             state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
+            let repair = state.stream == nil ? repair(size: size, state) : nil
+            state.mirroring?.repair = repair
             return try await publish(assembly, size, last, started, &state)
         }
         if case .failed(.tooLarge(size: nil, _)) = outcome, let assembly = assembly as? Assembly {

@@ -60,7 +60,7 @@ extension Fetch {
             slots[index].rate = 0
             slots[index].wantsFreshConnection = true
         }
-        // Any address of the host will do: this one was slow.
-        goodAddress = nil
+        // Any address of a host will do: these were slow.
+        for source in sources.indices { sources[source].goodAddress = nil }
     }
 }

@@ -19,35 +19,20 @@ final class Fetch {
     let tell: @Sendable (DownloadNotice) -> Void
     let worker: Worker
     private let reporter: ProgressReporter
-    private let completion: (Outcome) -> Void
+    private let completion: (Outcome, MirrorLedger) -> Void
 
-    /// Where requests go; another one when the original URL was resolved again.
-    var url: WebURL
     var scheduler: SegmentScheduler
     var slots: [Slot]
-    /// Resolves the original URL again; connections that were refused wait for it.
-    var resolving: Task<Void, Never>?
-    /// Replies about another version in a row.
-    var mismatches = 0
-    /// Replies that ignored the range in a row.
-    var ignoredRanges = 0
-    /// Times in a row that resolving the URL again brought nothing.
-    var resolutions = 0
-    var receivedAtResolution: Int64 = -1
-    /// Where the last reply whose body was taken came from.
-    var goodAddress: String?
-    /// Replies whose body was taken.
-    private(set) var accepted = 0
-    private var isOver = false
+    /// The servers that the file comes from; the first leads.
+    var sources: [Source]
+    /// What came from where.
+    var ledger = MirrorLedger()
+    private(set) var isOver = false
     private var lastTick = 0.0
-    /// Longest time from a request to its reply, in seconds; `nil` before the first.
-    private var longestWait: Double?
     /// Speeds are measured once a tick; stealing more often would be guessing.
     private var lastSteal = 0.0
     /// What the output can take at present; `nil` is everything.
     private(set) var window: OutputWindow?
-    /// Bytes that transfers which are over have written.
-    private var received: Int64 = 0
     /// The least speed that is put up with.
     var floor: RateFloor?
     /// Bytes that had been received when the speed was last watched.
@@ -56,7 +41,7 @@ final class Fetch {
     init(
         _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
         reporter: ProgressReporter, tell: @escaping @Sendable (DownloadNotice) -> Void,
-        completion: @escaping (Outcome) -> Void
+        completion: @escaping (Outcome, MirrorLedger) -> Void
     ) {
         self.setup = setup
         self.assembly = assembly
@@ -66,7 +51,8 @@ final class Fetch {
         self.completion = completion
         self.reporter = reporter
         id = worker.makeID()
-        url = setup.url
+        sources = [Source(setup.lead)]
+        sources[0].standing = .proven
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
@@ -131,7 +117,7 @@ final class Fetch {
         window = assembly.takeWindow()
         for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
-            guard slots[index].waitsUntil <= now else { continue }
+            guard slots[index].waitsUntil <= now, prepare(index) else { continue }
             if setup.isOneStream {
                 if scheduler.adopt(rest, by: index) { request(index, rest) }
                 continue
@@ -159,9 +145,11 @@ final class Fetch {
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
         for (index, slot) in slots.enumerated() {
-            let isSilent = slot.transfer != nil && (slot.writer == nil || slot.rate == 0)
+            let isSilent =
+                slot.transfer != nil && slot.sample == nil
+                && (slot.writer == nil || slot.rate == 0)
             let isWaiting = slot.writer != nil && slot.isHeldBack
-            if isSilent, !isWaiting, now - slot.requested > silenceLimit {
+            if isSilent, !isWaiting, now - slot.requested > sources[slot.source].silenceLimit {
                 rates[index] = 1
             } else if slot.rate > 0, !slot.isHeldBack {
                 rates[index] = slot.rate
@@ -170,24 +158,24 @@ final class Fetch {
         return rates
     }
 
-    private var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
-
-    private func request(_ index: Int, _ range: ByteRange) {
+    func request(_ index: Int, _ range: ByteRange) {
+        let source = sources[slots[index].source]
+        let (url, identity) = (source.url, source.mirror.identity)
         var request = TransferRequest(url: url, connecting: setup.connecting)
         if !setup.isOneStream {
             request.range = range
-            request.ifRange = slots[index].skipsIfRange ? nil : setup.identity.strongValidator
+            request.ifRange = slots[index].skipsIfRange ? nil : identity.strongValidator
         }
         if slots[index].wantsFreshConnection {
             request.wantsFreshConnection = true
-            request.address = goodAddress
+            request.address = source.goodAddress
         }
         slots[index].requested = monotonicSeconds()
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
         let check = ResponseCheck(
-            asked: request.range, identity: setup.identity, sentIfRange: request.ifRange != nil)
+            asked: request.range, identity: identity, sentIfRange: request.ifRange != nil)
         let transfer = worker.start(request) { [unowned self] reply in
             judge(index, check, reply)
         } onEnd: { [unowned self] end in
@@ -209,7 +197,7 @@ final class Fetch {
             return
         }
         let writer = assembly.makeWriter(at: held.range?.start ?? 0)
-        accepted += 1
+        sources[0].accepted += 1
         transfer.owner = id
         slots[0].transfer = transfer.id
         slots[0].writer = writer
@@ -229,18 +217,21 @@ final class Fetch {
     private func judge(_ index: Int, _ check: ResponseCheck, _ reply: Reply)
         -> Transfer.Verdict
     {
+        let source = slots[index].source
         let wait = monotonicSeconds() - slots[index].requested
-        longestWait = max(longestWait ?? 0, wait)
+        sources[source].longestWait = max(sources[source].longestWait ?? 0, wait)
         let verdict = check.verdict(on: reply)
         switch verdict {
         case .accept(let range):
             let whole = ByteRange(0, scheduler.size)
             let served = range ?? whole
+            sources[source].mismatches = 0
+            sources[source].goodAddress =
+                slots[index].transfer.flatMap(worker.transfer)?.address
+            if slots[index].sample != nil { return sampling(index, served) }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
-            accepted += 1
-            mismatches = 0
-            goodAddress = slots[index].transfer.flatMap(worker.transfer)?.address
+            sources[source].accepted += 1
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
@@ -269,12 +260,17 @@ final class Fetch {
     private func ended(_ index: Int, _ end: TransferEnd) {
         let isAccepted = slots[index].writer != nil
         let reached = slots[index].writer?.position ?? 0
+        let sample = endSample(index)
         if retire(index) > 0 {
             slots[index].failures = 0
             slots[index].barren = 0
             slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange
             slots[index].wantsFreshConnection = false
-            ignoredRanges = 0
+            sources[slots[index].source].ignoredRanges = 0
+        }
+        if let sample, end == .complete {
+            sampled(index, sample.asked, sample.sampler)
+            return
         }
         switch end {
         case .complete where isAccepted: completed(index, reached)
@@ -283,7 +279,7 @@ final class Fetch {
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
             fail(.assembly(.io(operation: "write", path: assembly.writtenPath, errno: errno)))
-        case .untrusted(let text): fail(.untrusted(text))
+        case .untrusted(let text): giveUp(slots[index].source, .untrusted(text))
         case .badCertificateFile:
             fail(.certificateFile(path: setup.connecting.caCertificate ?? ""))
         case .badSetting(let problem): fail(.access(problem))
@@ -303,7 +299,10 @@ final class Fetch {
         assembly.retire(writer)
         slots[index].writer = nil
         let count = writer.position - writer.start
-        received += count
+        sources[slots[index].source].received += count
+        ledger.note(
+            ByteRange(writer.start, writer.position),
+            by: sources[slots[index].source].mirror.number)
         return count
     }
 
@@ -330,9 +329,13 @@ final class Fetch {
     // MARK: Keeping account
 
     /// Bytes of the file that came over the network.
-    var receivedSoFar: Int64 {
-        slots.reduce(received) { sum, slot in
-            sum + (slot.writer.map { $0.position - $0.start } ?? 0)
+    var receivedSoFar: Int64 { sources.indices.reduce(0) { $0 + received(from: $1) } }
+
+    /// Bytes of the file that a server sent.
+    func received(from source: Int) -> Int64 {
+        slots.reduce(sources[source].received) { sum, slot in
+            guard slot.source == source, let writer = slot.writer else { return sum }
+            return sum + writer.position - writer.start
         }
     }
 
@@ -370,7 +373,7 @@ final class Fetch {
     func finish(_ outcome: Outcome) {
         guard !isOver else { return }
         isOver = true
-        resolving?.cancel()
+        for source in sources { source.resolving?.cancel() }
         worker.remove(self)
         for index in slots.indices {
             if let transfer = slots[index].transfer { worker.drop(transfer) }
@@ -379,13 +382,13 @@ final class Fetch {
         reporter.report(self, now: monotonicSeconds())
         do throws(AssemblyError) {
             try assembly.record()
-            completion(outcome)
+            completion(outcome, ledger)
         } catch {
             // The first failure says more than its consequence.
             if case .failed = outcome {
-                completion(outcome)
+                completion(outcome, ledger)
             } else {
-                completion(.failed(.assembly(error)))
+                completion(.failed(.assembly(error)), ledger)
             }
         }
     }

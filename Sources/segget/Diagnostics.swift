@@ -18,11 +18,14 @@ struct Diagnostic {
     var written: String?
     /// Whether nothing is printed: the reader went away, and knows.
     var isQuiet = false
+    /// Where several URLs were given: each that failed, and why.
+    var mirrors: [String] = []
 
     /// The lines to print.
     var messages: [Message] {
         guard !isQuiet else { return [] }
-        return [Message(.error, message)] + (kept.map { [Message(.kept, $0)] } ?? [])
+        return [Message(.error, message)] + mirrors.map { Message(.note, $0) }
+            + (kept.map { [Message(.kept, $0)] } ?? [])
             + (written.map { [Message(.written, $0)] } ?? []) + [Message(.hint, hint)]
     }
 
@@ -98,6 +101,9 @@ struct Diagnostic {
         kept = Self.kept(error)
         written = Self.written(error)
         if case .assembly(.readerGone) = error.reason { isQuiet = true }
+        mirrors = error.mirrors.map {
+            "the mirror \(Self.quote($0.url)): \(Self.describe($0.fault))"
+        }
     }
 
     init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {

@@ -61,6 +61,7 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup(title: "Access options") var access: AccessArguments
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Mirrors") var sources: MirrorOptions
 
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
@@ -142,6 +143,7 @@ struct GetCommand: ParsableCommand {
         options.resume = !noResume
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
+        options.mirrors = sources.mirrors
         return options
     }
 

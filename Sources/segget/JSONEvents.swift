@@ -23,6 +23,7 @@ enum JSONEvents {
         var connections: Int
         var plan: String
         var identity: String
+        var mirrors: Int?
 
         init(_ start: DownloadStart) {
             path = start.path
@@ -31,6 +32,7 @@ enum JSONEvents {
             connections = start.connections
             plan = start.plan.name
             identity = start.identity
+            mirrors = start.mirrors > 1 ? start.mirrors : nil
         }
     }
 
@@ -45,6 +47,7 @@ enum JSONEvents {
         var delay: Double?
         var status: Int?
         var limit: Int64?
+        var url: String?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
@@ -59,6 +62,12 @@ enum JSONEvents {
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
             case .limitChanged(let rate): limit = rate.map(Units.whole)
+            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
+                self.url = url
+            case .mirrorDropped(let url, let why):
+                self.url = url
+                reason = why.kind
+                if case .otherData(let range) = why { set(range) }
             case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
                 .certificatesUnchecked, .changingConnections:
                 break
@@ -128,6 +137,14 @@ enum JSONEvents {
         var url: String
         var path: String?
         var bytesKept: Int64
+        var mirrors: [Mirror]?
+
+        /// A mirror that failed.
+        struct Mirror: Encodable {
+            var url: String
+            var reason: String
+            var message: String
+        }
 
         init(_ error: DownloadError, _ diagnostic: Diagnostic) {
             code = diagnostic.status.rawValue
@@ -137,6 +154,11 @@ enum JSONEvents {
             url = error.url
             path = error.path
             bytesKept = error.bytesKept
+            let mirrors = error.mirrors.map {
+                Mirror(
+                    url: $0.url, reason: $0.fault.kind, message: Diagnostic.describe($0.fault))
+            }
+            self.mirrors = mirrors.isEmpty ? nil : mirrors
         }
     }
 }

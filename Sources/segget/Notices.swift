@@ -18,6 +18,10 @@ extension DownloadNotice {
         case .certificatesUnchecked: "certificates_unchecked"
         case .changingConnections: "changing_connections"
         case .limitChanged: "limit_changed"
+        case .mirrorJoined: "mirror_joined"
+        case .mirrorSpared: "mirror_spared"
+        case .mirrorDropped: "mirror_dropped"
+        case .mirrorLeads: "mirror_leads"
         }
     }
 
@@ -25,9 +29,10 @@ extension DownloadNotice {
     var isAlwaysShown: Bool {
         switch self {
         case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
-            .certificatesUnchecked, .changingConnections, .limitChanged:
+            .certificatesUnchecked, .changingConnections, .limitChanged,
+            .mirrorSpared, .mirrorDropped, .mirrorLeads:
             true
-        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
+        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined: false
         }
     }
 
@@ -64,6 +69,15 @@ extension DownloadNotice {
             "slower than \(Units.speed(minimum)): going on over new connections"
         case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
         case .limitChanged(nil): "the rate is not limited now"
+        case .mirrorJoined(let url):
+            "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
+        case .mirrorSpared(let url):
+            "the mirror \(Diagnostic.quote(url)) is a spare: nothing proves that it has the same "
+                + "file; `--checksum` would"
+        case .mirrorDropped(let url, let why):
+            "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
+        case .mirrorLeads(let url):
+            "going on with the mirror \(Diagnostic.quote(url))"
         }
     }
 
@@ -89,6 +103,7 @@ extension StartOverReason {
         case .rejected: "rejected"
         case .changedMidway: "changed_midway"
         case .streamBroken: "stream_broken"
+        case .mirrorsDiffer: "mirrors_differ"
         }
     }
 
@@ -117,6 +132,7 @@ extension StartOverReason {
         case .rejected: "the earlier part was complete and its checksum was wrong"
         case .changedMidway: "the remote file changed while it was being fetched"
         case .streamBroken: "the stream broke off, and the server cannot continue it"
+        case .mirrorsDiffer: "mirrors have different data; one of them is to bring the whole file"
         }
     }
 
