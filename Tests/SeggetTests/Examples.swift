@@ -49,8 +49,15 @@ enum Examples {
         .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
         .sizeChanged(was: 1, now: nil), .etagChanged(was: hostile, now: nil),
         .lastModifiedChanged(was: nil, now: hostile), .noValidator, .noRanges, .rejected,
-        .changedMidway, .streamBroken,
+        .changedMidway, .streamBroken, .mirrorsDiffer,
     ]
+
+    static let faults: [MirrorFault] =
+        [
+            .otherSize(expected: 1, got: 2),
+            .otherDigest(expected: Digest(crc32: 1), got: Digest(crc32: 2)),
+            .otherData(ByteRange(0, 9)), .rangesIgnored, .doubted(bytes: 1), .wrongDigest,
+        ] + breaches.map { .changed($0) } + reasons.map { .failed($0) }
 
     static let notices: [DownloadNotice] =
         [
@@ -61,8 +68,9 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
-            .endUnproven,
-        ] + startOverReasons.map { .startedOver($0) }
+            .endUnproven, .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
+        ] + faults.map { .mirrorDropped(url: url, why: $0) }
+        + startOverReasons.map { .startedOver($0) }
 
     static func error(
         _ reason: DownloadError.Reason, path: String? = "file.iso", bytesKept: Int64 = 0
