@@ -26,11 +26,13 @@ extension DownloadRun {
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) -> PublishedFile? in
                 if options.resume {
-                    let file = try Publishing.recover(
-                        folder: target.folder, name: target.name, fullURL: url.text,
-                        checksum: options.checksum
-                    ) { isCancelled.withLock { $0 } }
-                    guard file == nil else { return file }
+                    for url in [url] + options.mirrors.compactMap({ WebURL($0) }) {
+                        let file = try Publishing.recover(
+                            folder: target.folder, name: target.name, fullURL: url.text,
+                            checksum: options.checksum
+                        ) { isCancelled.withLock { $0 } }
+                        guard file == nil else { return file }
+                    }
                 }
                 try Assembly.checkDestination(
                     folder: target.folder, name: target.name, overwrite: options.overwrite)

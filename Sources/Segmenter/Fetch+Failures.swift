@@ -77,11 +77,13 @@ extension Fetch {
             let received = received(from: source)
             let hasProgressed = received != slots[index].receivedAtFailure
             slots[index].receivedAtFailure = received
+            if hasProgressed { slots[index].othersAtFailure = receivedSoFar - received }
             slots[index].barren = hasProgressed ? 1 : slots[index].barren + 1
         }
         let attempts = slots[index].barren
-        // One of several is not waited for as long as the only one.
-        let hasPatience = isLast(source) || attempts < Self.patience
+        // One of several is not waited for as long as the only one, while others do better.
+        let hasPatience =
+            attempts < Self.patience || !othersWork(source, since: slots[index].othersAtFailure)
         guard isHasty || setup.policy.allows(attempts) && hasPatience else {
             if case .breach(let breach) = failure {
                 giveUp(source, .contract(breach))

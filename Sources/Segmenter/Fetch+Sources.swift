@@ -10,6 +10,16 @@ extension Fetch {
         !sources.indices.contains { $0 != source && sources[$0].standing != .dropped }
     }
 
+    /// Whether another server has brought bytes since all others had brought so many, or would if it
+    /// were asked: when none does, the trouble is not this server's.
+    func othersWork(_ source: Int, since received: Int64) -> Bool {
+        guard receivedSoFar - self.received(from: source) <= received else { return true }
+        return sources.indices.contains { other in
+            guard other != source, sources[other].standing == .unproven else { return false }
+            return slots.allSatisfy { $0.source != other || $0.failures == 0 }
+        }
+    }
+
     // MARK: Coming
 
     /// Takes another server that has the file: it begins with a sample.

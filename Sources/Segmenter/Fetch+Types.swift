@@ -124,6 +124,8 @@ extension Fetch {
         var barren = 0
         /// Bytes that its server had sent at the last failure.
         var receivedAtFailure: Int64 = -1
+        /// Bytes that all other servers had sent when the first of those failures came.
+        var othersAtFailure: Int64 = 0
         var waitsUntil = 0.0
         var skipsIfRange = false
         var wantsFreshConnection = false

@@ -61,6 +61,7 @@ final class MirrorBook: Sendable {
     /// The answers of all URLs that are not given up, as they come; ends with the last.
     ///
     /// - Parameter grace: Time for the first URL to answer after another one has, in seconds.
+    /// - Returns: The events, for one reader.
     func answers(grace: Double) -> AsyncStream<Event> {
         let usable = usable
         return AsyncStream { continuation in

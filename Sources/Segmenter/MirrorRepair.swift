@@ -10,14 +10,14 @@ struct MirrorRepair: Hashable {
     /// Its bytes that are on the disk already.
     var keeps: RangeSet
 
-    /// Chooses the mirror that has brought most, of those that may yet be right.
+    /// Chooses the mirror that has brought most, of those that may yet be right; `nil` when every one
+    /// has been found wrong.
     ///
     /// - Parameters:
     ///   - candidates: Mirrors that could bring the whole file, by number.
     ///   - wrote: What each mirror has brought of what is on the disk; the rest is of unknown origin.
     ///   - tried: Mirrors that were alone before.
     ///   - size: Length of the file in bytes.
-    /// - Returns: `nil` when every one has been found wrong.
     init?(candidates: [Int], wrote: [Int: RangeSet], tried: Set<Int>, size: Int64) {
         func count(_ number: Int) -> Int64 { wrote[number]?.count ?? 0 }
         // Who brought every byte is wrong.

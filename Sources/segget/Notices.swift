@@ -73,7 +73,7 @@ extension DownloadNotice {
             "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
         case .mirrorSpared(let url):
             "the mirror \(Diagnostic.quote(url)) is a spare: nothing proves that it has the same "
-                + "file; `--checksum` would"
+                + "file; `--checksum` with a SHA-256 would"
         case .mirrorDropped(let url, let why):
             "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
         case .mirrorLeads(let url):

@@ -73,7 +73,10 @@ struct MirrorEndToEndTests {
         let servers = try folders.map { try Nginx(root: $0.path, limitRate: "2m") }
         let target = try Sandbox()
         let outcome = try await Trials.run(
-            [servers[0].url("file.bin"), "--mirror", servers[1].url("file.bin"), "--json", "-x", "4"],
+            [
+                servers[0].url("file.bin"), "--mirror", servers[1].url("file.bin"), "--json", "-x",
+                "4",
+            ],
             in: target.path)
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: target.path("file.bin")) == nil)

@@ -1,8 +1,8 @@
 import Assembler
 import Glibc
-import Segmenter
 import Testing
 
+@testable import Segmenter
 @testable import segget
 
 struct DiagnosticsTests {
@@ -27,6 +27,18 @@ struct DiagnosticsTests {
         #expect(line.count > 20)
         #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe))
         #expect(!notice.kind.isEmpty)
+    }
+
+    @Test func everyMirrorThatFailedIsListed() {
+        var error = Examples.error(.transfer(.status(404), attempts: 1))
+        error.mirrors = Examples.faults.map { FailedMirror(url: Examples.url, fault: $0) }
+        let lines = Diagnostic(error).messages.map { $0.line(colour: false) }
+        #expect(
+            lines.count { $0.hasPrefix("note: the mirror `\(Examples.url)`: ") }
+                == Examples.faults.count)
+        #expect(lines.first?.hasPrefix("error: ") == true)
+        #expect(lines.last?.hasPrefix("hint: ") == true)
+        for line in lines { #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe)) }
     }
 
     @Test func noTwoStartOverReasonsReadTheSame() {

@@ -59,8 +59,15 @@ enum Examples {
         .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
         .sizeChanged(was: 1, now: nil), .etagChanged(was: hostile, now: nil),
         .lastModifiedChanged(was: nil, now: hostile), .noValidator, .noRanges, .rejected,
-        .changedMidway, .streamBroken,
+        .changedMidway, .streamBroken, .mirrorsDiffer,
     ]
+
+    static let faults: [MirrorFault] =
+        [
+            .otherSize(expected: 1, got: 2),
+            .otherDigest(expected: Digest(crc32: 1), got: Digest(crc32: 2)),
+            .otherData(ByteRange(0, 9)), .rangesIgnored, .doubted(bytes: 1), .wrongDigest,
+        ] + breaches.map { .changed($0) } + reasons.map { .failed($0) }
 
     static let notices: [DownloadNotice] =
         [
@@ -73,7 +80,9 @@ enum Examples {
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
-        ] + startOverReasons.map { .startedOver($0) }
+            .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
+        ] + faults.map { .mirrorDropped(url: url, why: $0) }
+        + startOverReasons.map { .startedOver($0) }
 
     static func error(
         _ reason: DownloadError.Reason, path: String? = "file.iso", bytesKept: Int64 = 0
