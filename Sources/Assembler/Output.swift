@@ -53,6 +53,7 @@ package protocol Output: AnyObject, Sendable {
     ///   - size: Length of the file in bytes; all of them have arrived.
     ///   - onVerified: Called on this thread when the file is verified.
     /// - Returns: What was published, or `nil` after `interrupt`.
+    /// - Throws: `AssemblyError`: a wrong digest, or what failed on the way.
     func publish(
         size: Int64, onVerified: () -> Void
     ) throws(AssemblyError) -> PublishedFile?
