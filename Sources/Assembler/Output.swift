@@ -54,6 +54,7 @@ package protocol Output: AnyObject, Sendable {
     ///   - rejects: Whether a wrong digest is written down, for no later run to continue the file.
     ///   - onVerified: Called on this thread when the file is verified.
     /// - Returns: What was published, or `nil` after `interrupt`.
+    /// - Throws: `AssemblyError`: a wrong digest, or what failed on the way.
     func publish(
         size: Int64, rejects: Bool, onVerified: () -> Void
     ) throws(AssemblyError) -> PublishedFile?

@@ -94,6 +94,7 @@ struct PipeEndToEndTests {
         piped.process.signal(SIGTERM)
         let outcome = try piped.process.wait()
         #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("written: the first "), "\(outcome.errorOutput)")
     }
 
     @Test func aFullDiskIsSaid() throws {
