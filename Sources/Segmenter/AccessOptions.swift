@@ -77,16 +77,20 @@ public struct AccessOptions: Sendable, Hashable {
     public var noProxy: String?
     /// Which addresses of a host are used.
     public var addressFamily = AddressFamily.any
-    /// The interface, address or host name that connections go out from. `CURLOPT_INTERFACE`.
-    public var interface: String?
-    /// Addresses of hosts, each as `HOST:PORT:ADDRESS[,ADDRESS]`. `CURLOPT_RESOLVE`.
+    /// The interface, address or host name that connections go out from.
     ///
-    /// They hold for everything that the session does from then on.
+    /// `CURLOPT_INTERFACE`.
+    public var interface: String?
+    /// Addresses of hosts, each as `HOST:PORT:ADDRESS[,ADDRESS]`.
+    ///
+    /// They hold for everything that the session does from then on. `CURLOPT_RESOLVE`.
     public var resolve: [String] = []
     /// Whether any certificate is believed: nobody knows then who answers.
     public var isInsecure = false
     /// The public key that a server must have: `sha256//BASE64`, several separated by `;`, or the name
-    /// of a file. `CURLOPT_PINNEDPUBLICKEY`.
+    /// of a file.
+    ///
+    /// It holds for every server, also where a redirect leads. `CURLOPT_PINNEDPUBLICKEY`.
     public var pinnedPublicKey: String?
     /// File with the client's certificate: PKCS #12 when its name ends in `.p12` or `.pfx`, else PEM.
     public var clientCertificate: String?
@@ -114,8 +118,8 @@ public struct AccessOptions: Sendable, Hashable {
         return access
     }
 
-    /// Whether a request to the origin of the URL shows who asks, be it to a proxy: some answer 401
-    /// where 407 belongs.
+    /// Whether a request with these options shows who asks, be it to a proxy: some answer 401 where
+    /// 407 belongs.
     var authenticates: Bool {
         credentials != nil || bearerToken != nil || usesNetrc || proxy?.contains("@") == true
     }

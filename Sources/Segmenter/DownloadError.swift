@@ -20,8 +20,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case transfer(TransferFailure, attempts: Int)
         /// The server refused access (401, 403).
         case refused(status: Int)
-        /// The proxy refused its service (407, or 401 or 403 to a tunnel).
-        case proxyRefused(status: Int)
+        /// The proxy refused its service (407, or 401 or 403 to a tunnel); a SOCKS proxy has no status.
+        case proxyRefused(status: Int?)
         /// The server's certificate is not trusted.
         case untrusted(String)
         /// A redirect led from https to http, or to another scheme.

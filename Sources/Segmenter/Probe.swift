@@ -61,7 +61,8 @@ struct Probe: Sendable {
             let landing = try await follow(.head, range: nil)
             let status = landing.exchange.reply?.status
             // A second try with the same credentials would only help to lock the account.
-            if status == 407 || status == 401 && connecting.access.authenticates {
+            let isShown = connecting.permitted(for: landing.url).access.authenticates
+            if status == 407 || status == 401 && isShown {
                 throw refusal(status ?? 401)
             }
             if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {

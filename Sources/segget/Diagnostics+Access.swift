@@ -37,10 +37,10 @@ extension Diagnostic {
         }
     }
 
-    static func hint(proxyRefused code: Int) -> String {
-        code == 407
-            ? "give the right credentials in the URL of the proxy, `http://USER:PASS@HOST:PORT`"
-            : "the proxy does not let this address pass: ask whoever runs it"
+    static func hint(proxyRefused code: Int?) -> String {
+        code == 403
+            ? "the proxy does not let this address pass: ask whoever runs it"
+            : "give the right credentials in the URL of the proxy, `SCHEME://USER:PASS@HOST:PORT`"
     }
 
     static func hint(untrusted problem: String) -> String {

@@ -63,7 +63,8 @@ struct Diagnostic {
             case .proxyRefused(let code):
                 Self(
                     .refused, "proxy_refused",
-                    "the proxy refused access to \(url): \(Self.describe(status: code))",
+                    "the proxy refused access to \(url)"
+                        + (code.map { ": \(Self.describe(status: $0))" } ?? ""),
                     hint: Self.hint(proxyRefused: code))
             case .untrusted(let problem):
                 Self(

@@ -159,10 +159,13 @@ struct ProxyEndToEndTests {
         expectDone(try await site.run(["--proxy", proxy.url("socks5h", "me:hush@")]))
         let count = proxy.targets.count
         #expect(count > 0)
-        let outcome = try await site.run(["--proxy", proxy.url("socks5h", "me:wrong@")])
-        #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("the proxy cannot be used"))
-        #expect(!outcome.errorOutput.contains("wrong"))
+        for credentials in ["me:wrong@", ""] {
+            let outcome = try await site.run(
+                ["--proxy", proxy.url("socks5h", credentials), "--retries", "10"])
+            #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("the proxy refused access"))
+            #expect(!outcome.errorOutput.contains("wrong"))
+        }
         #expect(proxy.targets.count == count)
     }
 

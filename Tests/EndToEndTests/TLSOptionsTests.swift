@@ -198,11 +198,13 @@ struct TLSOptionsTests {
         let log = try nginx.accessLog().sorted { $0.connection < $1.connection }
         #expect(log.first?.resumed == false)
         #expect(Set(log.map(\.connection)).count == log.count)
-        // One is enough; those that begin at the same moment may each need one.
-        let full = log.count { !$0.resumed }
-        #expect(full * 2 < log.count, "\(full) full handshakes in \(log.count) connections")
-        let second = log.filter { $0.request.contains("other") }
-        #expect(!second.isEmpty && second.allSatisfy(\.resumed))
+        // One would do, but for those that begin at the same moment, and sessions that OpenSSL gives
+        // up because their connection was broken off.
+        for name in ["file", "other"] {
+            let all = log.filter { $0.request.contains(name) }
+            let resumed = all.count(where: \.resumed)
+            #expect(resumed * 2 > all.count, "\(name): \(resumed) of \(all.count) are resumed")
+        }
     }
 
     /// What one trusts, another need not.

@@ -336,6 +336,8 @@ final class Transfer {
         case CURLE_RECV_ERROR where isRefusal(connectStatus):
             return .proxyRefused(
                 status: connectStatus, asksForDigest: asksForDigest(proxy: true))
+        case CURLE_PROXY where isRefusedBySOCKS:
+            return .proxyRefused(status: nil, asksForDigest: false)
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
         case CURLE_COULDNT_CONNECT where request.surelyUsesProxy,
@@ -358,6 +360,13 @@ final class Transfer {
         var status = 0
         segget_curl_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
         return status
+    }
+
+    /// Whether a SOCKS proxy refused the user, or to go without one (RFC 1928 §3, RFC 1929 §2).
+    private var isRefusedBySOCKS: Bool {
+        var problem = 0
+        segget_curl_getinfo_long(handle, CURLINFO_PROXY_ERROR, &problem)
+        return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
     }
 
     private func message(for code: CURLcode) -> String {

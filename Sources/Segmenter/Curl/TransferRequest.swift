@@ -39,7 +39,7 @@ enum TransferEnd: Sendable, Hashable {
     /// An access option cannot be used.
     case badSetting(AccessProblem)
     /// The proxy refused a tunnel; whether it asks for digest authentication, and not for basic.
-    case proxyRefused(status: Int, asksForDigest: Bool)
+    case proxyRefused(status: Int?, asksForDigest: Bool)
     /// Writing to the disk failed with this `errno`.
     case disk(Int32)
 }
