@@ -79,11 +79,11 @@ import Testing
         for isRight in [true, false] {
             var bytes = sample.bytes(range)
             if !isRight { bytes[40_000] ^= 1 }
-            let sampler = assembly.makeSampler(at: range.start)
+            let sampler = ExtentWriter(samplingAt: range.start)
             #expect(sampler.put(bytes) == 0)
             #expect(assembly.agrees(with: sampler) == isRight)
         }
-        #expect(!assembly.agrees(with: assembly.makeSampler(at: 0)))
+        #expect(!assembly.agrees(with: ExtentWriter(samplingAt: 0)))
         #expect(assembly.unrecorded == 300_000)
         try assembly.stop()
     }
