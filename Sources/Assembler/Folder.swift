@@ -98,6 +98,8 @@ package struct FileStatus: Sendable, Hashable {
     package var size: Int64
     /// Bytes that are allocated on the disk.
     package var allocated: Int64
+    /// When its content was last changed, in whole seconds since 1970.
+    package var modified: Int64
     /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
     package var isRegular: Bool
 
@@ -105,6 +107,7 @@ package struct FileStatus: Sendable, Hashable {
         identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         size = Int64(status.st_size)
         allocated = Int64(status.st_blocks) * 512
+        modified = Int64(status.st_mtim.tv_sec)
         isRegular = status.st_mode & S_IFMT == S_IFREG
     }
 

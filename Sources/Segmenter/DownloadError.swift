@@ -28,6 +28,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case remoteChanged(ContractBreach)
         /// The server's replies broke the range contract.
         case contract(ContractBreach)
+        /// A file cannot be repaired.
+        case unrepairable(RepairObstacle)
         /// The download was stopped by the caller.
         case cancelled
     }
@@ -40,6 +42,16 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var path: String?
     /// Bytes that are kept on disk, recorded for the next run.
     public var bytesKept: Int64
+}
+
+/// Why a file cannot be repaired; it is left as it was.
+public enum RepairObstacle: Error, Sendable, Hashable {
+    /// There is no manifest to tell what of it is damaged. `isFileThere`: whether there is a file.
+    case noManifest(isFileThere: Bool)
+    /// The server offers another version, or nothing proves that it is the same.
+    case otherVersion(StartOverReason)
+    /// The file is as its manifest says, and has another digest than expected.
+    case otherDigest(expected: Digest, actual: Digest)
 }
 
 /// Why one request failed.

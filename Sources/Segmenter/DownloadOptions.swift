@@ -21,6 +21,9 @@ public struct DownloadOptions: Sendable {
     /// Attempts without progress before the download fails.
     public var retries = 10
 
+    /// What becomes of the file on the disk.
+    public var files = FileOptions()
+
     /// Makes the default options.
     public init() {}
 }

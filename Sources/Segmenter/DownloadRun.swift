@@ -14,6 +14,8 @@ struct DownloadRun: Sendable {
     let destination: Destination
     let options: DownloadOptions
     let tell: @Sendable (DownloadEvent) -> Void
+    /// Whether a file is repaired: only what its manifest vouches for is completed.
+    var isRepair = false
 
     /// Where the file goes.
     struct Target: Sendable {
@@ -24,6 +26,12 @@ struct DownloadRun: Sendable {
     /// What changes from one attempt to the next.
     struct State {
         var target: Target?
+        /// A file that stands at the destination, and may turn out to be the one that is wanted.
+        var standing: Standing?
+        /// The repair whose part was made.
+        var prepared: RepairPlan?
+        /// Whether what stands there may be replaced, although `overwrite` was not asked for.
+        var mayReplace = false
         var startOver: StartOverReason?
         var restarts = 0
         /// Whether the file is asked for whole from now on.
@@ -42,13 +50,14 @@ struct DownloadRun: Sendable {
             tell(.finished(file))
             return .success(file)
         } catch {
+            let reason = await undoRepair(state, error)
             let path = state.target.map { $0.folder == "." ? $0.name : "\($0.folder)/\($0.name)" }
             if state.kept == 0, let target = state.target {
                 state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
             }
             return .failure(
                 DownloadError(
-                    reason: error, url: WebURL(urlText)?.redacted ?? "", path: path,
+                    reason: reason, url: WebURL(urlText)?.redacted ?? "", path: path,
                     bytesKept: state.kept))
         }
     }
@@ -88,15 +97,18 @@ struct DownloadRun: Sendable {
         let probe = try makeProbe()
         if case .file(let path) = destination {
             state.target = Self.split(path)
-            if let file = try await before(state, probe.url, started) { return file }
+            if let file = try await before(&state, probe.url, started) { return file }
         }
+        if let file = try await settleByTime(probe, &state, started) { return file }
         var finding = try await find(probe, byGet: false)
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
                 state.target = Target(
                     folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
-                if let file = try await before(state, probe.url, started) { return file }
+                if let file = try await before(&state, probe.url, started) { return file }
             }
+            if let file = try await settle(&finding, probe, &state, started) { return file }
+            if isRepair { try await prepareRepair(&finding, probe, &state) }
             finding = try await confirmed(finding, probe, state)
             while true {
                 if let file = try await attempt(&finding, probe, started, &state) { return file }
@@ -113,6 +125,7 @@ struct DownloadRun: Sendable {
     private func attempt(
         _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        if isRepair { try refuseToStartOver(request(finding, probe.url, state)) }
         guard let assembly = try await open(finding, probe, state) else {
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
@@ -142,7 +155,9 @@ struct DownloadRun: Sendable {
             finding = try await find(probe, byGet: true, range: nil)
         case .changed(let breach):
             state.restarts += 1
-            guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
+            guard state.restarts <= Self.restartLimit, !isRepair else {
+                throw .remoteChanged(breach)
+            }
             let before = finding.file.identity
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)

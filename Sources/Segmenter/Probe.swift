@@ -40,7 +40,7 @@ struct Probe: Sendable {
         var range: ByteRange?
     }
 
-    private struct Landing {
+    struct Landing {
         var url: WebURL
         var redirects: Int
         var exchange: Exchange
@@ -173,8 +173,9 @@ struct Probe: Sendable {
     // MARK: Redirects
 
     /// Follows redirects until a response is none, judging each hop.
-    private func follow(
-        _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false
+    func follow(
+        _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
+        conditions: [String] = []
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
@@ -183,6 +184,7 @@ struct Probe: Sendable {
             request.wantsFreshConnection = fresh
             // What the caller adds may be secret: it goes to the origin that it was meant for.
             if here.origin == url.origin { request.headers = headers }
+            request.headers += conditions
             let exchange = await loop.exchange(request, holding: method == .get)
             if exchange.end == .cancelled { throw .cancelled }
             if exchange.end == .badCertificateFile {
@@ -202,7 +204,7 @@ struct Probe: Sendable {
         throw .tooManyRedirects(Self.longestChain)
     }
 
-    private func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
+    func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
 
     // MARK: Resolving again
 

@@ -75,6 +75,8 @@ struct Diagnostic {
                     .remoteChanged, "contract_broken",
                     "the server broke the range contract for \(url): \(Self.describe(breach))",
                     hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
+            case .unrepairable(let obstacle):
+                Self(obstacle, url: url, path: error.path ?? "")
             case .cancelled:
                 Self(
                     signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
@@ -84,7 +86,7 @@ struct Diagnostic {
         kept = Self.kept(error)
     }
 
-    private init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
+    init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
         self.status = status
         self.kind = kind
         self.message = message
@@ -106,7 +108,7 @@ struct Diagnostic {
 // MARK: - Files
 
 extension Diagnostic {
-    private init(_ failure: AssemblyError, again: String) {
+    init(_ failure: AssemblyError, again: String) {
         let elsewhere = "choose another name with `--output`, or a folder with `--directory`"
         self =
             switch failure {
@@ -168,7 +170,7 @@ extension Diagnostic {
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .invalidHeader, .certificateFile,
+        case .invalidURL, .invalidHeader, .certificateFile, .unrepairable,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil

@@ -57,7 +57,9 @@ enum JSONEvents {
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
-            case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven: break
+            case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
+                .attributesNotWritten, .notFinished:
+                break
             }
         }
 
@@ -96,8 +98,9 @@ enum JSONEvents {
     struct Finished: Encodable {
         var path: String
         var size: Int64
-        var crc32: String
+        var crc32: String?
         var verified: [String]
+        var unchanged: String?
         var bytesReceived: Int64
         var bytesResumed: Int64
         var seconds: Double?
@@ -105,7 +108,8 @@ enum JSONEvents {
         init(_ file: DownloadedFile) {
             path = file.path
             size = file.size
-            crc32 = Digest(crc32: file.crc32).hex
+            crc32 = file.crc32.map { Digest(crc32: $0).hex }
+            unchanged = file.unchanged?.rawValue
             verified = file.verified.map(\.description)
             bytesReceived = file.bytesReceived
             bytesResumed = file.bytesResumed

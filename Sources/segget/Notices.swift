@@ -15,13 +15,17 @@ extension DownloadNotice {
         case .stole: "stole"
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
+        case .attributesNotWritten: "attributes_not_written"
+        case .notFinished: "not_finished"
         }
     }
 
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven: true
+        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
+            .attributesNotWritten, .notFinished:
+            true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
         }
     }
@@ -52,6 +56,10 @@ extension DownloadNotice {
         case .endUnproven:
             "the server told no size and closed the connection: nothing proves that the file is "
                 + "whole"
+        case .attributesNotWritten(let code):
+            "the file system does not take the extended attributes of `--xattr` "
+                + "(\(Diagnostic.describe(errno: code))): the file has none of them"
+        case .notFinished(let doubt): doubt.text
         }
     }
 
