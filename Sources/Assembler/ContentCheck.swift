@@ -57,6 +57,7 @@ struct ContentCheck: Sendable {
                 check.damaged.append(extent)
             }
         }
+        guard !isCancelled(check.bytesRead) else { return nil }
         guard isReadable else { return check }
         check.digests = hashes.compactMap { $0.finish() }
         if algorithms.contains(.crc32) { check.digests.append(Digest(crc32: whole)) }

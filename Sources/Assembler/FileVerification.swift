@@ -24,6 +24,12 @@ public struct FileVerification: Sendable, Hashable {
         /// What it is; `nil` when it could not be computed, as for an incomplete file.
         public var actual: Digest?
 
+        package init(source: Source, expected: Digest, actual: Digest?) {
+            self.source = source
+            self.expected = expected
+            self.actual = actual
+        }
+
         /// Whether they are the same.
         public var matches: Bool { expected == actual }
     }
@@ -69,6 +75,22 @@ public struct FileVerification: Sendable, Hashable {
         case sums(path: String, ChecksumFile.Problem)
         /// The disk failed, or something other than a file stands there.
         case assembly(AssemblyError)
+    }
+
+    /// Puts together what was found out.
+    package init(
+        path: String, isPart: Bool, isInUse: Bool, size: Int64, expectedSize: Int64?,
+        bytesRecorded: Int64, damaged: RangeSet, missing: RangeSet, digests: [Comparison]
+    ) {
+        self.path = path
+        self.isPart = isPart
+        self.isInUse = isInUse
+        self.size = size
+        self.expectedSize = expectedSize
+        self.bytesRecorded = bytesRecorded
+        self.damaged = damaged
+        self.missing = missing
+        self.digests = digests
     }
 
     /// Checks a file, or the part of one, against all that is known of it.

@@ -78,10 +78,11 @@ package final class Folder: Sendable {
         guard fsync(descriptor) == 0 || cannot.contains(errno) else { throw failure("fsync", "") }
     }
 
-    /// Bytes that an unprivileged user may still write to the file system.
+    /// Bytes that an unprivileged user may still write to the file system; `nil` when it does not
+    /// tell, as one without a size of its own.
     func freeBytes() -> Int64? {
         var status = statvfs()
-        guard fstatvfs(descriptor, &status) == 0 else { return nil }
+        guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 

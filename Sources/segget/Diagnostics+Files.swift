@@ -95,7 +95,8 @@ extension FinishedDoubt {
         case .otherURL:
             "the file that is there was downloaded from another URL"
         case .damaged:
-            "the file that is there is damaged: it no longer has the content that was downloaded"
+            "the file that is there is damaged: it no longer has the content that was downloaded "
+                + "(`segget repair` mends it where its manifest was kept)"
         case .otherDigest(let expected, let actual):
             "the file that is there has the wrong checksum: expected `\(expected)`, got "
                 + "`\(actual)`"

@@ -42,8 +42,26 @@ enum Examples {
             .certificateFile(path: hostile),
             .refused(status: 401), .refused(status: 403), .refused(status: 407),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
+            .unrepairable(.noManifest(isFileThere: true)),
+            .unrepairable(.noManifest(isFileThere: false)),
+            .unrepairable(.otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2))),
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
         + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
+        + startOverReasons.map { .unrepairable(.otherVersion($0)) }
+
+    static let doubts: [FinishedDoubt] =
+        [
+            .resized(was: 1, now: 2), .otherURL, .damaged,
+            .otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2)),
+        ] + startOverReasons.map { .remote($0) }
+
+    static let verificationFailures: [FileVerification.Failure] =
+        [
+            .noFile(path: hostile), .nothingToCheckAgainst(path: hostile),
+            .sumsUnavailable(path: hostile, errno: 2), .sums(path: hostile, .unreadable),
+            .sums(path: hostile, .missing(name: hostile)),
+            .sums(path: hostile, .ambiguous(name: hostile)),
+        ] + assemblyErrors.map { .assembly($0) }
 
     static let startOverReasons: [StartOverReason] = [
         .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
@@ -61,8 +79,8 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
-            .endUnproven,
-        ] + startOverReasons.map { .startedOver($0) }
+            .endUnproven, .attributesNotWritten(errno: 95),
+        ] + doubts.map { .notFinished($0) } + startOverReasons.map { .startedOver($0) }
 
     static func error(
         _ reason: DownloadError.Reason, path: String? = "file.iso", bytesKept: Int64 = 0
@@ -79,5 +97,17 @@ enum Examples {
             phase: phase, bytesDone: done, size: size, bytesVerifying: 0,
             bytesReceived: 256 << 20, bytesPerSecond: speed, connections: connections, map: map,
             elapsed: elapsed)
+    }
+
+    /// A finished file with a damaged range.
+    static func verification() -> FileVerification {
+        FileVerification(
+            path: "file.iso", isPart: false, isInUse: false, size: 1 << 30, expectedSize: 1 << 30,
+            bytesRecorded: 1 << 30, damaged: RangeSet(ByteRange(4 << 20, 8 << 20)),
+            missing: RangeSet(),
+            digests: [
+                .init(
+                    source: .manifest, expected: Digest(crc32: 1), actual: Digest(crc32: 2))
+            ])
     }
 }
