@@ -88,7 +88,10 @@ final class Journal {
     func replace() throws(AssemblyError) {
         guard let mine = FileStatus(of: descriptor),
             try folder.status(of: name)?.identity == mine.identity
-        else { return }
+        else {
+            try folder.remove(JournalRewrite.name(for: name))
+            return
+        }
         try folder.rename(JournalRewrite.name(for: name), to: name)
         try folder.sync()
     }

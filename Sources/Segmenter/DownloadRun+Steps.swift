@@ -45,6 +45,10 @@ extension DownloadRun {
             identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
+        if case .damaged(let plan)? = state.standing {
+            // What the whole file had when it was downloaded, it must have again.
+            request.advertised += plan.facts.digests.filter { !request.advertised.contains($0) }
+        }
         request.resume = options.resume
         request.overwrite = options.overwrite
         request.startOver = state.startOver
