@@ -70,6 +70,7 @@ package struct RepairPlan: Sendable {
     /// Why the rest cannot be had from what is offered now; `nil` when it is the same version.
     ///
     /// - Parameter request: What would be downloaded.
+    /// - Returns: The first condition for resuming that does not hold.
     package func obstacle(to request: Assembly.Request) -> StartOverReason? {
         var header = facts.header
         header.size = facts.size
