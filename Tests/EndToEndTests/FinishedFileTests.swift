@@ -198,3 +198,42 @@ struct FinishedFileTests {
         #expect(verified.end == .exit(0), "seed \(seed): \(verified.errorOutput)")
     }
 }
+
+/// Files of unusual size, and what is known of them later.
+struct UnusualFinishedFileTests {
+    @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
+    func anEmptyFileIsKnown(way: [String]) throws {
+        let stage = try Stage(size: 0)
+        #expect(try stage.run(way).end == .exit(0))
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete"))
+        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
+    }
+
+    /// The server tells no size, not even later.
+    @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
+    func aFileOfUnknownSizeIsKnown(way: [String]) throws {
+        let stage = try Stage(size: 2_000_000)
+        stage.hideSize()
+        #expect(try stage.run(way).end == .exit(0))
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete"), "\(outcome.errorOutput)")
+        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
+        try stage.damage("file", at: 1_999_999)
+        #expect(try stage.run().end == .exit(73))
+    }
+
+    /// In one stream, which cannot be resumed, extents are kept all the same.
+    @Test(.timeLimit(.minutes(5))) func aFileWithoutRangesIsKnown() throws {
+        let stage = try Stage(size: 20_000_000)
+        stage.change { $0.servesRanges = false }
+        #expect(try stage.run(["--keep-manifest"]).end == .exit(0))
+        let extents = try #require(stage.manifest()).extents.extents
+        #expect(extents.allSatisfy { $0.range.count <= 16 << 20 })
+        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+    }
+}
