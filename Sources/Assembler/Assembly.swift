@@ -35,6 +35,20 @@ package final class Assembly: @unchecked Sendable {
         package var modified: Int64?
         /// What further URLs of the same file mean for the part.
         package var mirroring = Mirroring()
+        /// How the part's space is provided for.
+        package var allocation = FileAllocation.falloc
+        /// Whether what is known of the file is written into its extended attributes.
+        package var attributes = false
+        /// Whether that is also done when the file that is replaced has such attributes.
+        package var keepsAttributes = false
+        /// Whether the manifest stays beside the finished file.
+        package var keepManifest = false
+        /// Whether a regular file at the destination may be replaced, for another reason than
+        /// `overwrite`, which is about the part's and the manifest's names too.
+        package var replacesDestination = false
+
+        /// Whether a regular file at the destination may be replaced.
+        var mayReplace: Bool { overwrite || replacesDestination }
 
         package init(
             folder: String, name: String, fullURL: String, url: String, identity: RemoteIdentity,
@@ -93,7 +107,7 @@ package final class Assembly: @unchecked Sendable {
     package init(_ request: Request) throws(AssemblyError) {
         self.request = request
         folder = try Folder(request.folder)
-        try Self.checkDestination(request.name, in: folder, overwrite: request.overwrite)
+        try Self.checkDestination(request.name, in: folder, overwrite: request.mayReplace)
         let manifestName = Journal.name(for: request.name)
         var file = try PartialFile(folder: folder, name: Self.partName(for: request.name))
         var resumed: Manifest?
@@ -123,7 +137,7 @@ package final class Assembly: @unchecked Sendable {
                         fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max)),
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
             made = journal
-            if let size = request.identity.size { try file.preallocate(size) }
+            if let size = request.identity.size { try file.preallocate(size, request.allocation) }
             self.journal = journal
         } catch {
             // The first failure says more than one of tidying up.
@@ -321,15 +335,36 @@ extension Assembly {
         if let failure = stopThreads() { throw failure }
         guard !isInterrupted.withLock({ $0 }) else { return nil }
         onVerified()
-        try file.finishAttributes(modified: request.modified)
-        try file.sync()
-        try journal.append(Manifest.Record(publishing: file.identity))
-        try journal.synchronize()
-        try Publishing.rename(file, to: request.name, overwrite: request.overwrite)
-        try journal.remove()
         var verified: [Digest] = []
         for digest in expected where !verified.contains(digest) { verified.append(digest) }
-        return PublishedFile(path: destination, size: size, crc32: crc, verified: verified)
+        let facts = FinishedFacts(
+            header: journal.header, size: size, digests: computed, extents: recorded.extents)
+        // Before the mode, which the umask may make one that not even the owner can write.
+        let problem = try wantsAttributes ? facts.write(to: file.descriptor) : nil
+        try file.finishAttributes(modified: request.modified)
+        try file.sync()
+        try journal.append(Manifest.Record(publishing: file.identity, digests: verified))
+        try journal.synchronize()
+        // Before the rename: what does not fit on the disk shall fail while it can be resumed.
+        if request.keepManifest { try facts.prepareManifest(journal.name, in: folder) }
+        do throws(AssemblyError) {
+            try Publishing.rename(file, to: request.name, overwrite: request.mayReplace)
+        } catch {
+            try? folder.remove(JournalRewrite.name(for: journal.name))
+            throw error
+        }
+        if request.keepManifest { try journal.replace() } else { try journal.remove() }
+        return PublishedFile(
+            path: destination, size: size, crc32: crc, verified: verified,
+            attributesProblem: problem)
+    }
+
+    private var wantsAttributes: Bool {
+        get throws(AssemblyError) {
+            guard !request.attributes else { return true }
+            guard request.keepsAttributes else { return false }
+            return try FinishedFacts.hasAttributes(request.name, in: folder)
+        }
     }
 
     private func digests(size: Int64, crc: UInt32) throws(AssemblyError) -> [Digest]? {

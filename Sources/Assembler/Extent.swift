@@ -40,7 +40,7 @@ package struct Extent: Sendable, Hashable {
 /// The extents of one file: sorted, disjoint, neighbours merged up to a length.
 package struct ExtentMap: Sendable {
     /// Longest extent that merging makes, in bytes: what one damaged byte costs to fetch again.
-    package static let mergeLimit: Int64 = 16 << 20
+    package static let mergeLimit: Int64 = 8 << 20
 
     /// The extents in ascending order.
     package private(set) var extents: [Extent] = []

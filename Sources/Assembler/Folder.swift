@@ -78,10 +78,11 @@ package final class Folder: Sendable {
         guard fsync(descriptor) == 0 || cannot.contains(errno) else { throw failure("fsync", "") }
     }
 
-    /// Bytes that an unprivileged user may still write to the file system.
+    /// Bytes that an unprivileged user may still write to the file system; `nil` when it does not
+    /// tell, as one without a size of its own.
     func freeBytes() -> Int64? {
         var status = statvfs()
-        guard fstatvfs(descriptor, &status) == 0 else { return nil }
+        guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
@@ -98,6 +99,8 @@ package struct FileStatus: Sendable, Hashable {
     package var size: Int64
     /// Bytes that are allocated on the disk.
     package var allocated: Int64
+    /// When its content was last changed, in whole seconds since 1970.
+    package var modified: Int64
     /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
     package var isRegular: Bool
 
@@ -105,6 +108,7 @@ package struct FileStatus: Sendable, Hashable {
         identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         size = Int64(status.st_size)
         allocated = Int64(status.st_blocks) * 512
+        modified = Int64(status.st_mtim.tv_sec)
         isRegular = status.st_mode & S_IFMT == S_IFREG
     }
 

@@ -6,7 +6,8 @@ import Glibc
 /// Used by one thread at a time, but for `synchronize`, which any thread may call.
 final class Journal {
     private let folder: Folder
-    private let name: String
+    /// Its name in the folder.
+    let name: String
     /// The first line.
     let header: Manifest.Header
     private let seed: UInt32
@@ -80,6 +81,19 @@ final class Journal {
         guard fdatasync(descriptor) == 0 else {
             throw .io(operation: "fdatasync", path: path, errno: errno)
         }
+    }
+
+    /// Puts the rewrite that stands beside it in its place, durably, if what stands at the name is
+    /// still this one.
+    func replace() throws(AssemblyError) {
+        guard let mine = FileStatus(of: descriptor),
+            try folder.status(of: name)?.identity == mine.identity
+        else {
+            try folder.remove(JournalRewrite.name(for: name))
+            return
+        }
+        try folder.rename(JournalRewrite.name(for: name), to: name)
+        try folder.sync()
     }
 
     /// Removes the manifest, if what stands at the name is still this one.

@@ -24,6 +24,12 @@ package struct Manifest: Sendable {
     package var publishing: FileIdentity?
     /// The digest that the complete part had, when it was not the expected one.
     package var rejected: String?
+    /// Size in bytes of the finished file that the manifest was kept for.
+    ///
+    /// With it, the manifest is about the file itself, and not about a part.
+    package var finished: Int64?
+    /// Digests of the whole file, from `publishing` or `finished`.
+    package var digests: [Digest] = []
     /// Number of lines that were not readable, or not of this generation.
     package var damagedLines = 0
 
@@ -60,6 +66,18 @@ package struct Manifest: Sendable {
             lastModifiedIsStrong = identity.lastModifiedIsStrong
         }
 
+        /// Puts together what was read elsewhere.
+        init(generation: String, url: String, urlHash: String, identity: RemoteIdentity) {
+            segget = Manifest.version
+            self.generation = generation
+            self.url = url
+            self.urlHash = urlHash
+            size = identity.size
+            etag = identity.etag
+            lastModified = identity.lastModified
+            lastModifiedIsStrong = identity.lastModifiedIsStrong
+        }
+
         /// The version of the remote file that the manifest is about.
         package var identity: RemoteIdentity {
             RemoteIdentity(
@@ -78,7 +96,7 @@ package struct Manifest: Sendable {
         }
     }
 
-    /// One line after the header: exactly one of its members is there.
+    /// One line after the header: exactly one of its members is there, and with some the digests.
     package struct Record: Codable, Sendable {
         /// What arrived: offset, length and CRC-32 of each extent.
         package var extents: [[Int64]]?
@@ -86,11 +104,22 @@ package struct Manifest: Sendable {
         package var publishing: FileIdentity?
         /// The part was complete, and had this digest in place of the expected one.
         package var rejected: String?
+        /// The file of this size in bytes is finished and has its name: the manifest was kept.
+        package var finished: Int64?
+        /// With `publishing` and `finished`: digests of the whole file, as `algorithm:hex`.
+        package var digests: [String]?
 
         package init(extents: some Sequence<Extent>) {
             self.extents = extents.map { [$0.range.start, $0.range.count, Int64($0.crc)] }
         }
-        package init(publishing: FileIdentity) { self.publishing = publishing }
+        package init(publishing: FileIdentity, digests: [Digest] = []) {
+            self.publishing = publishing
+            self.digests = digests.isEmpty ? nil : digests.map(\.description)
+        }
+        package init(finished size: Int64, digests: [Digest]) {
+            finished = size
+            self.digests = digests.map(\.description)
+        }
         package init(rejected: String) { self.rejected = rejected }
     }
 
@@ -164,8 +193,11 @@ extension Manifest {
 
     /// Takes a record in; `false` when it says something impossible.
     private mutating func take(_ record: Record) -> Bool {
+        guard record.finished ?? 0 >= 0 else { return false }
         publishing = record.publishing ?? publishing
         rejected = record.rejected ?? rejected
+        finished = record.finished ?? finished
+        digests = record.digests?.compactMap { try? Digest(parsing: $0) } ?? digests
         for numbers in record.extents ?? [] {
             guard numbers.count == 3, numbers[0] >= 0, numbers[1] > 0,
                 numbers[0] <= (header.size ?? Int64.max) - numbers[1],

@@ -90,15 +90,21 @@ package final class PartialFile: Sendable {
     /// when the next run can open the part.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Gives the file its final length and reserves its space, `size` bytes.
+    /// Provides for `size` bytes as `allocation` says; what is behind them is cut off.
     ///
     /// - Throws: `noSpace` before anything is written, `io`.
-    func preallocate(_ size: Int64) throws(AssemblyError) {
+    func preallocate(
+        _ size: Int64, _ allocation: FileAllocation = .falloc
+    ) throws(AssemblyError) {
         guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
         if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
             throw failure("ftruncate")
         }
-        guard size > 0 else { return }
+        guard size > 0, allocation != .none else { return }
+        guard allocation == .falloc else {
+            guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
+            return
+        }
         while segget_fallocate(descriptor, off_t(size)) != 0 {
             switch errno {
             case EINTR: continue

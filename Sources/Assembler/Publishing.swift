@@ -10,6 +10,8 @@ package struct PublishedFile: Sendable, Hashable {
     package var crc32: UInt32
     /// The digests that were compared with the content.
     package var verified: [Digest]
+    /// `errno` of the extended attributes that could not be written, when they could not.
+    package var attributesProblem: Int32?
 }
 
 /// Giving a verified file its name, and finishing that after a crash.
@@ -76,12 +78,13 @@ package enum Publishing {
     ///   - name: Name of the destination in it.
     ///   - fullURL: What the download must have been begun for.
     ///   - checksum: The digest that the caller expects.
+    ///   - keepManifest: Whether the manifest stays beside the finished file.
     ///   - isCancelled: Asked again and again while the data is checked.
     /// - Returns: The file, or `nil` when there is nothing to finish, or after cancelling.
     /// - Throws: `folderUnavailable`, `busy`, `notARegularFile`, `destinationExists`, `io`.
     package static func recover(
         folder path: String, name: String, fullURL: String, checksum: Digest?,
-        isCancelled: () -> Bool = { false }
+        keepManifest: Bool = false, isCancelled: () -> Bool = { false }
     ) throws(AssemblyError) -> PublishedFile? {
         let folder = try Folder(path)
         let manifestName = Journal.name(for: name)
@@ -109,7 +112,7 @@ package enum Publishing {
                 try folder.remove(partName)
             }
             try folder.sync()
-            try removeManifest(manifestName, in: folder)
+            try settleManifest(manifestName, manifest, file, in: folder, isKept: keepManifest)
             return file
         case .rename:
             let part = try PartialFile(folder: folder, name: partName)
@@ -119,16 +122,29 @@ package enum Publishing {
             else { return nil }
             try part.sync()
             try rename(part, to: name, overwrite: false)
-            try removeManifest(manifestName, in: folder)
+            try settleManifest(manifestName, manifest, file, in: folder, isKept: keepManifest)
             return file
         }
     }
 
-    private static func removeManifest(
-        _ name: String, in folder: Folder
+    /// Removes the manifest of a file that has its name, or leaves it as one that is kept.
+    private static func settleManifest(
+        _ name: String, _ manifest: Manifest, _ file: PublishedFile, in folder: Folder, isKept: Bool
     ) throws(AssemblyError) {
-        try folder.remove(name)
-        try folder.remove(JournalRewrite.name(for: name))
+        guard isKept else {
+            try folder.remove(name)
+            try folder.remove(JournalRewrite.name(for: name))
+            return
+        }
+        var digests = file.verified
+        let crc = Digest(crc32: file.crc32)
+        if !digests.contains(crc) { digests.append(crc) }
+        let facts = FinishedFacts(
+            header: manifest.header, size: file.size, digests: digests,
+            extents: manifest.extents.extents)
+        try facts.prepareManifest(name, in: folder)
+        try folder.rename(JournalRewrite.name(for: name), to: name)
+        try folder.sync()
     }
 
     /// The facts of an open file, when all its bytes have the checksums that the manifest says and
@@ -139,34 +155,17 @@ package enum Publishing {
     ) -> PublishedFile? {
         guard let status = FileStatus(of: descriptor),
             manifest.header.size ?? status.size == status.size,
-            let crc = manifest.extents.combinedCRC(size: status.size),
-            manifest.extents.extents.allSatisfy({ !isCancelled() && isIntact($0, in: descriptor) })
+            let crc = manifest.extents.combinedCRC(size: status.size)
         else { return nil }
-        if let checksum {
-            let actual = digest(checksum.algorithm, descriptor, status.size, crc, isCancelled)
-            guard actual == checksum else { return nil }
-        }
-        return PublishedFile(
-            path: path, size: status.size, crc32: crc, verified: checksum.map { [$0] } ?? [])
-    }
-
-    private static func digest(
-        _ algorithm: DigestAlgorithm, _ descriptor: Int32, _ size: Int64, _ crc: UInt32,
-        _ isCancelled: () -> Bool
-    ) -> Digest? {
-        guard var digest = StreamingDigest(algorithm) else { return Digest(crc32: crc) }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
-        defer { buffer.deallocate() }
-        var position: Int64 = 0
-        while position < size {
-            guard !isCancelled() else { return nil }
-            guard let count = readFully(descriptor, into: buffer, at: position), count > 0 else {
-                return nil
-            }
-            digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            position += Int64(count)
-        }
-        return digest.finish()
+        var expected = [checksum].compactMap { $0 }
+        for digest in manifest.digests where !expected.contains(digest) { expected.append(digest) }
+        let check = ContentCheck.run(
+            descriptor, size: status.size, extents: manifest.extents.extents,
+            algorithms: Set(expected.map(\.algorithm))
+        ) { _ in isCancelled() }
+        guard let check, check.damaged.isEmpty, expected.allSatisfy(check.digests.contains)
+        else { return nil }
+        return PublishedFile(path: path, size: status.size, crc32: crc, verified: expected)
     }
 }
 
@@ -193,7 +192,8 @@ extension Assembly {
     /// Bytes that an earlier run's manifest tells of, for messages; 0 when there is none.
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
         guard let folder = try? Folder(folder),
-            case .success(let manifest)? = try? readManifest(Journal.name(for: name), in: folder)
+            case .success(let manifest)? = try? readManifest(Journal.name(for: name), in: folder),
+            manifest.finished == nil
         else { return 0 }
         return manifest.extents.covered.count
     }

@@ -69,7 +69,10 @@ package enum ResumeDecision: Sendable {
             let isOurs = isOurs || now.mayOverwrite
             self = isOurs ? .startOver(.manifestUnreadable) : .refuse(path: manifestPath)
         case .success(let manifest):
-            if let reason = Self.obstacle(manifest, now) {
+            if manifest.finished != nil, now.partSize == nil {
+                // Kept for the finished file, not left by an earlier run.
+                self = .begin
+            } else if let reason = Self.obstacle(manifest, now) {
                 // Where nothing is lost there is nothing to tell.
                 let isEmpty = manifest.extents.extents.isEmpty && manifest.rejected == nil
                 self = isEmpty ? .begin : .startOver(reason)
@@ -89,14 +92,19 @@ package enum ResumeDecision: Sendable {
         {
             return obstacleOfMirror(manifest.header.identity, now, obstacle)
         }
+        return Self.obstacle(manifest.header, now)
+    }
+
+    /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
+    static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
+        let obstacle = header.identity.obstacle(toContinuingWith: now.offered)
         if let obstacle, !(obstacle == .noValidator && now.hasChecksum) { return obstacle }
         guard now.servesRanges else { return .noRanges }
-        guard !manifest.header.isFor(fullURL: now.fullURL) else { return nil }
+        guard !header.isFor(fullURL: now.fullURL) else { return nil }
         // Another query may be a fresh signature for the same file; a strong entity tag or the
         // checksum must say so. Another path is another resource, whose tags may be equal by chance:
         // many servers make them of size and time.
-        let isSameResource =
-            manifest.header.url == now.url && manifest.header.identity.strongETag != nil
+        let isSameResource = header.url == now.url && header.identity.strongETag != nil
         return isSameResource || now.hasChecksum ? nil : .urlChanged
     }
 

@@ -40,6 +40,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case tooSlow(bytesPerSecond: Double, minimum: Double, seconds: Double)
         /// The time that the download might take is over (`LimitOptions.maxTime`), in seconds.
         case timeIsUp(seconds: Double)
+        /// A file cannot be repaired.
+        case unrepairable(RepairObstacle)
         /// The download was stopped by the caller.
         case cancelled
     }
@@ -68,6 +70,16 @@ public struct DownloadError: Error, Sendable, Hashable {
         self.bytesWritten = bytesWritten
         self.mirrors = mirrors
     }
+}
+
+/// Why a file cannot be repaired; it is left as it was.
+public enum RepairObstacle: Error, Sendable, Hashable {
+    /// There is no manifest to tell what of it is damaged. `isFileThere`: whether there is a file.
+    case noManifest(isFileThere: Bool)
+    /// The server offers another version, or nothing proves that it is the same.
+    case otherVersion(StartOverReason)
+    /// The file is as its manifest says, and has another digest than expected.
+    case otherDigest(expected: Digest, actual: Digest)
 }
 
 /// Why one request failed.

@@ -68,6 +68,10 @@ public enum DownloadNotice: Sendable, Hashable {
     case mirrorDropped(url: String, why: MirrorFault)
     /// From now on this mirror leads: what is fetched is its version of the file.
     case mirrorLeads(url: String)
+    /// The file system takes no extended attributes, or not these; `errno` of setxattr(2).
+    case attributesNotWritten(errno: Int32)
+    /// A file stands at the destination that is not taken for the one that is asked for.
+    case notFinished(FinishedDoubt)
 }
 
 /// A moment of a download.
@@ -116,8 +120,8 @@ public struct DownloadedFile: Sendable, Hashable {
     public var path: String
     /// Size in bytes.
     public var size: Int64
-    /// CRC-32 of the whole file.
-    public var crc32: UInt32
+    /// CRC-32 of the whole file; `nil` when it was not read, as when it is not newer.
+    public var crc32: UInt32?
     /// The digests that were verified, expected by the caller or advertised by the server.
     public var verified: [Digest]
     /// Bytes that came over the network in this run.
@@ -126,4 +130,14 @@ public struct DownloadedFile: Sendable, Hashable {
     public var bytesResumed: Int64
     /// Seconds that the download took.
     public var seconds: Double
+    /// Why nothing had to be fetched; `nil` when the file was fetched.
+    public var unchanged: Unchanged?
+
+    /// Why nothing had to be fetched.
+    public enum Unchanged: String, Sendable, Hashable {
+        /// The file stood there, complete, and its content was checked.
+        case alreadyComplete = "already_complete"
+        /// With `timestamping`: the remote file is not newer.
+        case notNewer = "not_newer"
+    }
 }

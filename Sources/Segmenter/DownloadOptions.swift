@@ -33,6 +33,9 @@ public struct DownloadOptions: Sendable {
     /// that all have the same file; otherwise one at a time, the others as spares.
     public var mirrors: [String] = []
 
+    /// What becomes of the file on the disk.
+    public var files = FileOptions()
+
     /// Makes the default options.
     public init() {}
 }

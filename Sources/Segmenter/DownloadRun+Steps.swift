@@ -17,37 +17,27 @@ extension DownloadRun {
     /// What is to be done before anything is asked of the server: finish what a crash left almost
     /// done, and refuse a destination that may not be replaced.
     func before(
-        _ state: State, _ url: WebURL, _ started: Double
+        _ state: inout State, _ url: WebURL, _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         guard let target = state.target else { return nil }
-        let options = options
-        // Whoever does not want to resume does not want an earlier run's file either.
-        let isCancelled = Monitor(false)
-        let outcome = await withTaskCancellationHandler {
-            await onDiskResult { () throws(AssemblyError) -> PublishedFile? in
-                if options.resume {
-                    for url in [url] + options.mirrors.compactMap({ WebURL($0) }) {
-                        let file = try Publishing.recover(
-                            folder: target.folder, name: target.name, fullURL: url.text,
-                            checksum: options.checksum
-                        ) { isCancelled.withLock { $0 } }
-                        guard file == nil else { return file }
-                    }
+        let (options, isRepair) = (options, isRepair)
+        let found = try await onDiskUntilCancelled {
+            (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
+            // Whoever does not want to resume does not want an earlier run's file either.
+            if options.resume {
+                for url in [url] + options.mirrors.compactMap({ WebURL($0) }) {
+                    let file = try Publishing.recover(
+                        folder: target.folder, name: target.name, fullURL: url.text,
+                        checksum: options.checksum, keepManifest: options.files.keepManifest,
+                        isCancelled: isCancelled)
+                    if let file { return .published(file) }
                 }
-                try Assembly.checkDestination(
-                    folder: target.folder, name: target.name, overwrite: options.overwrite)
-                return nil
             }
-        } onCancel: {
-            isCancelled.withLock { $0 = true }
+            return isRepair
+                ? try Self.survey(target, options, isCancelled)
+                : try Self.look(at: target, options, isCancelled)
         }
-        let published = try outcome.get()
-        guard published != nil || !Task.isCancelled else { throw .cancelled }
-        return published.map {
-            DownloadedFile(
-                path: $0.path, size: $0.size, crc32: $0.crc32, verified: $0.verified,
-                bytesReceived: 0, bytesResumed: $0.size, seconds: monotonicSeconds() - started)
-        }
+        return try take(found, &state, started)
     }
 
     func request(
@@ -59,10 +49,19 @@ extension DownloadRun {
             identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
+        if case .damaged(let plan)? = state.standing {
+            // What the whole file had when it was downloaded, it must have again.
+            request.advertised += plan.facts.digests.filter { !request.advertised.contains($0) }
+        }
         request.resume = options.resume
         request.overwrite = options.overwrite
         request.startOver = state.startOver
-        request.modified = finding.modified
+        request.replacesDestination = state.mayReplace
+        request.modified = options.files.remoteTime ? finding.modified : nil
+        request.allocation = options.files.allocation
+        request.attributes = options.files.attributes
+        request.keepsAttributes = isRepair
+        request.keepManifest = options.files.keepManifest
         if let mirroring = state.mirroring {
             for digest in mirroring.promised where !request.advertised.contains(digest) {
                 request.advertised.append(digest)
@@ -215,10 +214,29 @@ extension DownloadRun {
             assembly.interrupt()
         }
         guard let published = try outcome.get() else { throw .cancelled }
+        if let problem = published.attributesProblem {
+            tell(.notice(.attributesNotWritten(errno: problem)))
+        }
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
             verified: published.verified, bytesReceived: state.received,
             bytesResumed: state.resumed, seconds: monotonicSeconds() - started)
+    }
+
+    /// Runs work on the disk that looks now and then whether it is cancelled, and then returns `nil`.
+    func onDiskUntilCancelled<Value: Sendable>(
+        _ body: @escaping @Sendable (() -> Bool) throws(AssemblyError) -> Value?
+    ) async throws(DownloadError.Reason) -> Value {
+        let flag = Monitor(false)
+        let outcome = await withTaskCancellationHandler {
+            await onDiskResult { () throws(AssemblyError) -> Value? in
+                try body { flag.withLock { $0 } }
+            }
+        } onCancel: {
+            flag.withLock { $0 = true }
+        }
+        guard let value = try outcome.get() else { throw .cancelled }
+        return value
     }
 
     func onDisk<Value: Sendable>(

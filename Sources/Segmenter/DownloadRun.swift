@@ -14,6 +14,8 @@ struct DownloadRun: Sendable {
     let destination: Destination
     let options: DownloadOptions
     let tell: @Sendable (DownloadEvent) -> Void
+    /// Whether a file is repaired: only what its manifest vouches for is completed.
+    var isRepair = false
 
     /// Where the file goes.
     struct Target: Sendable {
@@ -24,6 +26,12 @@ struct DownloadRun: Sendable {
     /// What changes from one attempt to the next.
     struct State {
         var target: Target?
+        /// A file that stands at the destination, and may turn out to be the one that is wanted.
+        var standing: Standing?
+        /// The repair whose part was made.
+        var prepared: RepairPlan?
+        /// Whether what stands there may be replaced, although `overwrite` was not asked for.
+        var mayReplace = false
         var startOver: StartOverReason?
         var restarts = 0
         /// Whether the file is asked for whole from now on.
@@ -48,6 +56,7 @@ struct DownloadRun: Sendable {
             tell(.finished(file))
             return .success(file)
         } catch {
+            let reason = await undoRepair(state, error)
             let path = state.target.map { $0.folder == "." ? $0.name : "\($0.folder)/\($0.name)" }
             if state.kept == 0, let target = state.target {
                 state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
@@ -55,7 +64,7 @@ struct DownloadRun: Sendable {
             let written = await endStream(state)
             return .failure(
                 DownloadError(
-                    reason: error, url: WebURL(urlText)?.redacted ?? "",
+                    reason: reason, url: WebURL(urlText)?.redacted ?? "",
                     path: path ?? state.stream?.destination, bytesKept: state.kept,
                     bytesWritten: written, mirrors: state.mirroring?.book.failed ?? []))
         }
@@ -99,8 +108,9 @@ struct DownloadRun: Sendable {
         if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
         if case .file(let path) = destination {
             state.target = Self.split(path)
-            if let file = try await before(state, probe.url, started) { return file }
+            if let file = try await before(&state, probe.url, started) { return file }
         }
+        if let file = try await settleByTime(probe, &state, started) { return file }
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
         defer { state.mirroring?.book.cancel() }
         var lead = try await firstLead(probe, state)
@@ -108,8 +118,12 @@ struct DownloadRun: Sendable {
             if case .folder(let folder) = destination {
                 state.target = Target(
                     folder: folder.isEmpty ? "." : folder, name: lead.finding.file.suggestedName)
-                if let file = try await before(state, probe.url, started) { return file }
+                if let file = try await before(&state, probe.url, started) { return file }
             }
+            if let file = try await settle(&lead.finding, lead.probe, &state, started) {
+                return file
+            }
+            if isRepair { try await prepareRepair(&lead.finding, lead.probe, &state) }
             var isConfirmed = state.target == nil
             while true {
                 do throws(DownloadError.Reason) {
@@ -140,6 +154,7 @@ struct DownloadRun: Sendable {
             get { lead.finding }
             set { lead.finding = newValue }
         }
+        if isRepair { try refuseToStartOver(request(finding, probe.url, state)) }
         guard let assembly = try await open(finding, probe, &state) else {
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
@@ -181,7 +196,9 @@ struct DownloadRun: Sendable {
             finding = try await find(probe, byGet: true, range: nil)
         case .changed(let breach):
             state.restarts += 1
-            guard state.restarts <= Self.restartLimit else { throw .remoteChanged(breach) }
+            guard state.restarts <= Self.restartLimit, !isRepair else {
+                throw .remoteChanged(breach)
+            }
             let before = finding.file.identity
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)

@@ -31,14 +31,22 @@ public final class DownloadSession: Sendable {
     public func start(
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
     ) -> Download {
+        start(url, to: destination, options: options, isRepair: false)
+    }
+
+    /// Begins a download, or a repair.
+    func start(
+        _ url: String, to destination: Destination, options: DownloadOptions, isRepair: Bool
+    ) -> Download {
         let (events, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Download.eventLimit))
-        let run = DownloadRun(
-            loop: loop, urlText: url, destination: destination, options: options
-        ) { continuation.yield($0) }
+        var run = DownloadRun(
+            loop: loop, urlText: url, destination: destination, options: options,
+            tell: { continuation.yield($0) })
+        run.isRepair = isRepair
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
-            let task = Task { [monitor = self.running] in
+            let task = Task { [run, monitor = self.running] in
                 let result = await run.withinTime()
                 continuation.finish()
                 monitor.withLock { $0[number] = nil }

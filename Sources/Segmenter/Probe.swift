@@ -39,7 +39,7 @@ struct Probe: Sendable {
         var range: ByteRange?
     }
 
-    private struct Landing {
+    struct Landing {
         var url: WebURL
         var redirects: Int
         var exchange: Exchange
@@ -180,14 +180,16 @@ struct Probe: Sendable {
     // MARK: Redirects
 
     /// Follows redirects until a response is none, judging each hop.
-    private func follow(
-        _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false
+    func follow(
+        _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
+        conditions: [String] = []
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
             var request = TransferRequest(method: method, url: here, connecting: connecting)
             request.range = range
             request.wantsFreshConnection = fresh
+            request.headers = conditions
             var exchange = await loop.exchange(request, holding: method == .get)
             if connecting.access.scheme == .automatic,
                 connecting.digests.learn(from: exchange, origin: here.origin)
@@ -216,7 +218,7 @@ struct Probe: Sendable {
         throw .tooManyRedirects(Self.longestChain)
     }
 
-    private func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
+    func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
 
     // MARK: Resolving again
 

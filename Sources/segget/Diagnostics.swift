@@ -93,6 +93,8 @@ struct Diagnostic {
                     "the server broke the range contract for \(url): \(Self.describe(breach))",
                     hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
             case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
+            case .unrepairable(let obstacle):
+                Self(obstacle, url: url, path: error.path ?? "")
             case .cancelled:
                 Self(
                     signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
@@ -129,7 +131,7 @@ struct Diagnostic {
 // MARK: - Files
 
 extension Diagnostic {
-    private init(_ failure: AssemblyError, again: String) {
+    init(_ failure: AssemblyError, again: String) {
         let elsewhere = "choose another name with `--output`, or a folder with `--directory`"
         self =
             switch failure {
@@ -204,7 +206,7 @@ extension Diagnostic {
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .invalidHeader, .certificateFile, .access,
+        case .invalidURL, .invalidHeader, .certificateFile, .access, .unrepairable,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil

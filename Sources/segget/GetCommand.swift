@@ -18,6 +18,18 @@ struct GetCommand: ParsableCommand {
     /// How progress is shown.
     enum Progress: String, CaseIterable, ExpressibleByArgument {
         case auto, bar, plain, none
+
+        /// How it looks, by what else was asked for.
+        func style(terminal: Terminal, quiet: Bool, json: Bool) -> ProgressView.Style {
+            switch self {
+            case _ where quiet: .none
+            case .auto where json: .none
+            case .auto: terminal.canRedraw ? .bar : .plain
+            case .bar: .bar
+            case .plain: .plain
+            case .none: .none
+            }
+        }
     }
 
     @Argument(help: "What to download: an http or https URL.")
@@ -55,6 +67,8 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Start over instead of resuming an earlier run.")
     var noResume = false
 
+    @OptionGroup(title: "Files") var files: FileOptionsGroup
+    @OptionGroup(title: "Files") var timestamps: TimestampingOption
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
 
     @OptionGroup var request: RequestOptions
@@ -144,22 +158,16 @@ struct GetCommand: ParsableCommand {
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
         options.mirrors = sources.mirrors
+        files.apply(to: &options.files)
+        options.files.timestamping = timestamps.timestamping
         return options
     }
 
     /// What is reported, and how.
     func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
-        let style: ProgressView.Style =
-            switch progress {
-            case _ where quiet: .none
-            case .auto where json: .none
-            case .auto: terminal.canRedraw ? .bar : .plain
-            case .bar: .bar
-            case .plain: .plain
-            case .none: .none
-            }
-        return DownloadReport.Settings(
-            style: style, terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
+        DownloadReport.Settings(
+            style: progress.style(terminal: terminal, quiet: quiet, json: json),
+            terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
             json: json, connections: connections)
     }
 

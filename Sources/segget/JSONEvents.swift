@@ -69,7 +69,7 @@ enum JSONEvents {
                 reason = why.kind
                 if case .otherData(let range) = why { set(range) }
             case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
-                .certificatesUnchecked, .changingConnections:
+                .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished:
                 break
             }
         }
@@ -111,8 +111,9 @@ enum JSONEvents {
     struct Finished: Encodable {
         var path: String
         var size: Int64
-        var crc32: String
+        var crc32: String?
         var verified: [String]
+        var unchanged: String?
         var bytesReceived: Int64
         var bytesResumed: Int64
         var seconds: Double?
@@ -120,7 +121,8 @@ enum JSONEvents {
         init(_ file: DownloadedFile) {
             path = file.path
             size = file.size
-            crc32 = Digest(crc32: file.crc32).hex
+            crc32 = file.crc32.map { Digest(crc32: $0).hex }
+            unchanged = file.unchanged?.rawValue
             verified = file.verified.map(\.description)
             bytesReceived = file.bytesReceived
             bytesResumed = file.bytesResumed

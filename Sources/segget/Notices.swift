@@ -22,6 +22,8 @@ extension DownloadNotice {
         case .mirrorSpared: "mirror_spared"
         case .mirrorDropped: "mirror_dropped"
         case .mirrorLeads: "mirror_leads"
+        case .attributesNotWritten: "attributes_not_written"
+        case .notFinished: "not_finished"
         }
     }
 
@@ -30,7 +32,7 @@ extension DownloadNotice {
         switch self {
         case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
             .certificatesUnchecked, .changingConnections, .limitChanged,
-            .mirrorSpared, .mirrorDropped, .mirrorLeads:
+            .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined: false
         }
@@ -78,6 +80,10 @@ extension DownloadNotice {
             "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
         case .mirrorLeads(let url):
             "going on with the mirror \(Diagnostic.quote(url))"
+        case .attributesNotWritten(let code):
+            "the file system does not take the extended attributes of `--xattr` "
+                + "(\(Diagnostic.describe(errno: code))): the file has none of them"
+        case .notFinished(let doubt): doubt.text
         }
     }
 

@@ -8,7 +8,8 @@ import ArgumentParser
     static let configuration = CommandConfiguration(
         commandName: "segget",
         abstract: "Download a file over HTTP(S) in segments; resumable and verified.",
-        usage: "segget [get] <url> [<options>]\nsegget probe <url> [<options>]",
+        usage: "segget [get] <url> [<options>]\nsegget probe <url> [<options>]"
+            + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]",
         discussion: """
             `segget URL` is short for `segget get URL`; `segget help get` lists its options.
 
@@ -16,6 +17,6 @@ import ArgumentParser
             \(ExitStatus.help)
             """,
         version: "segget \(version)",
-        subcommands: [GetCommand.self, ProbeCommand.self],
+        subcommands: [GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self],
         defaultSubcommand: GetCommand.self)
 }

@@ -7,6 +7,10 @@ struct Summary {
 
     /// Words it; `endIsProven` is false when no size told where the file ends.
     init(_ file: DownloadedFile, endIsProven: Bool) {
+        if let unchanged = file.unchanged {
+            text = Self.text(unchanged, file)
+            return
+        }
         let speed = file.seconds > 0 ? Double(file.bytesReceived) / file.seconds : 0
         var facts = [
             "\(Diagnostic.quote(file.path)): \(Units.size(file.size)) in "
@@ -17,11 +21,25 @@ struct Summary {
         text = facts.joined(separator: "; ")
     }
 
+    private static func text(_ unchanged: DownloadedFile.Unchanged, _ file: DownloadedFile)
+        -> String
+    {
+        let what = "\(Diagnostic.quote(file.path)): \(Units.size(file.size))"
+        switch unchanged {
+        case .alreadyComplete:
+            let crc = file.crc32.map { Digest(crc32: $0).description }
+            let checked = file.verified.map(\.description) + [crc].compactMap { $0 }
+            return "\(what), already complete; checked \(checked.joined(separator: ", "))"
+        case .notNewer:
+            return "\(what), not fetched: the remote file is not newer"
+        }
+    }
+
     private static func proof(_ file: DownloadedFile, endIsProven: Bool) -> String {
         guard file.verified.isEmpty else {
             return "verified \(file.verified.map(\.description).joined(separator: ", "))"
         }
-        let crc = "CRC-32 \(Digest(crc32: file.crc32).hex)"
+        let crc = "CRC-32 \(file.crc32.map { Digest(crc32: $0).hex } ?? "unknown")"
         return endIsProven
             ? "only the size is verified: there was no digest to compare with (\(crc))"
             : "nothing is verified: neither size nor digest was known (\(crc))"

@@ -26,7 +26,8 @@ import Testing
     }
 
     private static func manifest(
-        _ identity: RemoteIdentity = strong, hasExtents: Bool = true, rejected: String? = nil
+        _ identity: RemoteIdentity = strong, hasExtents: Bool = true, rejected: String? = nil,
+        finished: Int64? = nil
     ) -> Result<Manifest, Manifest.Problem> {
         let header = Manifest.Header(identity: identity, url: url, fullURL: full, generation: 1)
         let seed = Manifest.seed(generation: header.generation)
@@ -34,6 +35,7 @@ import Testing
             var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
             if hasExtents { manifest.extents.add(Extent(ByteRange(0, 10), crc: 1)) }
             manifest.rejected = rejected
+            manifest.finished = finished
             return manifest
         }
     }
@@ -81,6 +83,11 @@ import Testing
         Row("another format version", over(.manifestVersion(9))) {
             $0.manifest = .failure(.version(9))
         },
+        Row("a kept manifest without a part", "begin") {
+            $0.manifest = manifest(finished: 100)
+            $0.partSize = nil
+        },
+        Row("a kept manifest with a part", "resume 10") { $0.manifest = manifest(finished: 100) },
         Row("not wanted", over(.notWanted)) { $0.wantsResume = false },
         Row("rejected", over(.rejected)) { $0.manifest = manifest(rejected: "md5:00") },
         Row("rejected, and nothing recorded", over(.rejected)) {

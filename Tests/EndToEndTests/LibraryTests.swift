@@ -58,6 +58,24 @@ struct LibraryTests {
         #expect(try stage.isRight())
     }
 
+    @Test(.timeLimit(.minutes(8))) func repairsAFileWhoseManifestWasKept() async throws {
+        let stage = try Stage(size: Self.size)
+        let session = DownloadSession()
+        var options = DownloadOptions()
+        options.files.keepManifest = true
+        let (url, path) = (stage.origin.url("/file"), stage.path("file"))
+        _ = try await session.download(url, to: path, options: options)
+        let again = try await session.download(url, to: path)
+        #expect(again.unchanged == .alreadyComplete && again.bytesReceived == 0)
+        try stage.damage("file", at: 17)
+        #expect(try !FileVerification(of: path).isGood)
+        let file = try await session.repair(path, from: url).result.get()
+        await session.shutdown()
+        #expect(file.unchanged == nil)
+        #expect(try stage.isRight())
+        #expect(try FileVerification(of: path).isGood)
+    }
+
     @Test(.timeLimit(.minutes(8))) func cancellingKeepsAPartToResumeFrom() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.stallAfter = 100_000 }

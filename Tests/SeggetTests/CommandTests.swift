@@ -89,6 +89,23 @@ struct CommandTests {
         #expect(try get(["http://h/f", "-4"]).access.read().addressFamily == .ipv4)
     }
 
+    @Test func fileOptionsReachTheLibrary() throws {
+        let plain = try get(["http://h/f"]).options.files
+        #expect(plain.allocation == .falloc && plain.remoteTime)
+        #expect(!plain.attributes && !plain.keepManifest && !plain.timestamping)
+        let files = try get(
+            [
+                "http://h/f", "--file-allocation", "none", "--no-remote-time", "--xattr",
+                "--keep-manifest", "--timestamping",
+            ]
+        ).options.files
+        #expect(files.allocation == .none && !files.remoteTime)
+        #expect(files.attributes && files.keepManifest && files.timestamping)
+        #expect(
+            try get(["http://h/f", "--file-allocation", "trunc"]).options.files.allocation == .trunc
+        )
+    }
+
     @Test(
         arguments: [
             ([], "Missing expected argument"), (["http://h", "-o", "a", "-d", "b"], "together"),
@@ -114,6 +131,11 @@ struct CommandTests {
             (["http://h", "http://u:secret@h"], "one URL at a time; 2"),
             (["probe", "http://h", "http://u:secret@h"], "one URL at a time; 2"),
             (["probe", "http://h", "-H", "secret"], "no colon"), (["probe"], "Missing expected"),
+            (["http://h", "--file-allocation", "full"], "'falloc', 'trunc' or 'none'"),
+            (["verify"], "Missing expected"), (["verify", "f", "--sums", ""], "empty"),
+            (["verify", "d/"], "folder"), (["repair", "f"], "Missing expected"),
+            (["repair", "http://u:secret@h/f", "f"], "the file comes first"),
+            (["repair", "f", "http://h", "-x", "0"], "1 to 64"),
         ] as [([String], String)])
     func wrongUsageIsRefusedByName(arguments: [String], problem: String) {
         let error = #expect(throws: (any Error).self) { try Segget.parseAsRoot(arguments) }

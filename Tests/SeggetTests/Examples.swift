@@ -53,8 +53,26 @@ enum Examples {
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
             .tooLarge(size: 2 << 30, limit: 1 << 30), .tooLarge(size: nil, limit: 1),
             .tooSlow(bytesPerSecond: 10, minimum: 1000, seconds: 30), .timeIsUp(seconds: 60),
+            .unrepairable(.noManifest(isFileThere: true)),
+            .unrepairable(.noManifest(isFileThere: false)),
+            .unrepairable(.otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2))),
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
         + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
+        + startOverReasons.map { .unrepairable(.otherVersion($0)) }
+
+    static let doubts: [FinishedDoubt] =
+        [
+            .resized(was: 1, now: 2), .otherURL, .damaged,
+            .otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2)),
+        ] + startOverReasons.map { .remote($0) }
+
+    static let verificationFailures: [FileVerification.Failure] =
+        [
+            .noFile(path: hostile), .nothingToCheckAgainst(path: hostile),
+            .sumsUnavailable(path: hostile, errno: 2), .sums(path: hostile, .unreadable),
+            .sums(path: hostile, .missing(name: hostile)),
+            .sums(path: hostile, .ambiguous(name: hostile)),
+        ] + assemblyErrors.map { .assembly($0) }
 
     static let startOverReasons: [StartOverReason] = [
         .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
@@ -82,7 +100,8 @@ enum Examples {
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
-        ] + faults.map { .mirrorDropped(url: url, why: $0) }
+            .attributesNotWritten(errno: 95),
+        ] + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
         + startOverReasons.map { .startedOver($0) }
 
     static func error(
@@ -100,5 +119,17 @@ enum Examples {
             phase: phase, bytesDone: done, size: size, bytesVerifying: 0,
             bytesReceived: 256 << 20, bytesPerSecond: speed, connections: connections, map: map,
             elapsed: elapsed)
+    }
+
+    /// A finished file with a damaged range.
+    static func verification() -> FileVerification {
+        FileVerification(
+            path: "file.iso", isPart: false, isInUse: false, size: 1 << 30, expectedSize: 1 << 30,
+            bytesRecorded: 1 << 30, damaged: RangeSet(ByteRange(4 << 20, 8 << 20)),
+            missing: RangeSet(),
+            digests: [
+                .init(
+                    source: .manifest, expected: Digest(crc32: 1), actual: Digest(crc32: 2))
+            ])
     }
 }

@@ -51,8 +51,15 @@ struct JSONTests {
                     path: "file.iso", size: 1 << 30, crc32: 0x1a2b_3c4d,
                     verified: [digest].compactMap { $0 }, bytesReceived: 768 << 20,
                     bytesResumed: 256 << 20, seconds: 6.25)))
+        event(
+            "finished", 0.02,
+            JSONEvents.Finished(
+                DownloadedFile(
+                    path: "file.iso", size: 1 << 30, crc32: nil, verified: [], bytesReceived: 0,
+                    bytesResumed: 0, seconds: 0.01, unchanged: .notNewer)))
         let error = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 512 << 20)
         event("error", 42.5, JSONEvents.Failure(error, Diagnostic(error)))
+        produced.append(JSONText.line(VerificationReport(Examples.verification())))
         return produced.compactMap { $0 }
     }()
 
@@ -68,7 +75,7 @@ struct JSONTests {
 
     @Test func thePageDescribesEveryKey() throws {
         let page = try page()
-        #expect(Self.examples.count == 11)
+        #expect(Self.examples.count == 12)
         for example in Self.examples {
             let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
             for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }
@@ -84,6 +91,11 @@ struct JSONTests {
         // A file that cannot be created has two codes, the page names both in one line.
         for row in kinds where !row.contains("cannot_create") {
             #expect(page.contains(row), "\(row)")
+        }
+        for failure in Examples.verificationFailures {
+            let diagnostic = Diagnostic(failure)
+            let row = "\n| `\(diagnostic.kind)` | \(diagnostic.status.rawValue)"
+            if !row.contains("cannot_create") { #expect(page.contains(row), "\(row)") }
         }
         for notice in Examples.notices { #expect(page.contains("\n| `\(notice.kind)` |")) }
         for fault in Examples.faults { #expect(page.contains("`\(fault.kind)`")) }

@@ -10,12 +10,15 @@ public final class Tmpfs: Sendable {
 
     /// Mounts an empty file system of `size` bytes, rounded up to whole pages.
     ///
+    /// - Parameters:
+    ///   - size: its size; a `ramfs` knows no limit.
+    ///   - kind: `tmpfs`, or `ramfs`, which has no extended attributes.
     /// - Throws: ``SystemCallError``, also where mounting is not allowed.
-    public init(size: Int64) throws {
+    public init(size: Int64, kind: String = "tmpfs") throws {
         sandbox = try Sandbox("segget-tmpfs")
         path = sandbox.path
-        guard mount("tmpfs", path, "tmpfs", UInt(MS_NOSUID), "size=\(size)") == 0 else {
-            throw SystemCallError("mount tmpfs at \(path)")
+        guard mount(kind, path, kind, UInt(MS_NOSUID), "size=\(size)") == 0 else {
+            throw SystemCallError("mount \(kind) at \(path)")
         }
     }
 

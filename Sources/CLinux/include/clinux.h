@@ -20,6 +20,19 @@ int segget_replace_descriptor(int from, int to);
 // (futimens(2), UTIME_OMIT). Returns 0, or -1 with errno.
 int segget_set_modified(int fd, int64_t seconds);
 
+// Copies up to `length` bytes at `offset` to the same offset of another file, shared where the file
+// system can (copy_file_range(2)). Returns the number copied, 0 at the end, or -1 with errno.
+ssize_t segget_copy_range(int from, int to, off_t offset, size_t length);
+
+// Sets an extended attribute of an open file (fsetxattr(2)). Returns 0, or -1 with errno.
+int segget_set_attribute(int fd, const char *name, const void *value, size_t length);
+
+// Reads an extended attribute of an open file (fgetxattr(2)). Returns its length, or -1 with errno.
+ssize_t segget_get_attribute(int fd, const char *name, void *value, size_t length);
+
+// Removes an extended attribute of an open file (fremovexattr(2)). Returns 0, or -1 with errno.
+int segget_remove_attribute(int fd, const char *name);
+
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 

@@ -1,0 +1,80 @@
+import Glibc
+
+/// What one reading of a file finds out: which extents are damaged, and its digests.
+struct ContentCheck: Sendable {
+    /// Extents whose bytes do not have their CRC-32, or cannot be read.
+    var damaged: [Extent] = []
+    /// The digests that were asked for; none when some byte could not be read.
+    var digests: [Digest] = []
+    /// Bytes that were read.
+    var bytesRead: Int64 = 0
+
+    /// Bytes that are read at once.
+    private static let step = 256 << 10
+
+    /// Reads a file of `size` bytes.
+    ///
+    /// Without algorithms only the extents are read.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The open file.
+    ///   - size: Its length in bytes.
+    ///   - extents: What is checked, in ascending order, disjoint; may lie behind the end.
+    ///   - algorithms: The digests of the whole file that are wanted.
+    ///   - isCancelled: Asked again and again, with the number of bytes that have been read.
+    /// - Returns: What was found, or `nil` after cancelling.
+    static func run(
+        _ descriptor: Int32, size: Int64, extents: [Extent], algorithms: Set<DigestAlgorithm>,
+        isCancelled: (Int64) -> Bool = { _ in false }
+    ) -> ContentCheck? {
+        var check = ContentCheck()
+        var hashes = algorithms.compactMap { StreamingDigest($0) }
+        var whole: UInt32 = 0
+        var isReadable = true
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)
+        defer { buffer.deallocate() }
+        for piece in pieces(size: size, extents: extents, withGaps: !algorithms.isEmpty) {
+            var crc: UInt32 = 0
+            var position = piece.range.start
+            while position < piece.range.end {
+                guard !isCancelled(check.bytesRead) else { return nil }
+                let wanted = UnsafeMutableRawBufferPointer(
+                    rebasing: buffer[..<Int(min(Int64(step), piece.range.end - position))])
+                guard readFully(descriptor, into: wanted, at: position) == wanted.count,
+                    let base = wanted.baseAddress
+                else { break }
+                if piece.extent != nil { crc = CRC32.update(crc, base, wanted.count) }
+                if !algorithms.isEmpty { whole = CRC32.update(whole, base, wanted.count) }
+                for index in hashes.indices {
+                    hashes[index].update(UnsafeRawBufferPointer(wanted))
+                }
+                position += Int64(wanted.count)
+                check.bytesRead += Int64(wanted.count)
+            }
+            let isComplete = position == piece.range.end
+            if !isComplete, piece.range.start < size { isReadable = false }
+            if let extent = piece.extent, !isComplete || crc != extent.crc {
+                check.damaged.append(extent)
+            }
+        }
+        guard !isCancelled(check.bytesRead) else { return nil }
+        guard isReadable else { return check }
+        check.digests = hashes.compactMap { $0.finish() }
+        if algorithms.contains(.crc32) { check.digests.append(Digest(crc32: whole)) }
+        return check
+    }
+
+    private struct Piece {
+        var range: ByteRange
+        var extent: Extent?
+    }
+
+    private static func pieces(size: Int64, extents: [Extent], withGaps: Bool) -> [Piece] {
+        let known = extents.map { Piece(range: $0.range, extent: $0) }
+        guard withGaps else { return known }
+        var covered = RangeSet()
+        for extent in extents { covered.insert(extent.range) }
+        let gaps = covered.gaps(in: ByteRange(0, size)).ranges.map { Piece(range: $0) }
+        return (known + gaps).sorted { $0.range < $1.range }
+    }
+}

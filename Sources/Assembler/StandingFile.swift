@@ -1,0 +1,97 @@
+import Glibc
+
+/// A regular file that stands at the destination: open, to be looked at and never written.
+package final class StandingFile: Sendable {
+    /// Its path, for messages and results.
+    package let path: String
+    /// Length, time and the like when it was opened.
+    package let status: FileStatus
+    /// What an earlier run wrote down about it; `nil` when nothing is known.
+    package let facts: FinishedFacts?
+    let descriptor: Int32
+
+    /// Opens what stands at `name`.
+    ///
+    /// - Parameters:
+    ///   - folder: Folder of the destination.
+    ///   - name: Name of the destination in it.
+    /// - Returns: The file, or `nil` when there is none, or none that is regular and can be read.
+    /// - Throws: `folderUnavailable`, `cannotCreate`.
+    package static func open(
+        folder: String, name: String
+    ) throws(AssemblyError) -> StandingFile? {
+        let folder = try Folder(folder)
+        guard let there = try folder.status(of: name), there.isRegular else { return nil }
+        guard let descriptor = folder.open(name, O_RDONLY) else { return nil }
+        guard let status = FileStatus(of: descriptor), status.isRegular else {
+            close(descriptor)
+            return nil
+        }
+        do throws(AssemblyError) {
+            return StandingFile(
+                path: folder.path(of: name), status: status,
+                facts: try FinishedFacts.find(name, in: folder), descriptor: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private init(path: String, status: FileStatus, facts: FinishedFacts?, descriptor: Int32) {
+        self.path = path
+        self.status = status
+        self.facts = facts
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Compares all its bytes with a digest.
+    ///
+    /// - Parameters:
+    ///   - expected: The digest that they should have.
+    ///   - isCancelled: Asked again and again meanwhile.
+    /// - Returns: The digest and the CRC-32 that they have; `nil` when they cannot all be read, or
+    ///   after cancelling.
+    package func digest(
+        like expected: Digest, isCancelled: () -> Bool
+    ) -> (digest: Digest, crc32: UInt32)? {
+        let check = ContentCheck.run(
+            descriptor, size: status.size, extents: [], algorithms: [expected.algorithm, .crc32]
+        ) { _ in isCancelled() }
+        guard let check, let digest = check.digests.first(of: expected.algorithm),
+            let crc = check.digests.first(of: .crc32)
+        else { return nil }
+        return (digest, crc.crc32)
+    }
+
+    /// Checks all its bytes against everything that `facts` tell.
+    ///
+    /// - Parameter isCancelled: Asked again and again meanwhile.
+    /// - Returns: The digests that were compared and the CRC-32; `nil` when something differs, or
+    ///   after cancelling.
+    package func check(
+        isCancelled: () -> Bool
+    ) -> (verified: [Digest], crc32: UInt32)? {
+        guard let facts else { return nil }
+        let algorithms = Set(facts.digests.map(\.algorithm) + [.crc32])
+        let check = ContentCheck.run(
+            descriptor, size: status.size, extents: facts.extents, algorithms: algorithms
+        ) { _ in isCancelled() }
+        guard let check, check.damaged.isEmpty, !facts.digests.isEmpty,
+            facts.digests.allSatisfy(check.digests.contains),
+            let crc = check.digests.first(of: .crc32)
+        else { return nil }
+        return (facts.digests.filter { $0.algorithm != .crc32 }, crc.crc32)
+    }
+}
+
+extension [Digest] {
+    /// The digest of an algorithm.
+    func first(of algorithm: DigestAlgorithm) -> Digest? { first { $0.algorithm == algorithm } }
+}
+
+extension Digest {
+    /// The value of a CRC-32 as a number.
+    var crc32: UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+}

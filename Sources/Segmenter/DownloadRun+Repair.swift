@@ -1,0 +1,105 @@
+import Assembler
+import Glibc
+
+// Repairing: a part is made of what is intact, and an ordinary download completes it.
+extension DownloadRun {
+    /// Finds out what of the file is damaged.
+    static func survey(
+        _ target: Target, _ options: DownloadOptions, _ isCancelled: () -> Bool
+    ) throws(AssemblyError) -> Found? {
+        let finding = try RepairPlan.survey(
+            folder: target.folder, name: target.name, isCancelled: isCancelled)
+        switch finding {
+        case nil: return nil
+        case .noManifest(let isFileThere)?:
+            return .unrepairable(.noManifest(isFileThere: isFileThere))
+        case .part?: return .free
+        case .damaged(let plan)?: return .standing(.damaged(plan))
+        case .intact(let facts, let file)?:
+            let expected = options.checksum
+            let wanted = expected ?? facts.digests.first ?? Digest(crc32: 0)
+            guard let found = file.digest(like: wanted, isCancelled: isCancelled) else {
+                guard !isCancelled() else { return nil }
+                throw .io(operation: "pread", path: file.path, errno: EIO)
+            }
+            if let expected, found.digest != expected {
+                return .unrepairable(.otherDigest(expected: expected, actual: found.digest))
+            }
+            return .complete(
+                path: file.path, size: file.status.size, crc32: found.crc32,
+                verified: facts.digests.filter { $0.algorithm != .crc32 && $0 != expected }
+                    + [expected].compactMap { $0 })
+        }
+    }
+
+    /// Makes the part, once it is certain that the server still offers this version.
+    func prepareRepair(
+        _ finding: inout Probe.Finding, _ probe: Probe, _ state: inout State
+    ) async throws(DownloadError.Reason) {
+        guard case .damaged(let plan)? = state.standing else { return }
+        var obstacle = plan.obstacle(to: try request(finding, probe.url, state))
+        if obstacle != nil, !finding.isProven {
+            finding = try await find(probe, byGet: true, range: Probe.firstByte)
+            obstacle = plan.obstacle(to: try request(finding, probe.url, state))
+        }
+        if let obstacle { throw .unrepairable(.otherVersion(obstacle)) }
+        for extent in plan.damaged { tell(.notice(.damaged(extent.range))) }
+        try await onDisk { () throws(AssemblyError) in try plan.prepare() }
+        state.prepared = plan
+    }
+
+    /// Refuses to throw a part away: what a repair builds on is in it.
+    func refuseToStartOver(_ request: Assembly.Request) throws(DownloadError.Reason) {
+        let decision: ResumeDecision
+        do throws(AssemblyError) {
+            decision = try Assembly.preview(request)
+        } catch {
+            throw .assembly(error)
+        }
+        if case .startOver(let reason) = decision { throw .unrepairable(.otherVersion(reason)) }
+    }
+
+    /// Puts the kept manifest back where a repair has come to nothing that a later one could use.
+    ///
+    /// - Returns: What to tell in place of `reason`.
+    func undoRepair(
+        _ state: State, _ reason: DownloadError.Reason
+    ) async -> DownloadError.Reason {
+        guard let plan = state.prepared else { return reason }
+        var reason = reason
+        switch reason {
+        case .assembly(.digestMismatch(let expected, let actual, _)):
+            reason = .unrepairable(.otherDigest(expected: expected, actual: actual))
+        case .remoteChanged, .unrepairable: break
+        default: return reason
+        }
+        // That it came to nothing is the error to tell, whatever else fails.
+        _ = await onDiskResult { () throws(AssemblyError) in try plan.restore() }
+        return reason
+    }
+}
+
+extension DownloadSession {
+    /// Fetches again what is damaged of a file whose manifest was kept, and nothing else.
+    ///
+    /// The file is only read, until a whole and verified one takes its place. A repair that was
+    /// stopped is continued by the next one. A part with its manifest is completed in the same way.
+    ///
+    /// - Parameters:
+    ///   - path: Path of the file.
+    ///   - url: An http or https URL that offers the same version of it.
+    ///   - options: How to fetch it. `checksum` proves the result; `overwrite`, `resume` and
+    ///     `files.keepManifest` are as a repair needs them.
+    /// - Returns: The download under way. It fails with `unrepairable` when there is no manifest or
+    ///   the server offers another version.
+    public func repair(
+        _ path: String, from url: String, options: DownloadOptions = DownloadOptions()
+    ) -> Download {
+        var options = options
+        options.overwrite = true
+        options.resume = true
+        options.files.timestamping = false
+        options.files.keepManifest = true
+        return start(url, to: .file(path), options: options, isRepair: true)
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Assembler
+import Segmenter
+
+/// What becomes of the file on the disk.
+struct FileOptionsGroup: ParsableArguments {
+    /// How the space of the part is provided for, as the library's `FileAllocation`.
+    enum Allocation: String, CaseIterable, ExpressibleByArgument {
+        case falloc, trunc, none
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Reserve the space first (falloc), only set the length (trunc), or let the file grow "
+                + "(none)."))
+    var fileAllocation = Allocation.falloc
+
+    @Flag(help: "Leave the finished file the time of writing, not the server's `Last-Modified`.")
+    var noRemoteTime = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Write origin, version and digests into the file's extended attributes.",
+            discussion: """
+                `user.xdg.origin.url` is the URL without credentials and query; the rest is \
+                `user.segget.*`. A later run sees by it that the file is complete.
+                """))
+    var xattr = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Keep the manifest `NAME.segget` beside the finished file.",
+            discussion: """
+                With it, `segget verify` tells which bytes are damaged, `segget repair` fetches \
+                only those again, and a later run sees that the file is complete.
+                """))
+    var keepManifest = false
+
+    /// Puts what was given into the library's options.
+    func apply(to options: inout FileOptions) {
+        switch fileAllocation {
+        case .falloc: options.allocation = .falloc
+        case .trunc: options.allocation = .trunc
+        case .none: options.allocation = .none
+        }
+        options.remoteTime = !noRemoteTime
+        options.attributes = xattr
+        options.keepManifest = keepManifest
+    }
+}
+
+/// Whether an existing file is brought up to date.
+struct TimestampingOption: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Fetch only if the remote file is newer than the existing one, or has another size.",
+            discussion: """
+                The new file replaces the old one when it is complete. The content of a file that \
+                is not fetched is not checked.
+                """))
+    var timestamping = false
+}

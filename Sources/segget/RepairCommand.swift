@@ -1,0 +1,97 @@
+import ArgumentParser
+import Assembler
+import Glibc
+import Segmenter
+
+/// `segget repair`: fetches again what of a file is damaged.
+struct RepairCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Fetch again what is damaged of a file.",
+        discussion: """
+            Which bytes are damaged tells the manifest `FILE.segget` that `--keep-manifest` has \
+            left. They are fetched into a copy, `FILE.part`, which takes the place of FILE when it \
+            is complete and verified; until then FILE is only read. The server must offer the same \
+            version still. If segget is stopped in between, the same command continues.
+            """)
+
+    @Argument(help: "The file to repair.")
+    var file: String
+
+    @Argument(help: "Where to get it: an http or https URL.")
+    var url: String
+
+    @Option(
+        name: [.customShort("x"), .long],
+        help: ArgumentHelp("Number of connections, 1 to 64.", valueName: "n"))
+    var connections = DownloadOptions().connections
+
+    @Option(
+        help: ArgumentHelp(
+            "The digest that the repaired file must have, as for `get`.", valueName: "algo:hex"),
+        transform: GetCommand.digest)
+    var checksum: Digest?
+
+    @OptionGroup var request: RequestOptions
+
+    @OptionGroup(title: "Files") var files: FileOptionsGroup
+
+    @Flag(name: .shortAndLong, help: "Print errors only.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
+    var verbose = false
+
+    @Option(help: "Show progress as a bar, as plain lines, or not at all.")
+    var progress = GetCommand.Progress.auto
+
+    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    var json = false
+
+    func validate() throws {
+        guard !file.isEmpty, !url.isEmpty else {
+            throw ValidationError("an empty URL or path cannot be used")
+        }
+        guard !file.hasSuffix("/") else { throw ValidationError("the file to repair is a folder") }
+        guard !file.contains("://") else {
+            throw ValidationError("the file comes first, then the URL")
+        }
+        guard (1...64).contains(connections) else {
+            throw ValidationError("`--connections` takes 1 to 64, not \(connections)")
+        }
+        guard !quiet || !verbose else {
+            throw ValidationError("`--quiet` and `--verbose` cannot be used together")
+        }
+    }
+
+    /// Repairs on other threads while this one, the main thread, waits for signals.
+    func run() throws {
+        StandardStreams.prepare()
+        let interrupts = Interrupts()
+        let session = DownloadSession()
+        var options = request.downloadOptions
+        options.connections = connections
+        options.checksum = checksum
+        files.apply(to: &options.files)
+        let download = session.repair(file, from: url, options: options)
+        let settings = reportSettings(terminal: .standardError)
+        Task {
+            var report = DownloadReport(settings)
+            for await event in download.events { report.handle(event) }
+            let status = report.finish(await download.result, signal: interrupts.received)
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        interrupts.wait {
+            download.cancel()
+            return true
+        }
+    }
+
+    private func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
+        DownloadReport.Settings(
+            style: progress.style(terminal: terminal, quiet: quiet, json: json),
+            terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal, json: json,
+            connections: connections)
+    }
+}

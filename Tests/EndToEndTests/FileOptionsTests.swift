@@ -1,0 +1,125 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// How the part gets its space, and what the finished file is given.
+struct FileOptionsTests {
+    private static let size: Int64 = 8_000_000
+
+    @Test(.timeLimit(.minutes(5)), arguments: FileAllocation.allCases)
+    func spaceIsProvidedForAsAsked(allocation: FileAllocation) throws {
+        let stage = try Stage(size: Self.size)
+        let arguments = ["-x", "1", "--file-allocation", allocation.rawValue]
+        stage.bendGET { $0.stallAfter = 500_000 }
+        let process = try stage.start(arguments)
+        try #require(stage.waits(for: 400_000, of: process))
+        let status = try stage.status(of: "file.part")
+        let allocated = Int64(status.st_blocks) * 512
+        switch allocation {
+        case .falloc: #expect(status.st_size == Self.size && allocated >= Self.size)
+        case .trunc: #expect(status.st_size == Self.size && allocated < Self.size / 2)
+        case .none: #expect(status.st_size < Self.size / 2 && allocated < Self.size / 2)
+        }
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        stage.origin.dropConnections()
+        stage.behave()
+        let kept = try #require(stage.recorded())
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run(arguments)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("failed their CRC-32"))
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+        #expect(stage.bytesServed(after: requests) <= Self.size - kept + Stage.stolen)
+    }
+
+    /// A part that grows has holes, and may be shorter than what the next run makes of it.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            (FileAllocation.none, FileAllocation.falloc), (.falloc, .none), (.none, .trunc),
+            (.trunc, .none), (.none, .none),
+        ])
+    func anyAllocationIsContinuedWithAnyOther(
+        first: FileAllocation, second: FileAllocation
+    ) throws {
+        let stage = try Stage(size: Self.size)
+        let kept = try stage.leavePart(
+            each: 300_000, connections: 5,
+            arguments: ["--file-allocation", first.rawValue])
+        #expect(kept >= 1_500_000)
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run(["--file-allocation", second.rawValue])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("failed their CRC-32"))
+        #expect(try stage.isRight())
+        #expect(stage.bytesServed(after: requests) <= Self.size - kept + Stage.stolen)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func timeIsNowWhenAskedFor() throws {
+        let stage = try Stage(size: 500_000)
+        stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
+        #expect(try stage.run(["--no-remote-time"]).end == .exit(0))
+        #expect(abs(try stage.status(of: "file").st_mtim.tv_sec - time(nil)) < 60)
+    }
+
+    // MARK: Extended attributes
+
+    /// The extended attributes of a file, as another program reads them.
+    private func attributes(_ path: String) throws -> [String: String] {
+        let script = """
+            import os, sys, json
+            path = sys.argv[1]
+            print(json.dumps({n: os.getxattr(path, n).decode() for n in os.listxattr(path)}))
+            """
+        let outcome = try ChildProcess.run("/usr/bin/python3", ["-c", script, path])
+        return try JSONDecoder().decode([String: String].self, from: Data(outcome.output.utf8))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func attributesTellOriginVersionAndDigest() throws {
+        let stage = try Stage(size: 500_000)
+        let date = httpDate(unixTime: 1_234_567_890)
+        stage.change { $0.lastModified = date }
+        let host = "127.0.0.1:\(stage.origin.port)"
+        let outcome = try Segget.run(
+            [
+                "--xattr", "--checksum", "sha-256:\(stage.content.sha256Hex)",
+                "http://user:hush@\(host)/file?token=hush#part",
+            ], in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.names() == ["file"])
+        let found = try attributes(stage.path("file"))
+        #expect(found["user.xdg.origin.url"] == stage.origin.url("/file"))
+        #expect(found["user.segget.etag"] == "\"v1\"")
+        #expect(found["user.segget.last_modified"] == date)
+        #expect(found["user.segget.last_modified_strong"] == "true")
+        #expect(found["user.segget.size"] == "500000")
+        let crc = Digest(crc32: CRC32.of(stage.content.bytes(0..<500_000)))
+        #expect(
+            found["user.segget.digests"] == "sha-256:\(stage.content.sha256Hex) \(crc)")
+        #expect(found["user.xdg.referrer.url"] == nil)
+        #expect(found.values.allSatisfy { !$0.contains("hush") })
+        // Writing them does not disturb the time.
+        #expect(try stage.status(of: "file").st_mtim.tv_sec == 1_234_567_890)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func thereAreNoneUnasked() throws {
+        let stage = try Stage(size: 500_000)
+        #expect(try stage.run().end == .exit(0))
+        #expect(try attributes(stage.path("file")).isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0, "mounting needs root"))
+    func aFileSystemWithoutThemIsToldOf() throws {
+        let disk = try Tmpfs(size: 8 << 20, kind: "ramfs")
+        let stage = try Stage(size: 500_000, in: disk.path)
+        let outcome = try stage.run(["--xattr"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("does not take the extended attributes"))
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+}

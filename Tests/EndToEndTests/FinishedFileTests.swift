@@ -1,0 +1,239 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A file that stands at the destination already, complete or not.
+struct FinishedFileTests {
+    private static let size: Int64 = 3_000_000
+
+    /// Ways of leaving a file that a later run knows, and whether the manifest stays.
+    static let ways: [[String]] = [
+        ["--xattr"], ["--keep-manifest"], ["--xattr", "--keep-manifest"],
+    ]
+
+    private func names(_ way: [String]) -> [String] {
+        way.contains("--keep-manifest") ? ["file", "file.segget"] : ["file"]
+    }
+
+    private func finished(_ way: [String]) throws -> Stage {
+        let stage = try Stage(size: Self.size, seed: 5)
+        let outcome = try stage.run(way)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.names() == names(way))
+        return stage
+    }
+
+    /// Expects that a run refuses the file that is there, and leaves it alone.
+    private func expectRefusal(
+        _ stage: Stage, _ arguments: [String], because reason: String, path: String = "/file"
+    ) throws {
+        let before = try stage.names().map { try stage.read($0) }
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run(arguments + ["-o", "file"], path: path)
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(reason), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("exists already"), "\(outcome.errorOutput)")
+        #expect(try stage.names().map { try stage.read($0) } == before)
+        #expect(stage.bytesServed(after: requests) <= 1)
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ways)
+    func aFileThatIsCompleteIsNotFetched(way: [String]) throws {
+        let stage = try finished(way)
+        let inode = try stage.identity(of: "file")
+        for arguments in [[], ["-o", "file"]] {
+            let requests = stage.origin.requests.count
+            let outcome = try stage.run(arguments)
+            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("already complete"), "\(outcome.errorOutput)")
+            #expect(stage.bytesServed(after: requests) == 0)
+            #expect(stage.origin.requests.count == requests + 1, "asked whether it is the same")
+            #expect(try stage.identity(of: "file") == inode)
+            #expect(try stage.names() == names(way))
+        }
+        let json = try stage.run(["--json", "-q"])
+        let last = try #require(try jsonEvents(json.output).last)
+        #expect(last["event"] as? String == "finished")
+        #expect(last["unchanged"] as? String == "already_complete")
+        #expect(last["bytes_received"] as? Int == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ways)
+    func anotherVersionIsNotTakenForIt(way: [String]) throws {
+        let stage = try finished(way)
+        stage.change { $0.etag = "\"v2\"" }
+        try expectRefusal(stage, [], because: "ETag was")
+        stage.change { $0.etag = nil }
+        try expectRefusal(stage, [], because: "ETag was")
+        stage.change { offer in
+            offer.etag = "\"v1\""
+            offer.content = Content(size: Self.size + 1, seed: 6)
+        }
+        try expectRefusal(stage, [], because: "size was")
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ways)
+    func damagedContentIsNotTakenForIt(way: [String]) throws {
+        let stage = try finished(way)
+        try stage.damage("file", at: Self.size / 2)
+        try expectRefusal(stage, [], because: "is damaged")
+        try #require(truncate(stage.path("file"), off_t(Self.size - 1)) == 0)
+        try expectRefusal(stage, [], because: "now has")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func anotherURLIsNotTakenForIt() throws {
+        let stage = try finished(["--xattr"])
+        try expectRefusal(stage, [], because: "from another URL", path: "/other")
+        // A fresh signature of the same resource, with the same strong tag.
+        #expect(try stage.run(["-o", "file"], path: "/file?signature=2").end == .exit(0))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func withoutProofItIsRefused() throws {
+        let stage = try finished([])
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run(["-o", "file"])
+        #expect(outcome.end == .exit(73))
+        #expect(stage.origin.requests.count == requests, "nothing could be proven")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func theValidatorOnlyOfGETIsFound() throws {
+        let stage = try finished(["--xattr"])
+        stage.change { offer in
+            offer.bend = { request, reply in
+                if request.method == "HEAD" { reply.set("ETag", nil) }
+            }
+        }
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete"))
+        #expect(stage.bytesServed(after: requests) <= 1)
+    }
+
+    /// The digest is proof enough, with no manifest, attributes, or even a network.
+    @Test(.timeLimit(.minutes(5))) func theRightChecksumNeedsNothingElse() throws {
+        let stage = try finished([])
+        let requests = stage.origin.requests.count
+        let right = "sha-256:\(stage.content.sha256Hex)"
+        let outcome = try stage.run(["-o", "file", "--checksum", right])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete; checked \(right)"))
+        #expect(stage.origin.requests.count == requests)
+        #expect(try stage.run(["--checksum", right]).end == .exit(0))
+        let wrong = "sha-256:" + String(repeating: "0", count: 64)
+        try expectRefusal(stage, ["--checksum", wrong], because: "has the wrong checksum")
+    }
+
+    /// `--overwrite` asks for a fresh file, whatever is known of the old one.
+    @Test(.timeLimit(.minutes(5)), arguments: ways)
+    func overwriteFetchesAgain(way: [String]) throws {
+        let stage = try finished(way)
+        let before = try stage.identity(of: "file")
+        let requests = stage.origin.requests.count
+        let outcome = try stage.run(way + ["--overwrite"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.bytesServed(after: requests) >= Self.size)
+        #expect(try stage.identity(of: "file") != before)
+        #expect(try stage.isRight())
+        #expect(try stage.names() == names(way))
+    }
+
+    /// The manifest of a file that somebody has removed or moved away is no crashed run's.
+    @Test(.timeLimit(.minutes(5))) func aKeptManifestAloneIsNotInTheWay() throws {
+        let stage = try finished(["--keep-manifest"])
+        try stage.remove("file")
+        let outcome = try stage.run(["--keep-manifest"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("starting over"), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+    }
+
+    // MARK: Kills around publishing
+
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func aCrashedPublishKeepsTheManifest(isRenamed: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        try stage.leaveFinishedPart()
+        if isRenamed {
+            try FileManager.default.moveItem(
+                atPath: stage.path("file.part"), toPath: stage.path("file"))
+        }
+        // Written, and not yet in its place.
+        try stage.write(Array("{}\n".utf8), to: "file.segget~")
+        stage.origin.stop()
+        let outcome = try stage.run(["-o", "file", "--retries", "0", "--keep-manifest"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file", "file.segget"])
+        #expect(stage.manifest()?.finished == Self.size)
+        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        #expect(verified.end == .exit(0), "\(verified.errorOutput)")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func killsAtAnyMomentLeaveNothingWrong() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("kills with a kept manifest: seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        let stage = try Stage(size: Self.size, seed: 7)
+        let arguments = ["-q", "--keep-manifest", "--xattr"]
+        for _ in 0..<25 {
+            let process = try stage.start(arguments)
+            let patience = Double.random(in: 0...0.2, using: &random)
+            if !eventually(timeout: patience, { !process.isRunning }) { process.signal(SIGKILL) }
+            let outcome = try process.wait()
+            #expect(
+                outcome.end == .exit(0) || outcome.end == .signal(SIGKILL),
+                "seed \(seed): \(outcome.errorOutput)")
+            guard try stage.names().contains("file") else { continue }
+            #expect(try stage.isRight(), "seed \(seed)")
+            if Bool.random(using: &random) { try stage.remove("file") }
+        }
+        let outcome = try stage.run(arguments)
+        #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")
+        #expect(try stage.isRight(), "seed \(seed)")
+        #expect(try stage.names() == ["file", "file.segget"], "seed \(seed)")
+        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        #expect(verified.end == .exit(0), "seed \(seed): \(verified.errorOutput)")
+    }
+}
+
+/// Files of unusual size, and what is known of them later.
+struct UnusualFinishedFileTests {
+    @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
+    func anEmptyFileIsKnown(way: [String]) throws {
+        let stage = try Stage(size: 0)
+        #expect(try stage.run(way).end == .exit(0))
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete"))
+        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
+    }
+
+    /// The server tells no size, not even later.
+    @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
+    func aFileOfUnknownSizeIsKnown(way: [String]) throws {
+        let stage = try Stage(size: 2_000_000)
+        stage.hideSize()
+        #expect(try stage.run(way).end == .exit(0))
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete"), "\(outcome.errorOutput)")
+        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
+        try stage.damage("file", at: 1_999_999)
+        #expect(try stage.run().end == .exit(73))
+    }
+
+    /// In one stream, which cannot be resumed, extents are kept all the same.
+    @Test(.timeLimit(.minutes(5))) func aFileWithoutRangesIsKnown() throws {
+        let stage = try Stage(size: 20_000_000)
+        stage.change { $0.servesRanges = false }
+        #expect(try stage.run(["--keep-manifest"]).end == .exit(0))
+        let extents = try #require(stage.manifest()).extents.extents
+        #expect(extents.allSatisfy { $0.range.count <= 16 << 20 })
+        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+    }
+}
