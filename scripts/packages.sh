@@ -43,6 +43,7 @@ test)
     need_command openssl openssl
     need_command python3 python3
     need_command tinyproxy tinyproxy-bin
+    need_command tmux tmux
     ;;
 demo | bench)
     need_command curl curl

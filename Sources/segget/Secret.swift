@@ -41,7 +41,7 @@ enum Secret {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw ValidationError("what `\(option)` gives is not UTF-8")
         }
-        guard !text.isEmpty else { throw ValidationError("`\(option)` gives nothing") }
+        guard !text.isEmpty else { throw ValidationError("`\(option)` got an empty secret") }
         return text
     }
 
@@ -61,47 +61,47 @@ enum Secret {
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
         silent.c_lflag |= tcflag_t(ECHONL)
-        // A signal must not leave a terminal behind that shows nothing.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] { sigaddset(&signals, signal) }
+        // A signal must not leave a terminal behind that shows nothing: all of these wait.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        for signal in signals { sigaddset(&blocked, signal) }
         var mask = sigset_t()
-        pthread_sigmask(SIG_BLOCK, &signals, &mask)
+        pthread_sigmask(SIG_BLOCK, &blocked, &mask)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         defer {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
             pthread_sigmask(SIG_SETMASK, &mask, nil)
         }
-        StandardStreams.write(PrintableText.escape(prompt), to: STDERR_FILENO)
+        let prompt = PrintableText.escape(prompt)
+        StandardStreams.write(prompt, to: STDERR_FILENO)
         var bytes: [UInt8] = []
         while bytes.last != UInt8(ascii: "\n"), bytes.count <= longest {
             var wanted = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             let isReady = poll(&wanted, 1, 100) > 0
-            if isSignalled(signals) {
+            if isSignalled {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
                 StandardStreams.write("\n", to: STDERR_FILENO)
-                // Delivered here: it stops or ends the process.
+                // Delivered here: it ends or stops the process.
                 pthread_sigmask(SIG_SETMASK, &mask, nil)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                pthread_sigmask(SIG_BLOCK, &blocked, nil)
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-                StandardStreams.write(PrintableText.escape(prompt), to: STDERR_FILENO)
-                continue
+                StandardStreams.write(prompt, to: STDERR_FILENO)
+            } else if isReady {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+                guard count > 0 || (count < 0 && errno == EINTR) else { break }
+                bytes += buffer[..<max(0, count)]
             }
-            guard isReady else { continue }
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-            guard count > 0 || (count < 0 && errno == EINTR) else { break }
-            bytes += buffer[..<max(0, count)]
         }
         return try text(bytes, "--user")
     }
 
-    private static func isSignalled(_ signals: sigset_t) -> Bool {
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+    private static var isSignalled: Bool {
         var pending = sigset_t()
         sigpending(&pending)
-        return [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP].contains {
-            sigismember(&pending, $0) == 1
-        }
+        return signals.contains { sigismember(&pending, $0) == 1 }
     }
 }
 

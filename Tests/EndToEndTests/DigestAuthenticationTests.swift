@@ -68,6 +68,17 @@ struct DigestAuthenticationTests {
         try trial.expectComplete(outcome)
     }
 
+    /// The first that is asked for who it is, is a connection of the download.
+    @Test func onlyGETIsGuarded() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        let trial = try WireTrial(size: 10_000_000) { request, reply in
+            if request.method == "GET", gate.verdict(on: request) != .right {
+                reply = gate.challenge()
+            }
+        }
+        try trial.expectComplete(try await trial.run("-u", "me:s3cret", "-x", "4"))
+    }
+
     @Test func aWrongPasswordIsShownOnce() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         for (scheme, basics) in [("auto", 1), ("digest", 0)] {
