@@ -44,6 +44,7 @@ struct MirrorEndToEndTests {
         trial.change(1) { $0.pace = 2_400_000 }
         let outcome = try await trial.run(["-x", "4"])
         try trial.expectComplete(outcome)
+        print("faster mirror: \(trial.served)")
         #expect(trial.served[1] > 2 * trial.served[0], "\(trial.served)")
         #expect(trial.served[0] > 500_000, "\(trial.served)")
     }

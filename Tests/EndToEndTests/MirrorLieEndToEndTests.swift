@@ -55,7 +55,8 @@ struct MirrorLieEndToEndTests {
         let dropped = try trial.dropped(outcome)
         #expect(!dropped.isEmpty)
         #expect(outcome.errorOutput.contains("has the wrong checksum"))
-        #expect(trial.served.reduce(0, +) < 4 * Self.size, "\(trial.served)")
+        // What the first of them to be tried alone had brought was kept.
+        #expect(trial.served.reduce(0, +) < 3 * Self.size, "\(trial.served)")
     }
 
     /// Every one of them lies: nothing is published, and a later run does not build on it.
