@@ -60,7 +60,8 @@ extension DownloadRun {
                     policy: RetryPolicy(retries: min(Self.mirrorRetries, options.retries))
                 ) { _ in })
         }
-        return probes.count > 1 ? MirrorBook(probes, loop: loop) { tell(.notice($0)) } : nil
+        guard probes.count > 1 else { return nil }
+        return MirrorBook(probes, checksum: options.checksum, loop: loop) { tell(.notice($0)) }
     }
 
     // MARK: Who leads
