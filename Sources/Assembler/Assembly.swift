@@ -306,12 +306,13 @@ extension Assembly {
     ///
     /// - Parameters:
     ///   - size: Length of the file in bytes; all of them have arrived.
-    ///   - rejects: Whether a wrong digest is final: the part is then not continued by a later run.
+    ///   - keeping: The bytes that may be kept if the digest is wrong; `nil` when that is final, and no
+    ///     later run is to continue the part.
     ///   - onVerified: Called on this thread between verifying and renaming.
     /// - Returns: What was published, or `nil` after `interrupt`.
     /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `io`.
     package func publish(
-        size: Int64, rejects: Bool = true, onVerified: () -> Void = {}
+        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void = {}
     ) throws(AssemblyError) -> PublishedFile? {
         defer {
             stopThreads()
@@ -328,7 +329,7 @@ extension Assembly {
         for digest in expected {
             let actual = computed.first { $0.algorithm == digest.algorithm }
             guard let actual, actual != digest else { continue }
-            if rejects { reject(actual) }
+            if let keeping { retreat(to: keeping, from: actual) } else { reject(actual) }
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
         // What could not be written through is told once, here: it must not be published.
@@ -377,7 +378,7 @@ extension Assembly {
     ///
     /// That the digest is wrong is the error to tell, whatever else fails: the record is appended
     /// first, which needs the least space, and the extents are taken out when that can be done.
-    private func reject(_ actual: Digest) {
+    func reject(_ actual: Digest) {
         stopThreads()
         let record = Manifest.Record(rejected: actual.description)
         try? journal.append(record)
@@ -390,7 +391,7 @@ extension Assembly {
     ///
     /// - Returns: What failed in making data durable, once.
     @discardableResult
-    private func stopThreads() -> AssemblyError? {
+    func stopThreads() -> AssemblyError? {
         verifier?.stop()
         verifier = nil
         guard !isStopped else { return nil }

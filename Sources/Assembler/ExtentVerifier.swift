@@ -31,19 +31,24 @@ final class ExtentVerifier: Sendable {
 ///
 /// Bytes that cannot be read have not.
 func isIntact(_ extent: Extent, in descriptor: Int32) -> Bool {
+    crc32(of: extent.range, in: descriptor) == extent.crc
+}
+
+/// The CRC-32 of bytes of a file; `nil` when they cannot be read.
+func crc32(of range: ByteRange, in descriptor: Int32) -> UInt32? {
     let step = 256 << 10
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)
     defer { buffer.deallocate() }
     var crc: UInt32 = 0
-    var position = extent.range.start
-    while position < extent.range.end {
+    var position = range.start
+    while position < range.end {
         let wanted = UnsafeMutableRawBufferPointer(
-            rebasing: buffer[..<Int(min(Int64(step), extent.range.end - position))])
+            rebasing: buffer[..<Int(min(Int64(step), range.end - position))])
         guard readFully(descriptor, into: wanted, at: position) == wanted.count,
             let base = wanted.baseAddress
-        else { return false }
+        else { return nil }
         crc = CRC32.update(crc, base, wanted.count)
         position += Int64(wanted.count)
     }
-    return crc == extent.crc
+    return crc
 }

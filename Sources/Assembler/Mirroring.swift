@@ -43,3 +43,33 @@ extension Assembly {
         return isIntact(extent, in: file.descriptor)
     }
 }
+
+// MARK: - Wrong digests that are not final
+
+extension Assembly {
+    /// Has the manifest vouch for `ranges` only, at once: what else is there has the wrong digest, and
+    /// no later run may take it for right.
+    func retreat(to ranges: RangeSet, from actual: Digest) {
+        stopThreads()
+        do throws(AssemblyError) {
+            _ = try Journal(
+                folder: folder, name: Journal.name(for: request.name), header: journal.header,
+                records: JournalRewrite.records(for: kept(in: ranges)))
+        } catch {
+            reject(actual)
+        }
+    }
+
+    /// What arrived of `ranges`, as extents of its own where it had been merged with others.
+    private func kept(in ranges: RangeSet) -> [Extent] {
+        recorded.extents.flatMap { extent -> [Extent] in
+            let parts = ranges.ranges.map { $0.intersection(extent.range) }.filter { !$0.isEmpty }
+            if parts == [extent.range] { return [extent] }
+            // A CRC-32 is computed anew only for bytes that are proven to be what arrived.
+            guard !parts.isEmpty, isIntact(extent, in: file.descriptor) else { return [] }
+            return parts.compactMap { part in
+                crc32(of: part, in: file.descriptor).map { Extent(part, crc: $0) }
+            }
+        }
+    }
+}

@@ -57,7 +57,8 @@ extension DownloadRun {
                     policy: RetryPolicy(retries: min(Self.mirrorRetries, options.retries))
                 ) { _ in })
         }
-        return probes.count > 1 ? MirrorBook(probes, loop: loop) { tell(.notice($0)) } : nil
+        guard probes.count > 1 else { return nil }
+        return MirrorBook(probes, checksum: options.checksum, loop: loop) { tell(.notice($0)) }
     }
 
     // MARK: Who leads
@@ -87,21 +88,26 @@ extension DownloadRun {
     func nextLead(_ state: State) async throws(DownloadError.Reason) -> Lead {
         guard let book = state.mirroring?.book else { preconditionFailure("no mirrors") }
         var found: [Lead] = []
+        // Whether the URL given first has had its time.
+        var isOpen = !book.usable.contains(0)
         for await event in book.answers(grace: Self.grace) {
-            guard case .answer(let number, let answer) = event else {
-                // The one given first has had its time.
-                for lead in found where try !loses(lead, state) { return taken(lead) }
-                continue
-            }
-            switch answer {
-            case .failure(.cancelled): continue
-            case .failure(let reason): book.drop(number, .failed(reason))
-            case .success(let finding):
+            switch event {
+            case .late: isOpen = true
+            case .answer(_, .failure(.cancelled)): continue
+            case .answer(let number, .failure(let reason)):
+                book.drop(number, .failed(reason))
+                isOpen = isOpen || number == 0
+            case .answer(let number, .success(let finding)):
                 let lead = Lead(number: number, probe: book.probes[number], finding: finding)
-                guard isAcceptable(lead, book) else { continue }
-                found.append(lead)
-                if number == 0 { return taken(lead) }
+                if isAcceptable(lead, book) {
+                    if number == 0 { return taken(lead) }
+                    found.append(lead)
+                } else if number == 0 {
+                    isOpen = true
+                }
             }
+            guard isOpen else { continue }
+            for lead in found where try !loses(lead, state) { return taken(lead) }
         }
         if Task.isCancelled { throw .cancelled }
         guard let lead = found.min(by: { $0.number < $1.number }) else {

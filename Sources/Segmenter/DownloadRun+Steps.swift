@@ -205,10 +205,10 @@ extension DownloadRun {
             tell(.progress(progress))
         }
         phase(.verifying)
-        let isFinal = state.mirroring?.repair == nil
+        let keeping = state.mirroring?.repair?.keeps
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) in
-                try assembly.publish(size: size, rejects: isFinal) { phase(.publishing) }
+                try assembly.publish(size: size, keeping: keeping) { phase(.publishing) }
             }
         } onCancel: {
             assembly.interrupt()

@@ -14,15 +14,18 @@ final class MirrorBook: Sendable {
 
     /// One for each URL; the first is the one that was given first.
     let probes: [Probe]
+    private let checksum: Digest?
     private let loop: TransferLoop
     private let entries: Monitor<[Entry]>
     private let tell: @Sendable (DownloadNotice) -> Void
 
     /// Begins to ask every URL what it offers.
     init(
-        _ probes: [Probe], loop: TransferLoop, tell: @escaping @Sendable (DownloadNotice) -> Void
+        _ probes: [Probe], checksum: Digest?, loop: TransferLoop,
+        tell: @escaping @Sendable (DownloadNotice) -> Void
     ) {
         self.probes = probes
+        self.checksum = checksum
         self.loop = loop
         self.tell = tell
         entries = Monitor(probes.map { _ in Entry() })
@@ -91,7 +94,7 @@ final class MirrorBook: Sendable {
     /// URLs that are not given up, by number.
     var usable: [Int] { numbers { $0 == nil } }
     /// URLs that may have the right file, as far as only a digest can tell.
-    var possible: [Int] { numbers { $0?.mayBeRight ?? true } }
+    var possible: [Int] { numbers { $0?.mayBeRight(checksum) ?? true } }
 
     private func numbers(_ matches: (MirrorFault?) -> Bool) -> [Int] {
         let entries = entries.withLock { $0 }
@@ -111,7 +114,7 @@ final class MirrorBook: Sendable {
     func note(_ number: Int, _ fault: MirrorFault) -> Bool {
         entries.withLock { entries in
             let before = entries[number].fault
-            guard before?.mayBeRight ?? true, before != fault else { return false }
+            guard before?.mayBeRight(checksum) ?? true, before != fault else { return false }
             entries[number].fault = fault
             return true
         }

@@ -41,10 +41,17 @@ public enum MirrorFault: Error, Sendable, Hashable {
     }
 
     /// Whether the mirror could yet be the one that is right: only a digest can tell.
-    var mayBeRight: Bool {
+    ///
+    /// - Parameter checksum: The digest that the caller expects, if any.
+    /// - Returns: Whether its file is worth a try when those of others are wrong.
+    func mayBeRight(_ checksum: Digest?) -> Bool {
         switch self {
         case .otherData, .doubted: true
-        default: false
+        // It differs from the one that leads, which may itself be wrong.
+        case .otherSize, .changed: MirrorAgreement.canDecide(checksum)
+        case .otherDigest(let expected, _):
+            MirrorAgreement.canDecide(checksum) && expected != checksum
+        case .failed, .rangesIgnored, .wrongDigest: false
         }
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Assembler
@@ -55,21 +56,45 @@ import Testing
         try assembly.stop()
     }
 
-    /// A wrong digest that is not final leaves a part that can be continued.
-    @Test(arguments: [true, false])
-    func aWrongDigestIsFinalOrNot(rejects: Bool) throws {
-        let checksum = Digest(.sha256, Array(repeating: 0, count: 32))
-        let request = sample.request { $0.checksum = checksum }
-        let assembly = try Assembly(request)
-        sample.write(sample.whole, with: assembly)
-        #expect(throws: AssemblyError.self) {
-            try assembly.publish(size: sample.whole.count, rejects: rejects)
+    /// After a wrong digest that is not final, the manifest vouches for what may be kept, and at once.
+    @Test(arguments: [nil, RangeSet(), RangeSet(ByteRange(0, 400_000))])
+    func aWrongDigestIsFinalOrNot(keeping: RangeSet?) throws {
+        let request = sample.request {
+            $0.checksum = Digest(.sha256, Array(repeating: 0, count: 32))
         }
-        let next = try Assembly(request)
-        #expect(next.startedOver == (rejects ? .rejected : nil))
-        #expect(next.bytesKept == (rejects ? 0 : sample.whole.count))
-        try next.stop()
+        let assembly = try Assembly(request)
+        for range in [ByteRange(0, 300_000), ByteRange(300_000, 900_000)] {
+            sample.write(range, with: assembly)
+            try assembly.record()
+        }
+        #expect(throws: AssemblyError.self) {
+            try assembly.publish(size: sample.whole.count, keeping: keeping)
+        }
         #expect(folder.read(Sample.name) == nil)
+        // Without the checksum too.
+        let next = try Assembly(sample.request)
+        #expect(next.startedOver == (keeping == nil ? .rejected : nil))
+        next.verifyAll()
+        #expect(next.recorded.covered == keeping ?? RangeSet())
+        try next.stop()
+    }
+
+    /// Bytes that were damaged on the disk meanwhile are not given a new CRC-32.
+    @Test func damagedDataIsNotKept() throws {
+        let assembly = try Assembly(
+            sample.request { $0.checksum = Digest(.sha256, Array(repeating: 0, count: 32)) })
+        sample.write(sample.whole, with: assembly)
+        try assembly.record()
+        let part = open(folder.path(of: Sample.part), O_WRONLY)
+        #expect(pwrite(part, [~sample.data[1000]], 1, 1000) == 1)
+        close(part)
+        #expect(throws: AssemblyError.self) {
+            try assembly.publish(
+                size: sample.whole.count, keeping: RangeSet(ByteRange(0, 400_000)))
+        }
+        let next = try Assembly(sample.request)
+        #expect(next.bytesKept == 0)
+        try next.stop()
     }
 
     @Test func samplesAreCompared() throws {

@@ -103,6 +103,34 @@ struct MirrorEndToEndTests {
         #expect(outcome.errorOutput.contains("the mirror `\(trial.url(number))` is dropped"))
     }
 
+    /// When nobody brings anything, the trouble is not the mirrors': none is dropped.
+    @Test func allAreAwayForAWhile() async throws {
+        let trial = try Self.trial(2, .etag)
+        let child = try trial.start(["-x", "4"])
+        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_000_000 } })
+        trial.kill(0)
+        trial.kill(1)
+        // Every connection more often than one of several is waited for.
+        #expect(
+            eventually(timeout: 50) {
+                child.output.split(separator: "\n").count { $0.contains("\"retrying\"") } > 20
+            })
+        for origin in trial.origins { try origin.acceptConnections() }
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome).isEmpty)
+    }
+
+    /// A mirror that takes connections and never answers holds nothing up.
+    @Test(arguments: [0, 1])
+    func oneNeverAnswers(number: Int) async throws {
+        let trial = try Self.trial(2, .checksum, size: 4_000_000)
+        trial.change(number) { $0.bend = { _, reply in reply.delayBeforeHeaders = .infinity } }
+        let outcome = try await trial.run(["-x", "4"] + trial.checksum)
+        try trial.expectComplete(outcome)
+        #expect(outcome.wallSeconds < 30)
+    }
+
     @Test(arguments: [0, 1])
     func oneIsNotThere(number: Int) async throws {
         let trial = try Self.trial(3, .etag)
