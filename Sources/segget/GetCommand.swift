@@ -68,7 +68,7 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup(title: "Files") var files: FileOptionsGroup
 
-    @OptionGroup(title: "Files") var timestamps: TimestampingOption
+    @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
 
     @OptionGroup var request: RequestOptions
 
@@ -145,7 +145,7 @@ struct GetCommand: ParsableCommand {
         options.overwrite = overwrite
         options.resume = !noResume
         files.apply(to: &options.files)
-        options.files.timestamping = timestamps.timestamping
+        laterRuns.apply(to: &options.files)
         return options
     }
 
