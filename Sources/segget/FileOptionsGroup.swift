@@ -27,15 +27,6 @@ struct FileOptionsGroup: ParsableArguments {
                 """))
     var xattr = false
 
-    @Flag(
-        help: ArgumentHelp(
-            "Keep the manifest `NAME.segget` beside the finished file.",
-            discussion: """
-                With it, `segget verify` tells which bytes are damaged, `segget repair` fetches \
-                only those again, and a later run sees that the file is complete.
-                """))
-    var keepManifest = false
-
     /// Puts what was given into the library's options.
     func apply(to options: inout FileOptions) {
         switch fileAllocation {
@@ -45,13 +36,22 @@ struct FileOptionsGroup: ParsableArguments {
         }
         options.remoteTime = !noRemoteTime
         options.attributes = xattr
-        options.keepManifest = keepManifest
     }
 }
 
-/// Whether an existing file is brought up to date.
-struct TimestampingOption: ParsableArguments {
+/// What is left for later runs, and what is done about an earlier one's file.
+struct LaterRunOptions: ParsableArguments {
     @Flag(
+        help: ArgumentHelp(
+            "Keep the manifest `NAME.segget` beside the finished file.",
+            discussion: """
+                With it, `segget verify` tells which bytes are damaged, `segget repair` fetches \
+                only those again, and a later run sees that the file is complete.
+                """))
+    var keepManifest = false
+
+    @Flag(
+        name: [.customShort("N"), .long],
         help: ArgumentHelp(
             "Fetch only if the remote file is newer than the existing one, or has another size.",
             discussion: """
@@ -59,4 +59,10 @@ struct TimestampingOption: ParsableArguments {
                 is not fetched is not checked.
                 """))
     var timestamping = false
+
+    /// Puts what was given into the library's options.
+    func apply(to options: inout FileOptions) {
+        options.keepManifest = keepManifest
+        options.timestamping = timestamping
+    }
 }

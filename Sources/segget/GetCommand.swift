@@ -68,7 +68,7 @@ struct GetCommand: ParsableCommand {
     var noResume = false
 
     @OptionGroup(title: "Files") var files: FileOptionsGroup
-    @OptionGroup(title: "Files") var timestamps: TimestampingOption
+    @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
 
     @OptionGroup var request: RequestOptions
@@ -159,7 +159,7 @@ struct GetCommand: ParsableCommand {
         options.limits = limits.options
         options.mirrors = sources.mirrors
         files.apply(to: &options.files)
-        options.files.timestamping = timestamps.timestamping
+        laterRuns.apply(to: &options.files)
         return options
     }
 

@@ -11,8 +11,9 @@ struct RepairCommand: ParsableCommand {
         discussion: """
             Which bytes are damaged tells the manifest `FILE.segget` that `--keep-manifest` has \
             left. They are fetched into a copy, `FILE.part`, which takes the place of FILE when it \
-            is complete and verified; until then FILE is only read. The server must offer the same \
-            version still. If segget is stopped in between, the same command continues.
+            is complete and verified; until then FILE is only read. Its manifest is kept again. The \
+            server must offer the same version still. If segget is stopped in between, the same \
+            command continues.
             """)
 
     @Argument(help: "The file to repair.")

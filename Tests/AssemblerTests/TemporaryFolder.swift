@@ -1,33 +1,31 @@
-import FoundationEssentials
+import Foundation
 import Glibc
+import TestSupport
 
-/// A new folder, removed with all that is in it when the last reference goes.
-final class TemporaryFolder: Sendable {
-    let path: String
+/// A sandbox as the unit tests use it: whatever fails there is no part of what is tested.
+struct TemporaryFolder: Sendable {
+    private let sandbox: Sandbox
 
     /// Makes the folder under `base`.
-    init(under base: String = "/tmp") {
-        var template = Array("\(base)/segget-unit-XXXXXX".utf8CString)
-        precondition(mkdtemp(&template) != nil, "mkdtemp failed: \(errno)")
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    init(under base: String? = nil) {
+        guard let sandbox = try? Sandbox("segget-unit", under: base) else {
+            preconditionFailure("no folder can be made: \(errno)")
+        }
+        self.sandbox = sandbox
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    var path: String { sandbox.path }
 
     /// The names in it, sorted.
-    var names: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
-    }
+    var names: [String] { (try? sandbox.names()) ?? [] }
 
-    func path(of name: String) -> String { "\(path)/\(name)" }
+    func path(of name: String) -> String { sandbox.path(name) }
 
     /// The content of a file, `nil` when there is none.
-    func read(_ name: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: path(of: name)).map { Array($0) }
-    }
+    func read(_ name: String) -> [UInt8]? { (try? sandbox.read(name)).map { Array($0) } }
 
     func write(_ bytes: [UInt8], to name: String) throws {
-        try Data(bytes).write(to: URL(filePath: path(of: name)))
+        try Data(bytes).write(to: URL(fileURLWithPath: path(of: name)))
     }
 
     /// What stat(2) says about a name, without following a link.

@@ -6,11 +6,14 @@ public final class Sandbox: Sendable {
     /// Absolute path of the folder, without a trailing slash.
     public let path: String
 
-    /// Makes the folder under `$TMPDIR`, by default `/tmp`.
+    /// Makes the folder.
     ///
+    /// - Parameters:
+    ///   - name: what its name begins with.
+    ///   - folder: where it is made; `$TMPDIR` unless given, by default `/tmp`.
     /// - Throws: ``SystemCallError``.
-    public init(_ name: String = "segget-test") throws {
-        let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+    public init(_ name: String = "segget-test", under folder: String? = nil) throws {
+        let base = folder ?? ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         var template = Array("\(base)/\(name)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp in \(base)") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
