@@ -51,6 +51,12 @@ struct JSONTests {
                     path: "file.iso", size: 1 << 30, crc32: 0x1a2b_3c4d,
                     verified: [digest].compactMap { $0 }, bytesReceived: 768 << 20,
                     bytesResumed: 256 << 20, seconds: 6.25)))
+        produced.append(
+            JSONText.line(
+                PreviewReport(
+                    DownloadPreview(
+                        action: .startOver(.etagChanged(was: "\"v0\"", now: "\"v1\"")),
+                        path: "file.iso", file: nil, bytesKept: 0, connections: 8))))
         let error = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 512 << 20)
         event("error", 42.5, JSONEvents.Failure(error, Diagnostic(error)))
         return produced.compactMap { $0 }
