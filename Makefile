@@ -2,6 +2,7 @@
 # make test    the whole test suite
 # make build   the release binary, with static Swift libraries
 # make install PREFIX=/usr/local DESTDIR=
+# make docs    writes share/, man page and completions, from what the built program says of itself
 # make lint    formatting, and the rules that no compiler checks
 # make bench   segget against curl and others on loopback; BENCH='--help' shows the options
 
@@ -15,7 +16,7 @@ BINARY := .build/release/segget
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench)
 
-.PHONY: build test demo bench lint install clean
+.PHONY: build test demo bench lint docs check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -39,6 +40,14 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
 	scripts/check.sh
 
+docs:
+	$(SWIFT) build --product segget
+	python3 scripts/docs.py "$$($(SWIFT) build --show-bin-path)/segget"
+
+check-docs:
+	$(SWIFT) build --product segget
+	python3 scripts/docs.py "$$($(SWIFT) build --show-bin-path)/segget" --check
+
 # Builds only when a source is newer, so that `sudo make install` after `make` compiles nothing as root.
 $(BINARY): $(SOURCES)
 	$(MAKE) build
@@ -46,6 +55,13 @@ $(BINARY): $(SOURCES)
 
 install: $(BINARY)
 	install -D -m 755 -s $(BINARY) $(DESTDIR)$(PREFIX)/bin/segget
+	install -D -m 644 share/man/segget.1 $(DESTDIR)$(PREFIX)/share/man/man1/segget.1
+	install -D -m 644 share/completions/segget.bash \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/segget
+	install -D -m 644 share/completions/_segget \
+	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_segget
+	install -D -m 644 share/completions/segget.fish \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/segget.fish
 
 clean:
 	$(SWIFT) package clean

@@ -37,13 +37,16 @@ need_library libdeflate libdeflate-dev
 case "$1" in
 test)
     need_command curl curl
+    need_command fish fish
     need_command flock util-linux
+    need_command mandoc mandoc
     need_command microsocks microsocks
     need_command nginx nginx-light
     need_command openssl openssl
     need_command python3 python3
     need_command tinyproxy tinyproxy-bin
     need_command tmux tmux
+    need_command zsh zsh
     ;;
 demo | bench)
     need_command curl curl

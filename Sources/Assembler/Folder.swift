@@ -23,7 +23,7 @@ package final class Folder: Sendable {
 
     /// The path of a file in it, for messages and results.
     package func path(of name: String) -> String {
-        path == "." ? name : path.hasSuffix("/") ? path + name : path + "/" + name
+        Assembly.path(of: name, in: path)
     }
 
     /// What stands at a name, without following a symbolic link; `nil` when nothing does.

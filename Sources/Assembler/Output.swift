@@ -51,12 +51,12 @@ package protocol Output: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - size: Length of the file in bytes; all of them have arrived.
-    ///   - rejects: Whether a wrong digest is written down, for no later run to continue the file.
+    ///   - keeping: What is still good if a digest is wrong; `nil` when nothing is.
     ///   - onVerified: Called on this thread when the file is verified.
     /// - Returns: What was published, or `nil` after `interrupt`.
     /// - Throws: `AssemblyError`: a wrong digest, or what failed on the way.
     func publish(
-        size: Int64, rejects: Bool, onVerified: () -> Void
+        size: Int64, keeping: RangeSet?, onVerified: () -> Void
     ) throws(AssemblyError) -> PublishedFile?
 }
 

@@ -89,16 +89,9 @@ package enum Publishing {
         let folder = try Folder(path)
         let manifestName = Journal.name(for: name)
         let partName = Assembly.partName(for: name)
-        guard
-            case .success(let manifest)? = try Assembly.readManifest(manifestName, in: folder),
-            manifest.publishing != nil, manifest.rejected == nil,
-            manifest.header.isFor(fullURL: fullURL)
-        else { return nil }
-        let action = action(
-            for: Situation(
-                publishing: manifest.publishing,
-                destination: try folder.status(of: name)?.identity,
-                part: try folder.status(of: partName)?.identity))
+        guard let (manifest, action) = try left(in: folder, name: name, fullURL: fullURL) else {
+            return nil
+        }
         switch action {
         case .proceed: return nil
         case .finish:
@@ -125,6 +118,41 @@ package enum Publishing {
             try settleManifest(manifestName, manifest, file, in: folder, isKept: keepManifest)
             return file
         }
+    }
+
+    /// What an earlier run of the same URL was about to publish when it was killed, unchecked.
+    ///
+    /// Only looks.
+    ///
+    /// - Parameters:
+    ///   - path: Folder of the destination.
+    ///   - name: Name of the destination in it.
+    ///   - fullURL: What the download must have been begun for.
+    /// - Returns: Bytes that the manifest tells of, or `nil` when there is nothing to finish.
+    /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
+    package static func pending(
+        folder path: String, name: String, fullURL: String
+    ) throws(AssemblyError) -> Int64? {
+        let left = try left(in: try Folder(path), name: name, fullURL: fullURL)
+        guard let (manifest, action) = left, action != .proceed else { return nil }
+        return manifest.extents.covered.count
+    }
+
+    /// The manifest of a run of the same URL that was about to rename, and what to do about it.
+    private static func left(
+        in folder: Folder, name: String, fullURL: String
+    ) throws(AssemblyError) -> (Manifest, Action)? {
+        guard
+            case .success(let manifest)? = try Assembly.readManifest(
+                Journal.name(for: name), in: folder),
+            manifest.publishing != nil, manifest.rejected == nil,
+            manifest.header.isFor(fullURL: fullURL)
+        else { return nil }
+        let situation = Situation(
+            publishing: manifest.publishing,
+            destination: try folder.status(of: name)?.identity,
+            part: try folder.status(of: Assembly.partName(for: name))?.identity)
+        return (manifest, action(for: situation))
     }
 
     /// Removes the manifest of a file that has its name, or leaves it as one that is kept.

@@ -156,7 +156,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
     package func stop() { end() }
 
     package func publish(
-        size: Int64, rejects: Bool = true, onVerified: () -> Void
+        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void
     ) throws(AssemblyError) -> PublishedFile? {
         defer { end() }
         try record()

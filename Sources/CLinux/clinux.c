@@ -2,7 +2,10 @@
 #include "clinux.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -37,3 +40,35 @@ ssize_t segget_get_attribute(int fd, const char *name, void *value, size_t lengt
 int segget_remove_attribute(int fd, const char *name) { return fremovexattr(fd, name); }
 
 void segget_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
+                 pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, ours;
+    sigemptyset(&none);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+        if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+        if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+        if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
+        if (!error)
+            error = posix_spawnattr_setflags(&attributes,
+                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        if (!error)
+            error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int segget_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -10,6 +10,8 @@ public struct DownloadOptions: Sendable {
     public var overwrite = false
     /// Continue an earlier run's part.
     public var resume = true
+    /// How the file gets its name.
+    public var naming = NamingOptions()
     /// Further request headers, as `Name: value`; sent to the origin of the URL only.
     public var headers: [String] = []
     /// PEM file with the certificates to trust, in place of the system's.

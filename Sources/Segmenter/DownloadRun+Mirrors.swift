@@ -127,7 +127,8 @@ extension DownloadRun {
         var state = state
         if state.target == nil, case .folder(let folder) = destination {
             state.target = Target(
-                folder: folder.isEmpty ? "." : folder, name: lead.finding.file.suggestedName)
+                folder: folder.isEmpty ? "." : folder,
+                name: name(lead.finding, state.mirroring?.book.probes.first ?? lead.probe))
         }
         return try loss(request(lead.finding, lead.probe.url, state)) != nil
     }

@@ -57,17 +57,24 @@ struct DownloadRun: Sendable {
             return .success(file)
         } catch {
             let reason = await undoRepair(state, error)
-            let path = state.target.map { $0.folder == "." ? $0.name : "\($0.folder)/\($0.name)" }
-            if state.kept == 0, let target = state.target {
-                state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
-            }
             let written = await endStream(state)
-            return .failure(
-                DownloadError(
-                    reason: reason, url: WebURL(urlText)?.redacted ?? "",
-                    path: path ?? state.stream?.destination, bytesKept: state.kept,
-                    bytesWritten: written, mirrors: state.mirroring?.book.failed ?? []))
+            return .failure(failure(reason, state, written: written))
         }
+    }
+
+    /// The error with what is known beside it.
+    func failure(
+        _ reason: DownloadError.Reason, _ state: State, written: Int64? = nil
+    ) -> DownloadError {
+        var kept = state.kept
+        if kept == 0, let target = state.target {
+            kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
+        }
+        return DownloadError(
+            reason: reason, url: WebURL(urlText)?.redacted ?? "",
+            path: state.target.map { Assembly.path(of: $0.name, in: $0.folder) }
+                ?? state.stream?.destination,
+            bytesKept: kept, bytesWritten: written, mirrors: state.mirroring?.book.failed ?? [])
     }
 
     /// A probe of the URL, after the options have been checked.
@@ -106,9 +113,11 @@ struct DownloadRun: Sendable {
         let started = monotonicSeconds()
         let probe = try makeProbe()
         if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
+        var isNameFinal = false
         if case .file(let path) = destination {
             state.target = Self.split(path)
-            if let file = try await before(&state, probe.url, started) { return file }
+            isNameFinal = !options.naming.numbersTaken
+            if isNameFinal, let file = try await before(&state, probe.url, started) { return file }
         }
         if let file = try await settleByTime(probe, &state, started) { return file }
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
@@ -117,7 +126,10 @@ struct DownloadRun: Sendable {
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
                 state.target = Target(
-                    folder: folder.isEmpty ? "." : folder, name: lead.finding.file.suggestedName)
+                    folder: folder.isEmpty ? "." : folder, name: name(lead.finding, probe))
+            }
+            if !isNameFinal {
+                state.target = try await numbered(state, probe.url)
                 if let file = try await before(&state, probe.url, started) { return file }
             }
             if let file = try await settle(&lead.finding, lead.probe, &state, started) {

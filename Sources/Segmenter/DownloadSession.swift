@@ -104,6 +104,23 @@ public final class DownloadSession: Sendable {
         }
     }
 
+    /// Tells what a download would do if it were started now, and writes nothing.
+    ///
+    /// - Parameters:
+    ///   - url: An http or https URL.
+    ///   - destination: Where the finished file would go.
+    ///   - options: How it would be fetched.
+    /// - Returns: What would be done.
+    /// - Throws: `DownloadError`, when the download would fail at once.
+    public func preview(
+        _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
+    ) async throws(DownloadError) -> DownloadPreview {
+        let run = DownloadRun(
+            loop: loop, urlText: url, destination: destination, options: options
+        ) { _ in }
+        return try await run.preview().get()
+    }
+
     /// Stops every download in order, and the loop thread.
     ///
     /// What is started afterwards is cancelled at once.

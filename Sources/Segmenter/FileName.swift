@@ -1,4 +1,4 @@
-import Glibc
+@_spi(_Unicode) import Swift
 
 /// Names for files, from what servers and URLs suggest: always one safe path component.
 ///
@@ -21,7 +21,7 @@ enum FileName {
 
     /// Reduces a text to one path component: no separators, controls or characters that change the
     /// direction of writing, no dots or dashes in front, no dots or spaces at the end, no more than
-    /// `longest` bytes.
+    /// `longest` bytes, in Unicode's normalization form C, and never the name of a manifest.
     ///
     /// May come out empty.
     static func sanitized(_ text: String) -> String {
@@ -33,25 +33,61 @@ enum FileName {
             default: true
             }
         }
-        let inFront = ".- ~".unicodeScalars
-        let name = String(String.UnicodeScalarView(safe.drop { inFront.contains($0) }))
-        return cut(trimmed(name[...]))
+        // Last, because two characters may meet where one between them was taken out.
+        var normal = String.UnicodeScalarView()
+        for scalar in String(String.UnicodeScalarView(safe))._nfc { normal.append(scalar) }
+        let inFront = ".-~".unicodeScalars
+        let name = normal.drop { inFront.contains($0) || $0.properties.isWhitespace }
+        return guarded(fitted(Substring(name)))
+    }
+
+    /// The name with a number in front of its extension: `big.1.iso`, `x.1.tar.gz`.
+    ///
+    /// No longer than `longest` bytes; 0 gives the name as it is.
+    static func numbered(_ name: String, _ number: Int) -> String {
+        guard number > 0 else { return name }
+        let suffix = fileExtension(of: name[...])
+        let stem = name[..<suffix.startIndex]
+        let end = ".\(number)\(suffix)"
+        return prefix(of: stem, bytes: longest - end.utf8.count) + end
     }
 
     /// Without dots and spaces at the end.
     private static func trimmed(_ name: Substring) -> Substring {
-        let kept = name.unicodeScalars.reversed().drop { $0 == "." || $0 == " " }
+        let kept = name.unicodeScalars.reversed().drop { $0 == "." || $0.properties.isWhitespace }
         return name[..<kept.startIndex.base]
     }
 
-    /// Cuts in front of the extension, between characters.
-    private static func cut(_ name: Substring) -> String {
+    /// Trimmed, and cut in front of the extension, between characters.
+    private static func fitted(_ text: Substring) -> String {
+        let name = trimmed(text)
         guard name.utf8.count > longest else { return String(name) }
-        let dot = name.lastIndex(of: ".") ?? name.endIndex
-        let suffix = name[dot...].utf8.count <= 32 ? name[dot...] : ""
+        let suffix = fileExtension(of: name)
         let stem = prefix(
-            of: suffix.isEmpty ? name : name[..<dot], bytes: longest - suffix.utf8.count)
+            of: name[..<suffix.startIndex], bytes: longest - suffix.utf8.count)
         return suffix.isEmpty ? String(trimmed(stem)) : String(stem + suffix)
+    }
+
+    /// A name that no manifest can have: one that a server could name and fill would have segget
+    /// resume from what the server wrote into it.
+    private static func guarded(_ name: String) -> String {
+        let lower = name.lowercased()
+        guard lower.hasSuffix(".segget") || lower.hasSuffix(".segget~") else { return name }
+        return fitted(Substring(name + "_"))
+    }
+
+    /// The extension with its dot, as `.iso` or `.tar.gz`; empty at the end of a name that has none.
+    ///
+    /// At most 32 bytes; one without a letter is none (`app-1.0`).
+    private static func fileExtension(of name: Substring) -> Substring {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
+            name[dot...].utf8.count <= 32,
+            name[dot...].contains(where: \.isLetter),
+            !name[dot...].contains(where: \.isWhitespace)
+        else { return name[name.endIndex...] }
+        let stem = name[..<dot]
+        let isArchive = stem.lowercased().hasSuffix(".tar") && stem.count > ".tar".count
+        return isArchive ? name[name.index(dot, offsetBy: -".tar".count)...] : name[dot...]
     }
 
     /// As many whole characters as fit; of a first one that does not, as many scalars.

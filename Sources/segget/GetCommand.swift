@@ -36,20 +36,22 @@ struct GetCommand: ParsableCommand {
     var url: String
 
     @Option(
-        name: .shortAndLong,
+        name: [.long, .customShort("o", allowingJoined: true)],
         help: ArgumentHelp(
-            "Save as this file; `-` writes to standard output, in order.", valueName: "file"))
+            "Save as this file; `-` writes to standard output, in order.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Option(
-        name: .shortAndLong,
+        name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp(
             "Save in this folder, under the name that the server or the URL suggests. "
-                + "(default: the current folder)", valueName: "dir"))
+                + "(default: the current folder)", valueName: "dir"),
+        completion: .directory)
     var directory: String?
 
     @Option(
-        name: [.customShort("x"), .long],
+        name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp("Number of connections, 1 to 64.", valueName: "n"))
     var connections = DownloadOptions().connections
 
@@ -71,7 +73,15 @@ struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
 
-    @OptionGroup var request: RequestOptions
+    @OptionGroup(title: "Names") var names: NamingOptionGroup
+
+    @OptionGroup(title: "Network") var request: RequestOptions
+
+    @OptionGroup(title: "Scripts") var scripts: ScriptOptions
+
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
 
     @OptionGroup(title: "Access options") var access: AccessArguments
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
@@ -113,6 +123,9 @@ struct GetCommand: ParsableCommand {
         guard (1...64).contains(connections) else {
             throw ValidationError("`--connections` takes 1 to 64, not \(connections)")
         }
+        guard !overwrite || !names.autoRename else {
+            throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
+        }
         guard !quiet || !verbose else {
             throw ValidationError("`--quiet` and `--verbose` cannot be used together")
         }
@@ -127,12 +140,19 @@ struct GetCommand: ParsableCommand {
         access.hideSecrets(headers: request.header, urls: [url])
         let interrupts = Interrupts()
         let session = DownloadSession(rateLimit: limits.limitRate)
+        if scripts.dryRun {
+            DryRun(url: url, destination: destination, options: options, json: json)
+                .run(session, interrupts)
+        }
+        let hooks = try scripts.hooks
         let download = session.start(url, to: destination, options: options)
         let settings = reportSettings(terminal: .standardError)
         Task {
             var report = DownloadReport(settings)
             for await event in download.events { report.handle(event) }
-            let status = report.finish(await download.result, signal: interrupts.received)
+            let result = await download.result
+            let status = report.finish(result, signal: interrupts.received)
+            await hooks.run(result, url: url, status: status)
             await session.shutdown()
             Glibc.exit(status.rawValue)
         }
@@ -160,6 +180,7 @@ struct GetCommand: ParsableCommand {
         options.mirrors = sources.mirrors
         files.apply(to: &options.files)
         laterRuns.apply(to: &options.files)
+        options.naming = names.naming
         return options
     }
 

@@ -12,7 +12,9 @@ struct ProbeCommand: ParsableCommand {
     @Argument(help: "What to look at: an http or https URL.")
     var url: String
 
-    @OptionGroup var request: RequestOptions
+    @OptionGroup(title: "Network") var request: RequestOptions
+
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     @OptionGroup(title: "Access options") var access: AccessArguments
 
@@ -62,7 +64,7 @@ struct ProbeCommand: ParsableCommand {
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
     }
 
-    private static func show(_ error: DownloadError, json: Bool) -> ExitStatus {
+    static func show(_ error: DownloadError, json: Bool) -> ExitStatus {
         let diagnostic = Diagnostic(error)
         if json, let line = JSONText.line(JSONEvents.Failure(error, diagnostic)) {
             StandardStreams.write(line + "\n", to: STDOUT_FILENO)

@@ -5,7 +5,7 @@ import Segmenter
 /// The options that every request obeys, whichever command makes it.
 struct RequestOptions: ParsableArguments {
     @Option(
-        name: [.customShort("H"), .long],
+        name: [.customShort("H", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Send this header too; repeatable.",
             discussion: "It goes to the origin of the URL only, never to where a redirect leads.",
@@ -15,7 +15,8 @@ struct RequestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "PEM file with the certificates to trust, in place of the system's.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var caCertificate: String?
 
     @Option(

@@ -7,16 +7,13 @@ import ArgumentParser
 
     static let configuration = CommandConfiguration(
         commandName: "segget",
-        abstract: "Download a file over HTTP(S) in segments; resumable and verified.",
+        abstract: "Download files over HTTP(S) in segments; resumable and verified.",
         usage: "segget [get] <url> [<options>]\nsegget probe <url> [<options>]"
             + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]",
-        discussion: """
-            `segget URL` is short for `segget get URL`; `segget help get` lists its options.
-
-            Exit codes:
-            \(ExitStatus.help)
-            """,
+        discussion: "`segget URL` is short for `segget get URL`; `segget help` tells more.",
         version: "segget \(version)",
         subcommands: [GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self],
         defaultSubcommand: GetCommand.self)
+
+    static func main() { Invocation(Array(CommandLine.arguments.dropFirst())).run() }
 }

@@ -82,6 +82,26 @@ import Testing
         #expect(try recover() == nil, "done once and for all")
     }
 
+    @Test func looksWithoutTouching() throws {
+        func pending(_ url: String) throws -> Int64? {
+            try Publishing.pending(folder: folder.path, name: Sample.name, fullURL: url)
+        }
+        #expect(try pending(sample.request.fullURL) == nil)
+        try crashBeforeRename()
+        #expect(try pending(sample.request.fullURL) == sample.whole.count)
+        #expect(try pending("https://example.org/other") == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+        try rename()
+        #expect(try pending(sample.request.fullURL) == sample.whole.count)
+        let isFree = try Assembly.isFree(
+            Sample.name, folder: folder.path, urls: [sample.request.fullURL])
+        #expect(isFree, "it is this download's own")
+        try folder.write([1, 2, 3], to: "other")
+        try Folder(folder.path).rename("other", to: Sample.name)
+        #expect(try pending(sample.request.fullURL) == nil)
+        #expect(folder.names == [Sample.name, Sample.manifest])
+    }
+
     @Test func tidiesUpAfterARename() throws {
         try crashBeforeRename()
         try rename()

@@ -57,6 +57,12 @@ struct JSONTests {
                 DownloadedFile(
                     path: "file.iso", size: 1 << 30, crc32: nil, verified: [], bytesReceived: 0,
                     bytesResumed: 0, seconds: 0.01, unchanged: .notNewer)))
+        produced.append(
+            JSONText.line(
+                PreviewReport(
+                    DownloadPreview(
+                        action: .startOver(.etagChanged(was: "\"v0\"", now: "\"v1\"")),
+                        path: "file.iso", file: nil, bytesKept: 0, connections: 8))))
         let error = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 512 << 20)
         event("error", 42.5, JSONEvents.Failure(error, Diagnostic(error)))
         produced.append(JSONText.line(VerificationReport(Examples.verification())))

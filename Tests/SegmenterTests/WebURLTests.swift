@@ -102,7 +102,7 @@ import Testing
         ("https://a.org/d/na%C3%AFve%20file.txt", "naïve file.txt"),
         ("https://a.org/d/x.iso?y/z", "x.iso"), ("https://a.org/d/x.iso#y/z", "x.iso"),
         ("https://a.org/d/", ""), ("https://a.org", ""), ("https://a.org/a%2Fb", "a/b"),
-        ("https://a.org/%FF%FE", "\u{fffd}\u{fffd}"), ("https://a.org/100%", "100%"),
+        ("https://a.org/%FF%FE", "ÿþ"), ("https://a.org/100%", "100%"),
         ("https://a.org/a+b", "a+b"),
     ])
     func decodesItsLastComponent(text: String, component: String) throws {

@@ -49,7 +49,7 @@ public enum Segget {
         try start(arguments, in: folder, environment: environment).wait(timeout: timeout)
     }
 
-    /// Starts segget.
+    /// Starts segget, which finds no configuration file unless `environment` leads to one.
     ///
     /// - Parameters:
     ///   - arguments: its arguments.
@@ -60,7 +60,13 @@ public enum Segget {
     public static func start(
         _ arguments: [String], in folder: String, environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        try ChildProcess(binary(), arguments, in: folder, environment: environment)
+        // Whoever runs the tests may have options of their own.
+        var ours = ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
+        for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
+            ours[name] = ""
+        }
+        let environment = ours.merging(environment) { $1 }
+        return try ChildProcess(binary(), arguments, in: folder, environment: environment)
     }
 
     private static func isProgram(_ path: String) -> Bool {

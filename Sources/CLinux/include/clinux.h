@@ -36,4 +36,15 @@ int segget_remove_attribute(int fd, const char *name);
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 
+// Starts the program `arguments[0]`, looked for in PATH, with `input` as its standard input and
+// `output` as both its other standard descriptors (posix_spawnp(3)). It inherits no other descriptor
+// and no blocked signal, and SIGPIPE and SIGXFSZ do what they do by default. Both lists end in NULL.
+// Returns 0, or an error number.
+int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
+                 pid_t *pid);
+
+// Makes a file that exists in memory only (memfd_create(2)), closed on exec.
+// Returns its descriptor, or -1 with errno.
+int segget_memory_file(const char *name);
+
 #endif

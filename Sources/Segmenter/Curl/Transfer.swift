@@ -224,7 +224,7 @@ final class Transfer {
                     handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK,
                 let value = header?.pointee.value
             {
-                values.append(String(cString: value))
+                values.append(headerText(value))
                 index += 1
             }
             if !values.isEmpty { reply.fields[name] = values.joined(separator: ", ") }

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// An absolute http or https URL, parsed by libcurl's own parser, so that what is judged here is
 /// what is requested there.
@@ -32,7 +33,8 @@ struct WebURL: Sendable, Hashable {
             let scheme = Self.part(handle, CURLUPART_SCHEME)?.lowercased(),
             scheme == "http" || scheme == "https",
             let host = Self.part(handle, CURLUPART_HOST), !host.isEmpty,
-            let port = Self.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)
+            let port = Self.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT),
+            let host = Self.asciiHost(handle, host)
         else { return nil }
         // A fragment is never sent (RFC 9110 §7.1).
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
@@ -74,6 +76,24 @@ struct WebURL: Sendable, Hashable {
         return Self.part(handle, CURLUPART_URL) ?? text
     }
 
+    /// The host in ASCII (IDNA, RFC 5890), set in the handle too; `nil` when it cannot be had.
+    ///
+    /// libcurl reads a host in the encoding of the locale, which is whatever the process was started
+    /// with; here it is UTF-8.
+    private static func asciiHost(_ handle: OpaquePointer, _ host: String) -> String? {
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
+        guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return nil }
+        let earlier = uselocale(utf8)
+        defer {
+            uselocale(earlier)
+            freelocale(utf8)
+        }
+        guard let ascii = part(handle, CURLUPART_HOST, CURLU_PUNYCODE),
+            curl_url_set(handle, CURLUPART_HOST, ascii, 0) == CURLUE_OK
+        else { return nil }
+        return ascii
+    }
+
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0)
         -> String?
     {
@@ -102,14 +122,23 @@ func isProxyURL(_ text: String) -> Bool {
         .contains(String(cString: scheme).lowercased())
 }
 
-/// Undoes percent-encoding (RFC 3986 §2.1); invalid UTF-8 becomes U+FFFD.
+/// Undoes percent-encoding (RFC 3986 §2.1); what is not UTF-8 is read as ISO-8859-1.
 func percentDecoded(_ text: String) -> String {
     var length: Int32 = 0
     guard let decoded = curl_easy_unescape(nil, text, Int32(clamping: text.utf8.count), &length)
     else { return text }
     defer { curl_free(decoded) }
-    let bytes = UnsafeRawBufferPointer(start: decoded, count: Int(length))
-    return String(decoding: bytes, as: UTF8.self)
+    return readText(UnsafeRawBufferPointer(start: decoded, count: Int(length)))
+}
+
+/// The value of a header as text: UTF-8, or what it was before (RFC 9110 §5.5), ISO-8859-1.
+func headerText(_ value: UnsafePointer<CChar>) -> String {
+    readText(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+}
+
+private func readText(_ bytes: UnsafeRawBufferPointer) -> String {
+    String(validating: bytes, as: UTF8.self)
+        ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
 }
 
 /// Seconds since 1970 of an HTTP date (RFC 9110 §5.6.7); `nil` when it is none.

@@ -1,0 +1,55 @@
+// Whose a name is, and what stands at it: all of this only looks.
+extension Assembly {
+    /// Whether a download may have a name: nothing stands there, nor at the names of its part and
+    /// its manifest, but what an earlier run of the same URL left.
+    ///
+    /// - Parameters:
+    ///   - name: Name of the destination.
+    ///   - path: Folder of the destination.
+    ///   - urls: The URLs of the download in full.
+    /// - Returns: Whether the name is free, or this download's already.
+    /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
+    package static func isFree(
+        _ name: String, folder path: String, urls: [String]
+    ) throws(AssemblyError) -> Bool {
+        let folder = try Folder(path)
+        let manifest: Result<Manifest, Manifest.Problem>?
+        do throws(AssemblyError) {
+            manifest = try readManifest(Journal.name(for: name), in: folder)
+        } catch {
+            if case .notARegularFile = error { return false }
+            throw error
+        }
+        var begun: Manifest?
+        if case .success(let found)? = manifest, urls.contains(where: found.header.isFor) {
+            begun = found
+        }
+        if let there = try folder.status(of: name) {
+            // Renamed by a run that was killed before it could tidy up.
+            return begun?.publishing == there.identity
+        }
+        guard let part = try folder.status(of: partName(for: name)) else {
+            return manifest == nil || begun != nil
+        }
+        return part.isRegular && (manifest == nil ? part.size == 0 : begun != nil)
+    }
+
+    /// Checks, without touching anything, that the file system has room for what the file of
+    /// `request` still needs.
+    ///
+    /// - Throws: `noSpace`, `folderUnavailable`, `cannotCreate`.
+    package static func checkSpace(_ request: Request) throws(AssemblyError) {
+        let folder = try Folder(request.folder)
+        let part = partName(for: request.name)
+        guard let size = request.identity.size, let free = folder.freeBytes() else { return }
+        let needed = size - min(size, try folder.status(of: part)?.allocated ?? 0)
+        if free < needed {
+            throw .noSpace(path: folder.path(of: part), needed: needed, free: free)
+        }
+    }
+
+    /// The path of a name in a folder, as it is shown.
+    package static func path(of name: String, in folder: String) -> String {
+        folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+}

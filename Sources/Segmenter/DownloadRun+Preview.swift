@@ -1,0 +1,132 @@
+import Assembler
+
+// Names, and what would be done; none of this writes anything.
+extension DownloadRun {
+    /// Most numbers that are tried for a name that is taken.
+    private static let highestNumber = 9999
+
+    /// The name for a file that goes into a folder.
+    func name(_ finding: Probe.Finding, _ probe: Probe) -> String {
+        options.naming.usesURL
+            ? FileName.suggested(disposition: nil, url: probe.url) : finding.file.suggestedName
+    }
+
+    /// The first of the target's numbered names that is free, or that an earlier run of the same
+    /// URL has begun.
+    func numbered(
+        _ state: State, _ url: WebURL
+    ) async throws(DownloadError.Reason) -> Target? {
+        guard let target = state.target, options.naming.numbersTaken else { return state.target }
+        let urls = ([url] + options.mirrors.compactMap { WebURL($0) }).map(\.text)
+        return try await onDisk { () throws(AssemblyError) -> Target? in
+            for number in 0...Self.highestNumber {
+                let name = FileName.numbered(target.name, number)
+                if try Assembly.isFree(name, folder: target.folder, urls: urls) {
+                    return Target(folder: target.folder, name: name)
+                }
+            }
+            throw .destinationExists(path: Assembly.path(of: target.name, in: target.folder))
+        }
+    }
+
+    /// Finds out what this download would do.
+    ///
+    /// Asks the server for no more than a probe does.
+    func preview() async -> Result<DownloadPreview, DownloadError> {
+        var state = State()
+        do throws(DownloadError.Reason) {
+            return .success(try await preview(&state))
+        } catch {
+            return .failure(failure(error, state))
+        }
+    }
+
+    private func preview(
+        _ state: inout State
+    ) async throws(DownloadError.Reason) -> DownloadPreview {
+        let probe = try makeProbe()
+        var isNameFinal = false
+        if case .file(let path) = destination {
+            state.target = Self.split(path)
+            isNameFinal = !options.naming.numbersTaken
+            if isNameFinal, let end = try await previewEnd(state, probe.url) { return end }
+        }
+        state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
+        defer { state.mirroring?.book.cancel() }
+        let lead =
+            state.mirroring == nil
+            ? Lead(
+                probe: probe,
+                finding: try await find(probe, byGet: false, range: Probe.firstByte))
+            : try await nextLead(state)
+        var finding = lead.finding
+        defer { finding.held.map { loop.drop($0.transfer) } }
+        if case .folder(let folder) = destination {
+            state.target = Target(
+                folder: folder.isEmpty ? "." : folder, name: name(finding, probe))
+        }
+        guard state.target != nil else {
+            return DownloadPreview(
+                action: .begin, path: "-", file: finding.file, bytesKept: 0,
+                connections: finding.file.plan == .segments ? connections : 1)
+        }
+        if !isNameFinal {
+            state.target = try await numbered(state, probe.url)
+            if let end = try await previewEnd(state, probe.url) { return end }
+        }
+        finding = try await confirmed(finding, lead.probe, state)
+        var request = try request(finding, lead.probe.url, state)
+        var decision = await decide(request)
+        if case .failure(.assembly(.noSpace)) = decision, !finding.isProven {
+            // A size that only a `HEAD` has told.
+            finding = try await find(lead.probe, byGet: true, range: Probe.firstByte)
+            request = try self.request(finding, lead.probe.url, state)
+            decision = await decide(request)
+        }
+        var preview = DownloadPreview(
+            action: .begin, path: Assembly.path(of: request.name, in: request.folder),
+            file: finding.file, bytesKept: 0,
+            connections: finding.file.plan == .segments ? connections : 1)
+        switch try decision.get() {
+        case .begin, .refuse: break
+        case .startOver(let reason): preview.action = .startOver(reason)
+        case .resume(let manifest):
+            preview.action = .resume
+            preview.bytesKept = manifest.extents.covered.count
+        }
+        return preview
+    }
+
+    /// What would be done with an earlier run's part, once there is room for the file.
+    private func decide(
+        _ request: Assembly.Request
+    ) async -> Result<ResumeDecision, DownloadError.Reason> {
+        await onDiskResult { () throws(AssemblyError) -> ResumeDecision in
+            let decision = try Assembly.preview(request)
+            if case .refuse(let path) = decision { throw .foreignPart(path: path) }
+            try Assembly.checkSpace(request)
+            return decision
+        }
+    }
+
+    /// What a killed run left to be finished, once the destination has been checked.
+    private func previewEnd(
+        _ state: State, _ url: WebURL
+    ) async throws(DownloadError.Reason) -> DownloadPreview? {
+        guard let target = state.target else { return nil }
+        let options = options
+        return try await onDisk { () throws(AssemblyError) -> DownloadPreview? in
+            for url in [url] + options.mirrors.compactMap({ WebURL($0) }) where options.resume {
+                let size = try Publishing.pending(
+                    folder: target.folder, name: target.name, fullURL: url.text)
+                guard let size else { continue }
+                return DownloadPreview(
+                    action: .finish, path: Assembly.path(of: target.name, in: target.folder),
+                    file: nil, bytesKept: size, connections: 0)
+            }
+            try Assembly.checkDestination(
+                folder: target.folder, name: target.name, overwrite: options.overwrite)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Assembler
+import Glibc
+import Segmenter
+
+/// `--dry-run`: tells what a download would do.
+struct DryRun: Sendable {
+    let url: String
+    let destination: Destination
+    let options: DownloadOptions
+    let json: Bool
+
+    /// Asks on other threads while this one, the main thread, waits for signals.
+    func run(_ session: DownloadSession, _ interrupts: Interrupts) -> Never {
+        Task {
+            let status: ExitStatus
+            do throws(DownloadError) {
+                status = show(try await session.preview(url, to: destination, options: options))
+            } catch {
+                status = ProbeCommand.show(error, json: json)
+            }
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        // There is nothing to put in order.
+        interrupts.wait { false }
+    }
+
+    private func show(_ preview: DownloadPreview) -> ExitStatus {
+        let report = PreviewReport(preview)
+        let lines =
+            json ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections)
+        let text = lines.joined(separator: "\n") + "\n"
+        return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
+    }
+}
+
+/// What a download would do, for people and for programs.
+struct PreviewReport: Encodable {
+    var action: String
+    var reason: String?
+    var path: String
+    var bytesKept: Int64
+    var connections: Int
+    var probed: ProbeReport?
+
+    /// The action in words.
+    private var words: String
+
+    private enum CodingKeys: CodingKey {
+        case action, reason, path, bytesKept, connections, probed
+    }
+
+    init(_ preview: DownloadPreview) {
+        path = preview.path
+        bytesKept = preview.bytesKept
+        connections = preview.connections
+        probed = preview.file.map(ProbeReport.init)
+        let size = preview.file?.size
+        let all = size.map { Units.size($0) } ?? "a file whose size is not told"
+        switch preview.action {
+        case .begin:
+            (action, words) = ("begin", "fetch \(all)")
+        case .resume:
+            let rest = size.map { Units.size(max(0, $0 - preview.bytesKept)) } ?? "the rest"
+            (action, words) = (
+                "resume",
+                "resume: \(Units.size(preview.bytesKept)) of \(all) are there, fetch \(rest)"
+            )
+        case .startOver(let why):
+            (action, reason) = ("start_over", why.kind)
+            words = "start over, fetch \(all): \(why.text)"
+        case .finish:
+            (action, words) = (
+                "finish",
+                "check the \(Units.size(preview.bytesKept)) that a killed run completed, and give "
+                    + "them their name; fetch nothing"
+            )
+        }
+    }
+
+    /// The report for people, a line for each fact; no control characters.
+    func lines(connections: Int) -> [String] {
+        let own = ["would:        \(words)", "to:           \(path)"].map(PrintableText.escape)
+        return own + (probed?.lines(connections: connections) ?? [])
+    }
+}

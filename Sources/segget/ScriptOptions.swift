@@ -1,0 +1,49 @@
+import ArgumentParser
+
+/// What scripts want: to know before, and to be told afterwards.
+struct ScriptOptions: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Tell what would be done, and neither fetch nor write anything.",
+            discussion: "The exit code is the one that the download would fail with at once."))
+    var dryRun = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this command when a file is complete.",
+            discussion: """
+                The command is cut into words as a shell would, with quotes, and run without a \
+                shell: nothing is expanded. The environment tells it of the file \
+                (`SEGGET_TASK_PATH`, `_URL`, `_SIZE`, `_CHECKSUM`, `_STATUS`…), standard input \
+                brings the `finished` or `error` object of `--json`, and what it prints goes to \
+                standard error. Its failure is told, and does not change the exit code.
+                """,
+            valueName: "cmd"))
+    var onComplete: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this command when a file has failed, in the same way.",
+            discussion: "Not when a signal stopped segget.", valueName: "cmd"))
+    var onError: String?
+
+    func validate() throws { _ = try hooks }
+
+    /// The commands to run.
+    var hooks: Hooks {
+        get throws {
+            Hooks(
+                onComplete: try Self.words(onComplete, "--on-complete"),
+                onError: try Self.words(onError, "--on-error"))
+        }
+    }
+
+    private static func words(_ command: String?, _ option: String) throws -> [String]? {
+        guard let command else { return nil }
+        do throws(CommandWords.Problem) {
+            return try CommandWords.split(command)
+        } catch {
+            throw ValidationError("`\(option)`: \(error.text)")
+        }
+    }
+}

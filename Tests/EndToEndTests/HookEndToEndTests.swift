@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--on-complete` and `--on-error`.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct HookEndToEndTests {
+    /// Writes what the command gets into files of the folder.
+    private static let recorder = """
+        #!/bin/sh
+        env | grep SEGGET_ | sort > "$1/variables"
+        cat > "$1/input"
+        grep SigBlk /proc/$$/status > "$1/blocked"
+        grep SigIgn /proc/$$/status > "$1/ignored"
+        ls /proc/$$/fd > "$1/descriptors"
+        printf '%s|' "$@" > "$1/arguments"
+        echo said by the command
+        """
+
+    /// A folder with the recorder in it, and the command that runs it.
+    private func makeRecorder() throws -> (Sandbox, String) {
+        let sandbox = try Sandbox()
+        let path = try sandbox.write("record", Self.recorder)
+        chmod(path, 0o755)
+        return (sandbox, "\(path) '\(sandbox.path)' 'two words' \"$HOME\" ''")
+    }
+
+    private func text(_ sandbox: Sandbox, _ name: String) throws -> String {
+        String(decoding: try sandbox.read(name), as: UTF8.self)
+    }
+
+    private func variables(_ sandbox: Sandbox) throws -> [String: String] {
+        let lines = try text(sandbox, "variables").split(separator: "\n")
+        let pairs = lines.map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+        return Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") })
+    }
+
+    @Test func learnsOfACompleteFile() throws {
+        let (sandbox, command) = try makeRecorder()
+        let stage = try Stage(size: 100_000)
+        let outcome = try Segget.run(
+            [
+                stage.origin.url("/file?token=hush"), "--on-complete", command, "--on-error",
+                "false", "--json",
+            ], in: stage.folder,
+            environment: ["SEGGET_HEADER": "X: hush", "SEGGET_CHECKSUM": ""])
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        let facts = try variables(sandbox)
+        #expect(facts["SEGGET_TASK_EVENT"] == "complete")
+        #expect(facts["SEGGET_TASK_PATH"] == "file")
+        #expect(facts["SEGGET_TASK_SIZE"] == "100000")
+        #expect(facts["SEGGET_TASK_STATUS"] == "0")
+        #expect(facts["SEGGET_TASK_URL"] == stage.origin.url("/file"))
+        #expect(facts["SEGGET_TASK_CRC32"]?.count == 8)
+        #expect(facts.keys.allSatisfy { $0.hasPrefix("SEGGET_TASK_") }, "\(facts)")
+        #expect(!facts.values.contains { $0.contains("hush") })
+        let input = try #require(try jsonEvents(try text(sandbox, "input")).first)
+        #expect(input["event"] as? String == "finished")
+        #expect(input["size"] as? Int == 100_000)
+        // Nothing of ours reaches it: no descriptor, no blocked or ignored signal.
+        #expect(try text(sandbox, "blocked").hasSuffix("\t0000000000000000\n"))
+        // glibc leaves the two that it keeps for itself, 32 and 33, ignored in all that it spawns.
+        let ignored = try text(sandbox, "ignored").split(whereSeparator: \.isWhitespace).last ?? ""
+        #expect(UInt64(ignored, radix: 16).map { $0 & ~0x1_8000_0000 } == 0, "\(ignored)")
+        // The shell keeps its own from 10 on.
+        let open = try text(sandbox, "descriptors").split(separator: "\n").compactMap { Int($0) }
+        #expect(open.filter { $0 < 10 }.sorted() == [0, 1, 2], "\(open)")
+        #expect(try text(sandbox, "arguments") == "\(sandbox.path)|two words|$HOME||")
+        // Standard output is for JSON only.
+        #expect(outcome.errorOutput.contains("said by the command"))
+        #expect(try jsonEvents(outcome.output).last?["event"] as? String == "finished")
+    }
+
+    @Test func learnsOfAFailure() throws {
+        let (sandbox, command) = try makeRecorder()
+        let stage = try Stage(size: 1000)
+        stage.change { $0.bend = { _, reply in reply = .text(404) } }
+        let outcome = try stage.run(["--on-error", command, "--on-complete", "false"])
+        #expect(outcome.exitCode == 69)
+        let facts = try variables(sandbox)
+        #expect(facts["SEGGET_TASK_EVENT"] == "error")
+        #expect(facts["SEGGET_TASK_KIND"] == "status")
+        #expect(facts["SEGGET_TASK_STATUS"] == "69")
+        #expect(facts["SEGGET_TASK_MESSAGE"]?.contains("404") == true)
+        let input = try #require(try jsonEvents(try text(sandbox, "input")).first)
+        #expect(input["event"] as? String == "error")
+        #expect(input["kind"] as? String == "status")
+    }
+
+    @Test(arguments: [
+        ("false", "ended with exit code 1"), ("/nonexistent/command", "cannot be run"),
+        ("sh -c 'kill -9 $$'", "was ended by signal 9"),
+        ("sh -c 'exit 3'", "ended with exit code 3"),
+    ])
+    func itsFailureIsToldAndNoMore(command: String, message: String) throws {
+        let stage = try Stage(size: 1000)
+        let outcome = try stage.run(["-q", "--on-complete", command])
+        #expect(outcome.exitCode == 0)
+        #expect(outcome.errorOutput.contains("note: the command of `--on-complete` \(message)"))
+        #expect(try stage.isRight())
+    }
+
+    @Test(arguments: [" ", "'a", "\"a\\\""])
+    func aCommandThatIsNoneIsRefused(command: String) throws {
+        let stage = try Stage(size: 1000)
+        for option in ["--on-complete", "--on-error"] {
+            let outcome = try stage.run(["\(option)=\(command)"])
+            #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("`\(option)`"))
+        }
+        #expect(stage.origin.requests.isEmpty)
+    }
+
+    @Test func nothingIsRunWhenASignalStops() throws {
+        let (sandbox, command) = try makeRecorder()
+        let stage = try Stage(size: 8 << 20)
+        stage.bendGET { $0.stallAfter = 1 << 20 }
+        let process = try stage.start(["--on-error", command, "--on-complete", command])
+        #expect(stage.waits(for: 1 << 20, of: process))
+        process.signal(SIGINT)
+        #expect(try process.wait().exitCode == 130)
+        #expect(try sandbox.names() == ["record"])
+    }
+}

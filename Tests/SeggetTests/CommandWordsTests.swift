@@ -1,0 +1,27 @@
+import Testing
+
+@testable import segget
+
+struct CommandWordsTests {
+    @Test(arguments: [
+        ("true", ["true"]), ("  a  b\tc\n", ["a", "b", "c"]), ("a 'b c' d", ["a", "b c", "d"]),
+        ("a \"b c\"", ["a", "b c"]), ("a\\ b c", ["a b", "c"]), ("a '' \"\"", ["a", "", ""]),
+        ("a'b'\"c\"d", ["abcd"]), ("a \"\\\"\\\\\\n$x\"", ["a", "\"\\\\n$x"]),
+        ("a '\\n\"'", ["a", "\\n\""]), ("a \\'b", ["a", "'b"]),
+        (
+            "a $B *.c ~ | > &",
+            [
+                "a", "$B", "*.c", "~", "|", ">", "&",
+            ]
+        ), ("a\\", ["a\\"]), ("sh -c 'echo \"$A\"'", ["sh", "-c", "echo \"$A\""]),
+        ("größe '日 本'", ["größe", "日 本"]),
+    ])
+    func areThoseOfAShell(text: String, words: [String]) throws {
+        #expect(try CommandWords.split(text) == words)
+    }
+
+    @Test(arguments: ["", "  ", "''", "'' a", "\"\"", "a 'b", "a \"b", "a \"b\\\"", "'"])
+    func areRefused(text: String) {
+        #expect(throws: CommandWords.Problem.self) { try CommandWords.split(text) }
+    }
+}

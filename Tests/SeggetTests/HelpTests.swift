@@ -1,0 +1,143 @@
+import Testing
+
+@testable import segget
+
+struct HelpTests {
+    private static let tree = CommandTree.own
+
+    @Test func everyGroupFitsAScreen() throws {
+        for command in Self.tree.commands {
+            let sections = HelpText.sections(of: command)
+            for topic in HelpText.topics(of: command) {
+                let text = try #require(sections[topic], "\(command.name) \(topic)")
+                #expect(text.split(separator: "\n").count <= 30, "\(command.name) \(topic)")
+                let asked = HelpText.topic(in: ["help", command.name, topic])
+                #expect(asked == .text(text))
+            }
+        }
+        #expect(HelpText.overview(Self.tree).split(separator: "\n").count <= 24)
+        #expect(HelpText.overview(Self.tree).split(separator: "\n").allSatisfy { $0.count < 90 })
+    }
+
+    @Test func everyOptionIsInOneGroup() throws {
+        let command = try #require(Self.tree.commands.first)
+        let sections = HelpText.sections(of: command)
+        for option in command.options where option.isShown {
+            let name = "--" + (option.names.first ?? "")
+            let holding = sections.filter { section in
+                section.value.split(separator: "\n").contains { line in
+                    line.prefix(40).split(whereSeparator: { " ,".contains($0) }).contains {
+                        $0 == name
+                    }
+                        && line.hasPrefix("  -")
+                }
+            }
+            #expect(holding.count == 1, "\(name)")
+        }
+    }
+
+    @Test(arguments: [["--help"], ["-h"], ["help"]])
+    func alone(arguments: [String]) {
+        let text = HelpText.overview(Self.tree)
+        #expect(HelpText.topic(in: arguments) == .text(text))
+    }
+
+    @Test(arguments: [
+        ["help", "get"], ["help", "probe"], ["get", "--help"], ["http://h/", "--help"],
+        ["help", "--help"], [], ["--version"], ["http://h/"],
+    ])
+    func isLeftToTheParser(arguments: [String]) {
+        #expect(HelpText.topic(in: arguments) == nil)
+    }
+
+    @Test func topicsAreFound() throws {
+        for arguments in [["help", "network"], ["help", "Network"], ["help", "get", "network"]] {
+            guard case .text(let text)? = HelpText.topic(in: arguments) else {
+                Issue.record("\(arguments)")
+                continue
+            }
+            #expect(text.hasPrefix("NETWORK:\n"))
+            #expect(text.contains("--retries") && !text.contains("--output"))
+        }
+        #expect(
+            HelpText.topic(in: ["help", "exit-codes"])
+                == .text("EXIT CODES:\n\(ExitStatus.help)\n"))
+        guard
+            case .unknown("nothing", let hint)? = HelpText.topic(
+                in: ["help", "nothing"])
+        else {
+            Issue.record("`nothing` is a topic")
+            return
+        }
+        #expect(hint.contains("network") && hint.contains("exit-codes"))
+    }
+
+    @Test(arguments: [
+        ("connections", "conections"), ("connections", "connection"), ("quiet", "quite"),
+        ("checksum", "cheksum"), ("no-resume", "noresume"),
+    ])
+    func nearMissesAreRecognised(name: String, typed: String) throws {
+        let names = Self.tree.allNames
+        #expect(CommandTree.nearest(to: typed, among: names) == name)
+    }
+
+    @Test(arguments: [
+        ("", "", 0), ("a", "", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("same", "same", 0),
+        ("abc", "acb", 2),
+    ])
+    func distances(first: String, second: String, distance: Int) {
+        #expect(CommandTree.distance(first, second) == distance)
+        #expect(CommandTree.distance(second, first) == distance)
+    }
+
+    @Test(arguments: [
+        (["--max-connection-per-server=16"], "--max-connection-per-server", "`--connections`"),
+        (["-s16"], "-s", "aria2's is `--connections N`"), (["-O"], "-O", "`--remote-name`"),
+        (["-C", "-"], "-C", "resuming is the default"), (["-nc"], "-nc", "`--overwrite`"),
+        (["--continue-at", "-"], "--continue-at", "resuming is the default"),
+        (["-q", "--tries=3"], "--tries", "`--retries`"), (["--dir=x"], "--dir", "`--directory`"),
+        (["--out", "x"], "--out", "`--output`"), (["--conections=3"], "--conections", "did you"),
+        (["--wibble"], "--wibble", "segget help"), (["-\u{e9}"], "-\u{e9}", "segget help"),
+        (["--password=hush"], "--password", "--password-fd"),
+    ])
+    func otherProgramsOptionsAreTranslated(
+        arguments: [String], option: String, text: String
+    ) throws {
+        let command = try #require(Self.tree.commands.first)
+        let hint = try #require(ForeignOptions.hint(for: arguments, in: command))
+        #expect(hint.option == option)
+        #expect(hint.text.contains(text), "\(hint.text)")
+        #expect(!hint.text.contains("hush"))
+    }
+
+    @Test(arguments: [["-x8"], ["--header=X: y"], ["--", "--wibble"], ["-"], ["-c", "-L"]])
+    func ownOptionsNeedNoHint(arguments: [String]) throws {
+        let command = try #require(Self.tree.commands.first)
+        #expect(ForeignOptions.hint(for: arguments, in: command) == nil)
+    }
+
+    /// Options that the table names and that other changes bring.
+    private static let expected: Set<String> = [
+        "bearer-fd", "client-certificate", "client-key", "cookie", "insecure", "interface",
+        "limit-rate", "max-size", "max-time", "min-rate", "netrc", "no-proxy", "password-fd",
+        "pinned-public-key", "proxy", "referer", "timestamping", "tls-min", "user-agent",
+    ]
+
+    @Test func theTableNamesOnlyWhatThereIs() {
+        let known = Self.tree.allNames.union(Self.expected)
+        for option in ForeignOptions.table.keys {
+            let text = ForeignOptions.text(for: option) ?? ""
+            for word in text.split(whereSeparator: { " `,:=.".contains($0) })
+            where word.hasPrefix("--") && "--\(word.dropFirst(2))" != option {
+                // What it says of the other program's option may stand there too.
+                let name = String(word.dropFirst(2))
+                #expect(
+                    known.contains(name) || ForeignOptions.table["--" + name] != nil, "\(option)")
+            }
+        }
+        #expect(
+            ForeignOptions.table.keys.allSatisfy { option in
+                !option.hasPrefix("--") || !Self.tree.allNames.contains(String(option.dropFirst(2)))
+            })
+    }
+}

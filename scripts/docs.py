@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""Writes share/: the man page and the shells' completions, from what the program says of itself.
+
+    scripts/docs.py SEGGET            writes them
+    scripts/docs.py SEGGET --check    fails when they are not what would be written
+
+SEGGET is a built binary. The options, their texts and the exit codes come from it; the rest of the
+man page is in this file. `make docs` and `make check-docs` call it.
+"""
+import difflib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+
+SHARE = pathlib.Path(__file__).resolve().parent.parent / "share"
+# When the page was last looked through as a whole; a page must have a date.
+DATE = "2025-07-01"
+
+INTRO = """\
+.B segget
+fetches a file in segments over several connections into
+.IR NAME .part,
+with a manifest
+.IR NAME .segget
+beside it that records which bytes have arrived, each extent with its CRC-32, and which version of
+the file they belong to. When all of it is there and verified, the part is renamed to
+.IR NAME .
+.PP
+If segget is stopped in between, however that happens, the same command resumes: only what is
+missing or damaged is fetched again. Every reply is checked before its first byte is written, so that
+the file is one version of the server's, byte for byte, or none.
+.PP
+.B segget
+.I URL
+is short for
+.B segget get
+.IR URL .
+Options may stand before and after the URL; behind
+.B \\-\\-
+nothing is an option.
+"""
+
+NAMES = """\
+Without
+.B \\-\\-output
+the name is the one that the server suggests
+.RB ( Content\\-Disposition ,
+RFC 6266), else the last component of the URL's path, decoded. It is reduced to one safe component:
+no separators, control characters or marks that change the direction of writing, no dots or dashes in
+front, no dots or spaces at the end, in Unicode's form C, and short enough for the suffixes of the
+part and the manifest, cut in front of the extension. URLs may be written with characters beyond
+ASCII, in the path and in the host.
+"""
+
+ENVIRONMENT = """\
+Every option has a variable, named like the option in capitals with underscores behind
+.BR SEGGET_ :
+.B SEGGET_CONNECTIONS=16
+stands for
+.BR "\\-\\-connections 16" .
+For a flag the value is
+.B true
+or
+.BR false ;
+an option that can be repeated takes one value a line. An empty variable counts as none, and other
+variables that begin with
+.B SEGGET_
+are ignored.
+.PP
+What is typed counts more than the environment, the environment more than the configuration file, and
+that more than what is built in. What can be repeated adds up, the file's first. An option also puts
+aside what contradicts it in a place of less weight, as
+.B \\-\\-output
+does with a
+.B directory
+of the configuration file. A flag that is set elsewhere is undone with
+.BR \\-\\-quiet=false .
+.TP
+.B XDG_CONFIG_HOME
+Folder of the configuration file's folder
+.BR segget .
+.TP
+.B NO_COLOR
+No colours in messages, when it is set and not empty.
+.TP
+.BR LC_ALL ", " LC_CTYPE ", " LANG
+Whether the terminal shows characters beyond ASCII.
+.TP
+.B SEGGET_TASK_*
+Set by segget, for the commands of
+.B \\-\\-on\\-complete
+and
+.BR \\-\\-on\\-error :
+.B EVENT
+.RB ( complete
+or
+.BR error ),
+.B STATUS
+(the exit code for this file),
+.B URL
+(without credentials and query),
+.BR PATH ;
+for a complete file
+.BR SIZE ,
+.B CRC32
+and
+.B CHECKSUM
+(what was verified); for one that failed
+.BR KIND ,
+.B MESSAGE
+and
+.B KEPT
+(bytes). No other variable that begins with
+.B SEGGET_
+is passed on.
+"""
+
+FILES = """\
+.TP
+.I ~/.config/segget/config
+The configuration file, in
+.B $XDG_CONFIG_HOME
+where that is set. A line is
+.IR "name = value" ,
+with the long name of an option and no dashes, or the name of a flag alone or with
+.B true
+or
+.BR false .
+.B #
+begins a comment, at the start of a line or behind a space. A value in double quotes keeps spaces and
+.BR # ;
+in it,
+.B \\e\\(dq
+and
+.B \\e\\e
+stand for a quote and a backslash. Without quotes,
+.B ~/
+at the start of a value is the home folder. An unknown name is an error; an option that the command
+at hand does not have is passed over. Keep it to yourself (mode 600) if it holds secrets.
+.TP
+.I NAME.part
+What has arrived, until the file is complete.
+.TP
+.I NAME.segget
+The manifest: what of the part is there, and of which version. It is removed with the last step.
+"""
+
+SIGNALS = """\
+.TP
+.BR SIGINT ", " SIGTERM ", " SIGHUP
+Stop in order: what arrived is recorded, and the same command resumes. A second one ends the process
+at once, as does SIGKILL; then the manifest says what arrived up to a tenth of a second before.
+SIGHUP that was ignored at the start, as nohup(1) does, stays so.
+"""
+
+EXAMPLES = """\
+.EX
+segget https://example.com/big.iso
+segget https://example.com/big.iso \\-o disk.iso \\-x 16 \\-\\-checksum sha\\-256:0332b5fc...
+segget \\-\\-dry\\-run https://example.com/big.iso
+segget \\-\\-auto\\-rename https://example.com/big.iso
+segget \\-\\-on\\-complete \\(aqnotify\\-send "segget is done"\\(aq https://example.com/big.iso
+segget probe https://example.com/big.iso
+.EE
+.PP
+A configuration file:
+.PP
+.EX
+# ~/.config/segget/config
+connections = 16
+directory = ~/Downloads
+header = "Accept\\-Language: en"
+auto\\-rename
+.EE
+"""
+
+
+def run(binary, *arguments):
+    # Neither the user's configuration nor the width of the terminal may show.
+    environment = {"PATH": "/usr/bin:/bin", "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+    result = subprocess.run(
+        [binary, *arguments], check=True, capture_output=True, text=True, env=environment,
+        stdin=subprocess.DEVNULL)
+    return result.stdout
+
+
+def escape(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    text = text.replace("~", "\\(ti").replace("^", "\\(ha").replace('"', "\\(dq")
+    return text.replace("…", "...")
+
+
+def prose(text):
+    """Text with `code` in bold, as lines that no macro can begin."""
+    text = re.sub(r"`([^`]*)`", "\x01\\1\x02", " ".join(text.split()))
+    text = escape(text).replace("\x01", "\\fB").replace("\x02", "\\fR")
+    # A line for each sentence, as man pages want it.
+    lines = re.sub(r"([.;:?]) (?=[A-Z\\])", "\\1\n", text).split("\n")
+    return "\n".join("\\&" + line if line.startswith(".") else line for line in lines)
+
+
+def term(argument):
+    names = []
+    for name in sorted(argument.get("names", []), key=lambda name: name["kind"] != "short"):
+        dashes = "-" if name["kind"] == "short" else "--"
+        names.append("\\fB" + escape(dashes + name["name"]) + "\\fR")
+    text = ", ".join(names)
+    if argument["kind"] == "option":
+        text += " \\fI" + escape(argument["valueName"]) + "\\fR"
+    return text
+
+
+def option(argument):
+    text = prose(argument.get("abstract", ""))
+    values = argument.get("allValues") or argument.get("allValueStrings")
+    facts = []
+    if values and argument["kind"] == "option":
+        facts.append("one of " + ", ".join(f"`{value}`" for value in values))
+    if argument.get("defaultValue") and argument["kind"] == "option":
+        facts.append(f"`{argument['defaultValue']}` by default")
+    if argument["isRepeating"] and "repeat" not in argument.get("abstract", ""):
+        facts.append("may be repeated")
+    if facts:
+        fact = "; ".join(facts)
+        text += "\n" + prose(fact[0].upper() + fact[1:] + ".")
+    if argument.get("discussion"):
+        text += "\n" + prose(argument["discussion"])
+    return f".TP\n{term(argument)}\n{text}\n"
+
+
+def shown(command):
+    arguments = [a for a in command.get("arguments", []) if a["shouldDisplay"]]
+    return [a for a in arguments if a["kind"] != "positional"], [
+        a for a in arguments if a["kind"] == "positional"]
+
+
+def synopsis(command, is_default):
+    _, positionals = shown(command)
+    name = escape(command["commandName"])
+    line = f".B segget \\fR[\\fB{name}\\fR]" if is_default else f".B segget {name}"
+    for argument in positionals:
+        name = "\\fI" + escape(argument["valueName"]) + "\\fR"
+        name += "..." if argument["isRepeating"] else ""
+        line += f" [{name}]" if argument["isOptional"] else f" {name}"
+    return line + " \\fR[\\fIoptions\\fR]"
+
+
+def groups(arguments):
+    result = {}
+    for argument in arguments:
+        result.setdefault(argument.get("sectionTitle", ""), []).append(argument)
+    return result
+
+
+def man(binary):
+    dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
+    version = run(binary, "--version").split()[-1]
+    commands = [
+        c for c in dump["subcommands"] if c["shouldDisplay"] and c["commandName"] != "help"]
+    default = dump["defaultSubcommand"]
+    page = [
+        f'.TH SEGGET 1 "{DATE}" "segget {version}" "User Commands"', ".SH NAME",
+        "segget \\- download files over HTTP(S) in segments; resumable and verified",
+        ".SH SYNOPSIS"]
+    for index, command in enumerate(commands):
+        page += ([".br"] if index else []) + [synopsis(command, command["commandName"] == default)]
+    page += [".br", ".B segget help \\fR[\\fIcommand\\fR] [\\fItopic\\fR]"]
+    page += [".SH DESCRIPTION", INTRO.rstrip(), ".SS Names", NAMES.rstrip()]
+    told = {}
+    for command in commands:
+        name = command["commandName"]
+        page += [f".SH {'OPTIONS' if name == default else 'SEGGET ' + name.upper()}"]
+        page += [prose(command.get("abstract", ""))]
+        if name != default and command.get("discussion"):
+            page += [prose(command["discussion"])]
+        options, positionals = shown(command)
+        for argument in positionals:
+            name_ = "\\fI" + escape(argument["valueName"]) + "\\fR"
+            page += [f".TP\n{name_}\n{prose(argument.get('abstract', ''))}"]
+        same = []
+        for title, arguments in groups(options).items():
+            if title and told.get(title) == arguments:
+                same.append(title)
+                continue
+            told.setdefault(title, arguments)
+            page += [f".SS {escape(title)}"] if title else []
+            page += [option(argument).rstrip() for argument in arguments]
+        if same:
+            page += [".PP", prose(
+                "The options under " + " and ".join(f"`{title}`" for title in same)
+                + f" are those of `segget {default}`.")]
+    page += [".SH EXIT STATUS"]
+    for line in run(binary, "help", "exit-codes").splitlines()[1:]:
+        code, meaning = line.split(maxsplit=1)
+        page += [f".TP\n.B {code}\n{prose(meaning[0].upper() + meaning[1:] + '.')}"]
+    page += [
+        ".SH ENVIRONMENT", ENVIRONMENT.rstrip(), ".SH FILES", FILES.rstrip(), ".SH SIGNALS",
+        SIGNALS.rstrip(), ".SH EXAMPLES", EXAMPLES.rstrip(), ".SH SEE ALSO",
+        ".BR curl (1),", ".BR wget (1),", ".BR aria2c (1)"]
+    return fold("\n".join(page)) + "\n"
+
+
+def fold(page):
+    """Breaks long lines of text; never so that one begins with a macro's dot."""
+    lines, is_example = [], False
+    for line in page.split("\n"):
+        is_example = {".EX": True, ".EE": False}.get(line, is_example)
+        if len(line) <= 80 or line.startswith(".") or is_example:
+            lines.append(line)
+            continue
+        parts = textwrap.wrap(line, 78, break_long_words=False, break_on_hyphens=False)
+        lines += ["\\&" + part if part.startswith(".") else part for part in parts]
+    return "\n".join(lines)
+
+
+# The parser's scripts do not know that `segget OPTION` is short for `segget get OPTION`: in each, the
+# default command is put in where no command was typed. An anchor stands before or behind a piece.
+SHORT = {
+    "bash": [("complete -o filenames -F _segget segget", """\
+# `segget OPTION` is short for `segget DEFAULT OPTION`.
+_segget_short() {
+    case "${COMP_WORDS[1]}" in
+    COMMANDS) ;;
+    *)
+        if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
+            COMP_WORDS=("${COMP_WORDS[0]}" DEFAULT "${COMP_WORDS[@]:1}")
+            COMP_CWORD="$((COMP_CWORD + 1))"
+        fi
+        ;;
+    esac
+    _segget "${@}"
+}
+
+complete -o filenames -F _segget_short segget""")],
+    "zsh": [("""    local -r command_name="${words[1]}"
+""", """\
+    # `segget OPTION` is short for `segget DEFAULT OPTION`.
+    if [[ "${words[2]}" != (COMMANDS) && ( "${CURRENT}" -gt 2 || "${words[2]}" = -* ) ]]; then
+        words=("${words[1]}" DEFAULT "${(@)words[2,-1]}")
+        ((CURRENT++))
+    fi
+
+    local -r command_name="${words[1]}"
+""")],
+    "fish": [("""    set -l unparsed_tokens (__segget_tokens -pc)
+""", """\
+    set -l unparsed_tokens (__segget_tokens -pc)
+    # `segget OPTION` is short for `segget DEFAULT OPTION`.
+    if not string match -qr '^(COMMANDS)$' -- "$unparsed_tokens[2]"
+        if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
+            set unparsed_tokens $unparsed_tokens[1] DEFAULT $unparsed_tokens[2..]
+        end
+    end
+""")],
+}
+
+
+def completion(binary, shell):
+    text = run(binary, "--generate-completion-script", shell)
+    dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
+    commands = "|".join(command["commandName"] for command in dump["subcommands"])
+    for anchor, piece in SHORT[shell]:
+        if text.count(anchor) != 1:
+            sys.exit(f"error: the parser's script for {shell} is another: correct SHORT in {__file__}")
+        piece = piece.replace("DEFAULT", dump["defaultSubcommand"]).replace("COMMANDS", commands)
+        text = text.replace(anchor, piece)
+    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != "--check"]
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    # A relative path would be looked for in PATH.
+    binary = str(pathlib.Path(arguments[0]).resolve())
+    files = {
+        SHARE / "man/segget.1": man(binary),
+        SHARE / "completions/segget.bash": completion(binary, "bash"),
+        SHARE / "completions/_segget": completion(binary, "zsh"),
+        SHARE / "completions/segget.fish": completion(binary, "fish"),
+    }
+    stale = False
+    for path, text in files.items():
+        old = path.read_text() if path.exists() else ""
+        if "--check" not in sys.argv:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        elif old != text:
+            stale = True
+            name = str(path.relative_to(SHARE.parent))
+            lines = difflib.unified_diff(
+                old.splitlines(), text.splitlines(), name, "as it should be", lineterm="", n=0)
+            print("\n".join(list(lines)[:40]))
+    if stale:
+        sys.exit("error: share/ is not current\nhint: run `make docs` and commit the result")
+
+
+main()

@@ -1,0 +1,129 @@
+function __segget_should_offer_completions_for_flags_or_options -a expected_commands
+    set -l non_repeating_flags_or_options $argv[2..]
+    set -l non_repeating_flags_or_options_absent 0
+    set -l positional_index 0
+    set -l commands
+    __segget_parse_tokens
+    test "$commands" = "$expected_commands"; and return $non_repeating_flags_or_options_absent
+end
+
+function __segget_should_offer_completions_for_positional -a expected_commands positional_index_comparison expected_positional_index
+    set -l non_repeating_flags_or_options
+    set -l non_repeating_flags_or_options_absent 0
+    set -l positional_index 0
+    set -l commands
+    __segget_parse_tokens
+    test "$commands" = "$expected_commands" -a \( "$positional_index" "$positional_index_comparison" "$expected_positional_index" \)
+end
+
+function __segget_parse_tokens -S
+    set -l unparsed_tokens (__segget_tokens -pc)
+    # `segget OPTION` is short for `segget get OPTION`.
+    if not string match -qr '^(get|probe|help)$' -- "$unparsed_tokens[2]"
+        if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
+            set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
+        end
+    end
+    switch $unparsed_tokens[1]
+    case 'segget'
+        __segget_parse_subcommand 0 'version' 'h/help'
+        switch $unparsed_tokens[1]
+        case 'get'
+            __segget_parse_subcommand -r 2 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'remote-name' 'auto-rename' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+        case 'probe'
+            __segget_parse_subcommand -r 2 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'config=' 'no-config' 'json' 'version' 'h/help'
+        case 'help'
+            __segget_parse_subcommand -r 1 'version'
+        end
+    end
+end
+
+function __segget_tokens
+    if test (string split -m 1 -f 1 -- . "$FISH_VERSION") -gt 3
+        commandline --tokens-raw $argv
+    else
+        commandline -o $argv
+    end
+end
+
+function __segget_parse_subcommand -S -a positional_count
+    argparse -s r -- $argv
+    set -l option_specs $argv[2..]
+    set -l is_repeating_positional $_flag_r
+    set -el _flag_r
+    set -a commands $unparsed_tokens[1]
+    set positional_index 0
+    while true
+        set -e unparsed_tokens[1]
+        argparse -sn "$commands" $option_specs -- $unparsed_tokens 2> /dev/null
+        set unparsed_tokens $argv
+        set positional_index (math $positional_index + 1)
+        for non_repeating_flag_or_option in $non_repeating_flags_or_options
+            if set -ql "_flag_$(string replace -a - _ -- $non_repeating_flag_or_option)"
+                set non_repeating_flags_or_options_absent 1
+                break
+            end
+        end
+        test (count $unparsed_tokens) -eq 0 -o \( -z "$is_repeating_positional" -a "$positional_index" -gt "$positional_count" \) && break
+    end
+end
+
+function __segget_complete_directories
+    set -l token (commandline -t)
+    string match -- '*/' $token
+    set -l subdirs $token*/
+    printf %s\n $subdirs
+end
+
+function __segget_custom_completion
+    set -x SAP_SHELL fish
+    set -x SAP_SHELL_VERSION $FISH_VERSION
+    set -l tokens (__segget_tokens -p)
+    if test -z "$(__segget_tokens -t)"
+        set -l index (count (__segget_tokens -pc))
+        set tokens $tokens[..$index] \'\' $tokens[(math $index + 1)..]
+    end
+    command $tokens[1] $argv $tokens
+end
+
+complete -c 'segget' -f
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'get' -d 'Download a file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'probe' -d 'Show what the server offers, and how segget would fetch it.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" o output' -l 'output' -s 'o' -d 'Save as this file.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -l 'directory' -s 'd' -d 'Save in this folder, under the name that the server or the URL suggests. (default: the current folder)' -rfa '(__segget_complete_directories)'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Number of connections, 1 to 64.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" checksum' -l 'checksum' -d 'The digest that the file must have.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" no-resume' -l 'no-resume' -d 'Start over instead of resuming an earlier run.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" remote-name' -l 'remote-name' -d 'Name the file by the URL as given, whatever the server suggests and wherever it redirects.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" auto-rename' -l 'auto-rename' -d 'Where the name is taken, use the next free one: `big.1.iso`, `big.2.iso`.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -s 'H' -l 'header' -d 'Send this header too; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" retries' -l 'retries' -d 'Attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" dry-run' -l 'dry-run' -d 'Tell what would be done, and neither fetch nor write anything.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" on-complete' -l 'on-complete' -d 'Run this command when a file is complete.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" on-error' -l 'on-error' -d 'Run this command when a file has failed, in the same way.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" q quiet' -l 'quiet' -s 'q' -d 'Print errors only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" v verbose' -l 'verbose' -s 'v' -d 'Print retries, refused replies and the like too.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" progress' -l 'progress' -d 'Show progress as a bar, as plain lines, or not at all.' -rfka 'auto bar plain none'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" json' -l 'json' -d 'Write one JSON object an event to standard output (see docs/json.md).'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe"' -s 'H' -l 'header' -d 'Send this header too; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" retries' -l 'retries' -d 'Attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" json' -l 'json' -d 'Write the report as one JSON object (see docs/json.md).'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version' -l 'version' -d 'Show the version.'
