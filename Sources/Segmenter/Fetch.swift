@@ -342,9 +342,10 @@ final class Fetch {
     private func measure(_ index: Int, _ now: Double) {
         guard let writer = slots[index].writer else { return }
         let transfer = slots[index].transfer.flatMap(worker.transfer)
-        slots[index].isHeldBack = transfer?.pace.takeHeldBack() ?? false
+        let isHeldBack = transfer?.pace.takeHeldBack() ?? false
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {
+            slots[index].isHeldBack = isHeldBack
             let rate = Double(writer.position - before) / (now - lastTick)
             let old = slots[index].rate
             slots[index].rate = old == 0 ? rate : 0.7 * old + 0.3 * rate

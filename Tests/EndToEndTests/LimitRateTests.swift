@@ -200,11 +200,12 @@ struct LimitRateTests {
 
     /// What slow connections leave of their shares, the others use; and waiting for a share is
     /// neither silence nor a reason to take work away.
-    @Test func slowConnectionsKeepNothingBack() async throws {
+    @Test(arguments: [20_000, 20])
+    func slowConnectionsKeepNothingBack(pace: Double) async throws {
         let stage = try Stage(size: 6_000_000)
         stage.change { offer in
             offer.bend = { request, reply in
-                if request.connection % 4 != 0 { reply.pace = 20_000 }
+                if request.connection % 4 != 0 { reply.pace = pace }
             }
         }
         let session = DownloadSession(rateLimit: 1_500_000)

@@ -19,6 +19,16 @@ struct MinRateTests {
         #expect(try outcome.events().last?.bytesKept ?? 0 > 0)
     }
 
+    /// A limit that nothing comes near is no excuse, nor are pauses between the drops.
+    @Test func aLimitThatDoesNotBindIsNoExcuse() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET" { reply.pace = 20 }
+        }
+        let outcome = try await trial.run(
+            "-x", "2", "--limit-rate", "1M", "--min-rate", "100K", "--min-rate-time", "1")
+        try trial.expectFailure(outcome, code: 69, kind: "too_slow")
+    }
+
     /// What had arrived is not fetched again.
     @Test func theSameCommandResumes() throws {
         let stage = try Stage(size: 4_000_000)

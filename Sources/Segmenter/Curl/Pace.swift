@@ -44,7 +44,8 @@ struct Pace {
         }
         taken += part.granted
         isWaiting = true
-        wasHeldBack = true
+        // Whoever had no share waits for the next turn only; the limit is felt where one ran out.
+        if granted > 0 { wasHeldBack = true }
         return false
     }
 
@@ -62,7 +63,10 @@ struct Pace {
     /// - Returns: Whether the transfer had waited for it, and is to be resumed.
     mutating func grant(_ share: Int64, now: Double) -> Bool {
         (granted, allowance) = (share, share)
-        guard share > 0 else { return false }
+        guard share > 0 else {
+            if isWaiting { wasHeldBack = true }
+            return false
+        }
         servedAt = now
         return wake()
     }
@@ -75,9 +79,10 @@ struct Pace {
         return isWaiting
     }
 
-    /// Whether it has had to wait since this was last asked, or waits now.
+    /// Whether the limit has held it back since this was last asked: a share was used up, or there
+    /// was none for it.
     mutating func takeHeldBack() -> Bool {
         defer { wasHeldBack = false }
-        return wasHeldBack || isWaiting
+        return wasHeldBack
     }
 }

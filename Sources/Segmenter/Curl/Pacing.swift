@@ -46,7 +46,8 @@ struct Pacing {
     /// Distributes what has gathered.
     ///
     /// Whoever waits gets an equal share; whoever does not, twice what it took of the last one, so
-    /// that a connection that its server holds back keeps nothing from others.
+    /// that a connection that its server holds back keeps nothing from others. What nobody asks for
+    /// is lent to all until the next turn, so that a limit that is not reached is not felt.
     ///
     /// - Returns: The transfers to be resumed.
     mutating func distribute(_ transfers: some Sequence<Transfer>, now: Double) -> [Transfer] {
@@ -65,7 +66,9 @@ struct Pacing {
             return FairShare.Claim(
                 group: transfer.owner, demand: min(wish, max(1, transfer.remaining)))
         }
-        let shares = FairShare.divide(bucket.available, among: claims)
+        var shares = FairShare.divide(bucket.available, among: claims)
+        let spare = bucket.available - shares.reduce(0, +)
+        if spare > 0 { shares = shares.map { $0 + spare / Int64(shares.count) } }
         bucket.take(shares.reduce(0, +))
         return zip(paced, shares).filter { $0.pace.grant($1, now: now) }.map(\.0)
     }
