@@ -62,7 +62,7 @@ struct Hooks: Sendable {
             facts["URL"] = DownloadSession.redacted(url)
             facts["PATH"] = file.path
             facts["SIZE"] = "\(file.size)"
-            facts["CRC32"] = Digest(crc32: file.crc32).hex
+            facts["CRC32"] = file.crc32.map { Digest(crc32: $0).hex }
             facts["CHECKSUM"] = file.verified.map(\.description).joined(separator: " ")
         case .failure(let error):
             let diagnostic = Diagnostic(error)
