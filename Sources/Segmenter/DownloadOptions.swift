@@ -20,6 +20,8 @@ public struct DownloadOptions: Sendable {
     public var stallTimeout = 15.0
     /// Attempts without progress before the download fails.
     public var retries = 10
+    /// Further URLs of the same file.
+    public var mirrors: [String] = []
 
     /// Makes the default options.
     public init() {}

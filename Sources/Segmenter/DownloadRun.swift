@@ -14,6 +14,10 @@ struct DownloadRun: Sendable {
     let destination: Destination
     let options: DownloadOptions
     let tell: @Sendable (DownloadEvent) -> Void
+    /// Chooses the name in the folder, from the one that is suggested and the full URL.
+    var naming: @Sendable (Target, String) async throws(DownloadError.Reason) -> String = {
+        target, _ in target.name
+    }
 
     /// Where the file goes.
     struct Target: Sendable {
@@ -93,8 +97,10 @@ struct DownloadRun: Sendable {
         var finding = try await find(probe, byGet: false)
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
-                state.target = Target(
+                var target = Target(
                     folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
+                target.name = try await naming(target, probe.url.text)
+                state.target = target
                 if let file = try await before(state, probe.url, started) { return file }
             }
             finding = try await confirmed(finding, probe, state)

@@ -11,7 +11,8 @@ import Assembler
 /// May be used from any thread or task.
 public final class DownloadSession: Sendable {
     private let loop = TransferLoop()
-    private let running = Monitor<[Int: Download]>([:])
+    private let running = Monitor<[Int: any Stoppable]>([:])
+    private let names = BatchNames()
 
     /// Starts the loop thread.
     public init() {}
@@ -43,6 +44,47 @@ public final class DownloadSession: Sendable {
             let download = Download(events: events, task: task)
             running[number] = download
             return download
+        }
+    }
+
+    /// Begins to fetch a list of files and returns at once; watch the events.
+    ///
+    /// - Parameters:
+    ///   - items: The files, in the order in which they begin.
+    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - failFast: Whether the first failure stops the others.
+    /// - Returns: The batch under way.
+    public func start(
+        _ items: [BatchItem], jobs: Int = 4, failFast: Bool = false
+    ) -> DownloadBatch {
+        start(count: items.count, jobs: jobs, failFast: failFast) { items[$0] }
+    }
+
+    /// Begins to fetch a long list of files, each made when it is needed.
+    ///
+    /// - Parameters:
+    ///   - count: Number of files.
+    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - failFast: Whether the first failure stops the others.
+    ///   - item: Makes the file at a place in the list, from 0; the same one whenever it is asked.
+    /// - Returns: The batch under way.
+    public func start(
+        count: Int, jobs: Int = 4, failFast: Bool = false,
+        item: @escaping @Sendable (Int) -> BatchItem
+    ) -> DownloadBatch {
+        let events = BatchEvents()
+        let run = BatchRun(
+            loop: loop, count: count, jobs: jobs, failFast: failFast, names: names,
+            events: events, item: item)
+        return running.withLock { running in
+            let number = (running.keys.max() ?? 0) + 1
+            let task = Task { [monitor = self.running] in
+                await run()
+                monitor.withLock { $0[number] = nil }
+            }
+            let batch = DownloadBatch(count: count, events: events.stream(), task: task)
+            running[number] = batch
+            return batch
         }
     }
 
@@ -98,9 +140,23 @@ public final class DownloadSession: Sendable {
     public func shutdown() async {
         let downloads = running.withLock { Array($0.values) }
         for download in downloads { download.cancel() }
-        for download in downloads { _ = await download.result }
+        for download in downloads { await download.wait() }
         loop.shutdown()
     }
+}
+
+/// What a session has under way.
+protocol Stoppable: Sendable {
+    /// Stops it in order; returns at once.
+    func cancel()
+    /// Waits for its end.
+    func wait() async
+}
+
+extension DownloadBatch: Stoppable {}
+
+extension Download: Stoppable {
+    func wait() async { _ = await task.value }
 }
 
 /// One download under way.
@@ -112,7 +168,7 @@ public final class Download: Sendable {
     ///
     /// For one reader.
     public let events: AsyncStream<DownloadEvent>
-    private let task: Task<Result<DownloadedFile, DownloadError>, Never>
+    fileprivate let task: Task<Result<DownloadedFile, DownloadError>, Never>
 
     init(
         events: AsyncStream<DownloadEvent>,

@@ -3,16 +3,17 @@ import Assembler
 import Glibc
 import Segmenter
 
-/// `segget get`: fetches one file.
+/// `segget get`: fetches one file, or several.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Download a file.",
+        abstract: "Download files.",
         discussion: """
-            The file is fetched in segments over several connections into `NAME.part`, with a \
+            Each file is fetched in segments over several connections into `NAME.part`, with a \
             manifest `NAME.segget` beside it, and renamed to `NAME` when it is complete and \
             verified. If segget is stopped in between, however that happens, the same command \
-            resumes.
+            resumes. Several files run side by side (`--jobs`), and are numbered where two would \
+            get one name; segget then ends with the code of the worst failure.
             """)
 
     /// How progress is shown.
@@ -20,8 +21,8 @@ struct GetCommand: ParsableCommand {
         case auto, bar, plain, none
     }
 
-    @Argument(help: "What to download: an http or https URL.")
-    var url: String
+    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    var urls: [String] = []
 
     @Option(
         name: .shortAndLong,
@@ -37,7 +38,7 @@ struct GetCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x"), .long],
-        help: ArgumentHelp("Number of connections, 1 to 64.", valueName: "n"))
+        help: ArgumentHelp("Number of connections for each file, 1 to 64.", valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(
@@ -53,6 +54,8 @@ struct GetCommand: ParsableCommand {
 
     @Flag(help: "Start over instead of resuming an earlier run.")
     var noResume = false
+
+    @OptionGroup(title: "Several files") var batch: BatchOptions
 
     @OptionGroup var request: RequestOptions
 
@@ -78,7 +81,8 @@ struct GetCommand: ParsableCommand {
         guard output == nil || directory == nil else {
             throw ValidationError("`--output` and `--directory` cannot be used together")
         }
-        guard output != "", directory != "", !url.isEmpty else {
+        try validateBatch()
+        guard output != "", directory != "", !urls.contains("") else {
             throw ValidationError("an empty URL or path cannot be used")
         }
         guard output != "-" else {
@@ -99,9 +103,10 @@ struct GetCommand: ParsableCommand {
     /// Downloads on other threads while this one, the main thread, waits for signals.
     func run() throws {
         StandardStreams.prepare()
+        guard !isBatch else { return try runBatch() }
         let interrupts = Interrupts()
         let session = DownloadSession()
-        let download = session.start(url, to: destination, options: options)
+        let download = session.start(urls[0], to: destination, options: options)
         let settings = reportSettings(terminal: .standardError)
         Task {
             var report = DownloadReport(settings)

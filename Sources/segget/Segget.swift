@@ -7,8 +7,8 @@ import ArgumentParser
 
     static let configuration = CommandConfiguration(
         commandName: "segget",
-        abstract: "Download a file over HTTP(S) in segments; resumable and verified.",
-        usage: "segget [get] <url> [<options>]\nsegget probe <url> [<options>]",
+        abstract: "Download files over HTTP(S) in segments; resumable and verified.",
+        usage: "segget [get] <url>... [<options>]\nsegget probe <url> [<options>]",
         discussion: """
             `segget URL` is short for `segget get URL`; `segget help get` lists its options.
 

@@ -14,7 +14,8 @@ struct CommandTests {
 
     @Test func aURLAloneMeansGet() throws {
         let command = try get(["http://h/f"])
-        #expect(command.url == "http://h/f")
+        #expect(command.urls == ["http://h/f"])
+        #expect(!command.isBatch)
         #expect(command.destination == .folder("."))
         #expect(command.options.connections == 8)
         #expect(command.options.resume && !command.options.overwrite)
@@ -59,9 +60,14 @@ struct CommandTests {
             (["http://h", "--stall-timeout", "nan"], "0.1 to 86400"),
             (["http://h", "--retries", "1001"], "0 to 1000"),
             (["http://h", "--progress", "fancy"], "'auto', 'bar', 'plain' or 'none'"),
-            (["http://h", "http://u:secret@h"], "one URL at a time; 2"),
+            (["http://h", "http://u:secret@h", "-o", "f"], "`--output` names one file"),
+            (["-i", "list", "-o", "f"], "`--output` names one file"),
+            (["http://h", "http://u:secret@h", "--checksum", "crc32:00000000"], "for one file"),
+            (["http://h", "-j", "0"], "1 to 64"), (["http://h", "-j", "65"], "1 to 64"),
+            (["-i", "-", "-i", "-"], "only once"), (["-i", ""], "name of a file"),
             (["probe", "http://h", "http://u:secret@h"], "one URL at a time; 2"),
             (["probe", "http://h", "-H", "secret"], "no colon"), (["probe"], "Missing expected"),
+            (["-j", "2"], "Missing expected"), (["http://h", ""], "empty URL"),
         ] as [([String], String)])
     func wrongUsageIsRefusedByName(arguments: [String], problem: String) {
         let error = #expect(throws: (any Error).self) { try Segget.parseAsRoot(arguments) }

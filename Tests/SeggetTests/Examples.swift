@@ -39,7 +39,7 @@ enum Examples {
     static let reasons: [DownloadError.Reason] =
         [
             .invalidURL(hostile), .invalidHeader(.badName(hostile)),
-            .certificateFile(path: hostile),
+            .certificateFile(path: hostile), .nameTaken(path: hostile),
             .refused(status: 401), .refused(status: 403), .refused(status: 407),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }

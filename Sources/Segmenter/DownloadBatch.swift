@@ -1,0 +1,202 @@
+import Assembler
+
+/// One file of a batch.
+public struct BatchItem: Sendable {
+    /// An http or https URL.
+    public var url: String
+    /// Where the file goes.
+    public var destination: Destination
+    /// How to fetch it.
+    public var options: DownloadOptions
+
+    /// Makes an item.
+    public init(
+        _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
+    ) {
+        self.url = url
+        self.destination = destination
+        self.options = options
+    }
+}
+
+/// Something that happens to one file of a batch.
+public struct BatchEvent: Sendable {
+    /// What happens.
+    public enum Kind: Sendable {
+        /// The file's turn has come; carries its URL, without credentials and query.
+        case begun(url: String)
+        /// The download tells something.
+        case event(DownloadEvent)
+        /// The file is done, has failed or was stopped.
+        ///
+        /// The last one of the file.
+        case ended(Result<DownloadedFile, DownloadError>)
+    }
+
+    /// Place of the file in the list, from 0.
+    public var index: Int
+    /// What happens.
+    public var kind: Kind
+}
+
+/// A list of files under way, several at a time.
+///
+/// The files begin in the order of the list. One failure does not stop the others, unless that was
+/// asked for. Two files of one folder never get the same name: among those that take the name that
+/// the server or the URL suggests, each later one is numbered (`big.1.iso`), in the order of the
+/// list and so in every run alike. A file that names its path itself fails with
+/// `DownloadError.Reason.nameTaken` if an earlier one has that path.
+public final class DownloadBatch: Sendable {
+    /// Number of files in the list.
+    public let count: Int
+    /// What happens; ends when the batch does.
+    ///
+    /// For one reader, who may be as slow as he likes: beginnings and ends are never lost, progress
+    /// and, after thousands, other events are dropped while many wait.
+    public let events: AsyncStream<BatchEvent>
+    private let task: Task<Void, Never>
+
+    init(count: Int, events: AsyncStream<BatchEvent>, task: Task<Void, Never>) {
+        self.count = count
+        self.events = events
+        self.task = task
+    }
+
+    /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
+    /// does not begin.
+    ///
+    /// Returns at once.
+    public func cancel() { task.cancel() }
+
+    /// Waits until every file that has begun has ended.
+    public func wait() async { await task.value }
+}
+
+/// What a batch works with.
+struct BatchRun: Sendable {
+    let loop: TransferLoop
+    let count: Int
+    let jobs: Int
+    let failFast: Bool
+    let item: @Sendable (Int) -> BatchItem
+    let names: BatchNames
+    let events: BatchEvents
+    private let turns = BatchTurns()
+    /// Which files cannot have the path that they name; looked up once, before the first begins.
+    private let refused = Monitor<Set<Int>>([])
+    /// Whether a manifest, by its generation, was begun for a file of the list.
+    private let owners = Monitor<[String: Bool]>([:])
+
+    init(
+        loop: TransferLoop, count: Int, jobs: Int, failFast: Bool, names: BatchNames,
+        events: BatchEvents, item: @escaping @Sendable (Int) -> BatchItem
+    ) {
+        self.loop = loop
+        self.count = count
+        self.jobs = min(max(1, jobs), 64)
+        self.failFast = failFast
+        self.names = names
+        self.events = events
+        self.item = item
+    }
+
+    func callAsFunction() async {
+        names.begin()
+        await offLoop("names") { takeNamedPaths() }
+        // No more tasks than run at a time, however long the list is.
+        await withTaskGroup(of: Bool.self) { group in
+            var next = 0
+            var isStopping = false
+            while true {
+                while next < count, next < jobs, !Task.isCancelled {
+                    let index = next
+                    group.addTask { await run(index) }
+                    next += 1
+                }
+                guard let isDone = await group.next() else { break }
+                if !isDone, failFast, !isStopping {
+                    isStopping = true
+                    group.cancelAll()
+                }
+                guard !isStopping, !Task.isCancelled, next >= jobs, next < count else { continue }
+                let index = next
+                group.addTask { await run(index) }
+                next += 1
+            }
+        }
+        names.end()
+        events.finish()
+    }
+
+    /// Gives the files that name their path what they name, before any file takes a suggested name.
+    private func takeNamedPaths() {
+        for index in 0..<count {
+            guard case .file(let path) = item(index).destination else { continue }
+            if !names.take(DownloadRun.split(path)) {
+                refused.withLock { _ = $0.insert(index) }
+            }
+        }
+    }
+
+    /// Runs one file to its end.
+    ///
+    /// - Returns: Whether it is done.
+    private func run(_ index: Int) async -> Bool {
+        let item = item(index)
+        let url = WebURL(item.url)?.redacted ?? ""
+        events.offer(BatchEvent(index: index, kind: .begun(url: url)))
+        let result = await fetch(item, index, url)
+        turns.settle(index)
+        events.offer(BatchEvent(index: index, kind: .ended(result)))
+        if case .success = result { return true }
+        return false
+    }
+
+    private func fetch(
+        _ item: BatchItem, _ index: Int, _ url: String
+    ) async -> Result<DownloadedFile, DownloadError> {
+        if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
+            return .failure(
+                DownloadError(reason: .nameTaken(path: path), url: url, path: path, bytesKept: 0))
+        }
+        if case .file = item.destination { turns.settle(index) }
+        var run = DownloadRun(
+            loop: loop, urlText: item.url, destination: item.destination, options: item.options
+        ) { event in
+            // Nobody waits for the name of a file whose server does not answer.
+            if case .notice(.retrying) = event { turns.settle(index) }
+            events.offer(BatchEvent(index: index, kind: .event(event)))
+        }
+        run.naming = { target, url throws(DownloadError.Reason) in
+            try await name(target, url, index)
+        }
+        return await run()
+    }
+
+    /// The name for a file, when its turn has come.
+    private func name(
+        _ target: DownloadRun.Target, _ url: String, _ index: Int
+    ) async throws(DownloadError.Reason) -> String {
+        await turns.wait(index)
+        guard !Task.isCancelled else { throw .cancelled }
+        do throws(AssemblyError) {
+            let name = try await offLoop("names") { () throws(AssemblyError) in
+                try names.claim(target, url: url, isAnothers: isOneOfOurs)
+            }
+            turns.settle(index)
+            return name
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
+    /// Whether a manifest was begun for a file of the list.
+    private func isOneOfOurs(_ header: Manifest.Header) -> Bool {
+        if let known = owners.withLock({ $0[header.generation] }) { return known }
+        let found = (0..<count).contains { index in
+            WebURL(item(index).url).map { header.isFor(fullURL: $0.text) } ?? false
+        }
+        owners.withLock { $0[header.generation] = found }
+        return found
+    }
+}
