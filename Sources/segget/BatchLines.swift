@@ -41,8 +41,8 @@ struct BatchLines {
     func block(columns: Int, rows: Int) -> [String] {
         let shown = lanes.sorted { $0.key < $1.key }.prefix(max(0, rows - 1)).map(\.value)
         let widest = shown.map { PrintableText.width(PrintableText.escape($0.name)) }.max() ?? 0
-        // A third for the names, all else for what changes.
-        let names = min(widest, max(8, min(32, columns / 3)))
+        // A third for the names, all else for what changes; the percentage in any case.
+        let names = min(widest, max(8, min(32, columns / 3)), max(0, columns - 6))
         return shown.map { line($0, names: names, columns: columns) } + [total(columns: columns)]
     }
 
@@ -50,24 +50,24 @@ struct BatchLines {
     var plain: String { facts.joined(separator: ", ") }
 
     private func line(_ lane: Lane, names: Int, columns: Int) -> String {
-        guard columns >= names else {
-            return PrintableText.fit(lane.name, columns: max(0, columns), unicode: unicode)
-        }
         let label = PrintableText.fit(lane.name, columns: names, unicode: unicode)
         let padding = String(repeating: " ", count: max(0, names - PrintableText.width(label)))
-        let rest = columns - names - 2
+        let rest = columns - (names > 0 ? names + 2 : 0)
         let text =
             lane.progress.map {
                 ProgressLine(progress: $0, name: "", unicode: unicode).text(width: rest)
             } ?? (rest >= 11 ? " connecting" : "")
-        return text.isEmpty ? label : "\(label)\(padding)  \(text)"
+        guard !text.isEmpty else { return label }
+        return names > 0 ? "\(label)\(padding)  \(text)" : text
     }
 
     /// As many of the facts as fit; the first that does not ends the line.
     private func total(columns: Int) -> String {
-        var text = ""
+        let shortest = "\(done)/\(count)"
+        var text = shortest.count <= columns ? shortest : ""
+        var longer = ""
         for fact in facts {
-            let longer = text.isEmpty ? fact : "\(text), \(fact)"
+            longer += (longer.isEmpty ? "" : ", ") + fact
             guard longer.count <= columns else { break }
             text = longer
         }

@@ -49,7 +49,7 @@ struct BatchReport {
             reports[index]?.handle(event)
         case .ended(let result):
             let received = view.end(index, isDone: (try? result.get()) != nil)
-            summary.add(result, received: received, signal: signal)
+            summary.add(result, of: index, received: received, signal: signal)
             _ = reports[index]?.finish(result, signal: signal)
             reports[index] = nil
         }

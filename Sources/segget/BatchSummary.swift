@@ -8,10 +8,10 @@ struct BatchSummary {
     let count: Int
     /// Files that are there.
     private(set) var done = 0
-    /// What went wrong with each file that failed.
-    private(set) var failures: [String] = []
-    /// What is kept of each file that was stopped.
-    private(set) var stopped: [String] = []
+    /// What went wrong with each file that failed, by its place in the list.
+    private(set) var failures: [Int: String] = [:]
+    /// What is kept of each file that was stopped, by its place in the list.
+    private(set) var stopped: [Int: String] = [:]
     /// Bytes that came over the network.
     private(set) var received: Int64 = 0
     private var worst = ExitStatus.done
@@ -23,7 +23,8 @@ struct BatchSummary {
 
     /// Takes the end of a file; `received` is what its last progress told, in bytes.
     mutating func add(
-        _ result: Result<DownloadedFile, DownloadError>, received: Int64, signal: Int32?
+        _ result: Result<DownloadedFile, DownloadError>, of index: Int, received: Int64,
+        signal: Int32?
     ) {
         switch result {
         case .success(let file):
@@ -34,10 +35,10 @@ struct BatchSummary {
             let diagnostic = Diagnostic(error, signal: signal)
             worst = worst.worse(diagnostic.status)
             if error.reason == .cancelled {
-                stopped.append(
-                    "\(Diagnostic.quote(error.url)), kept: \(diagnostic.kept ?? "nothing")")
+                let kept = diagnostic.kept ?? "nothing"
+                stopped[index] = "\(Diagnostic.quote(error.url)), kept: \(kept)"
             } else {
-                failures.append(diagnostic.message)
+                failures[index] = diagnostic.message
             }
         }
     }
@@ -62,7 +63,11 @@ struct BatchSummary {
         return [
             "\(counts.joined(separator: ", ")); \(Units.size(received)) in "
                 + "\(Units.elapsed(seconds)), \(Units.speed(rate))"
-        ] + failures.map { "  failed: \($0)" } + stopped.map { "  stopped: \($0)" }
+        ] + Self.inOrder(failures, "failed") + Self.inOrder(stopped, "stopped")
+    }
+
+    private static func inOrder(_ files: [Int: String], _ what: String) -> [String] {
+        files.sorted { $0.key < $1.key }.map { "  \(what): \($0.value)" }
     }
 
     /// What is said when files were stopped; nothing otherwise.

@@ -48,14 +48,16 @@ final class BatchView {
 
     /// Prints a line for good, above the lines of the files.
     func print(_ message: Message) {
-        let block = isDrawn ? drawing() : ""
-        let erase = isDrawn ? "\r\u{1b}[J" : ""
-        write(erase + message.line(colour: terminal.colour) + "\n" + block)
+        let line = message.line(colour: terminal.colour)
+        // It overwrites the block, which is then drawn again below it, all in one write.
+        write(isDrawn ? "\r\(line)\u{1b}[K\n\(drawing())" : line + "\n")
     }
 
     /// Takes the lines of the files away, for good.
     func clear() {
-        if isDrawn { write("\r\u{1b}[J") }
+        // Not from the very first character: where that is the screen's, tmux takes it for the
+        // clearing of the screen, and keeps a copy in its history.
+        if isDrawn { write("\r \u{1b}[J\r") }
         isDrawn = false
     }
 
