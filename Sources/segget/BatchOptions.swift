@@ -17,7 +17,9 @@ struct BatchOptions: ParsableArguments {
             valueName: "file"))
     var inputFile: [String] = []
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Files at a time, 1 to 64.", valueName: "n"))
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp("Files at a time, 1 to 64.", valueName: "n"))
     var jobs = 4
 
     @Flag(help: "Stop all files when one has failed; what arrived of them is kept.")

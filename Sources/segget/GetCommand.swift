@@ -37,7 +37,7 @@ struct GetCommand: ParsableCommand {
     var directory: String?
 
     @Option(
-        name: [.customShort("x"), .long],
+        name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp("Number of connections for each file, 1 to 64.", valueName: "n"))
     var connections = DownloadOptions().connections
 

@@ -41,6 +41,16 @@ struct CommandTests {
         #expect(options.retries == 0)
     }
 
+    @Test func severalURLsMakeABatch() throws {
+        let command = try get(["http://h/a", "http://h/b", "-x3", "-j12", "--fail-fast"])
+        #expect(command.urls == ["http://h/a", "http://h/b"])
+        #expect(command.isBatch)
+        #expect(command.batch.jobs == 12 && command.batch.failFast)
+        #expect(command.options.connections == 3)
+        #expect(try get(["-i", "list", "-i", "-"]).batch.inputFile == ["list", "-"])
+        #expect(try get(["-i", "list"]).isBatch)
+    }
+
     @Test(
         arguments: [
             ([], "Missing expected argument"), (["http://h", "-o", "a", "-d", "b"], "together"),
