@@ -45,7 +45,8 @@ public struct BatchEvent: Sendable {
 /// asked for. Two files of one folder never get the same name: among those that take the name that
 /// the server or the URL suggests, each later one is numbered (`big.1.iso`), in the order of the
 /// list and so in every run alike. A file that names its path itself fails with
-/// `DownloadError.Reason.nameTaken` if an earlier one has that path.
+/// `DownloadError.Reason.nameTaken` if an earlier one has that path. Batches of one session that run
+/// at the same time share the names; single downloads have no part in this.
 public final class DownloadBatch: Sendable {
     /// Number of files in the list.
     public let count: Int
@@ -156,6 +157,7 @@ struct BatchRun: Sendable {
         _ item: BatchItem, _ index: Int, _ url: String
     ) async -> Result<DownloadedFile, DownloadError> {
         if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
+            let path = DownloadRun.split(path).path
             return .failure(
                 DownloadError(reason: .nameTaken(path: path), url: url, path: path, bytesKept: 0))
         }

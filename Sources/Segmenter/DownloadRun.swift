@@ -23,6 +23,9 @@ struct DownloadRun: Sendable {
     struct Target: Sendable {
         var folder: String
         var name: String
+
+        /// The path, for messages.
+        var path: String { folder == "." ? name : "\(folder)/\(name)" }
     }
 
     /// What changes from one attempt to the next.
@@ -46,7 +49,7 @@ struct DownloadRun: Sendable {
             tell(.finished(file))
             return .success(file)
         } catch {
-            let path = state.target.map { $0.folder == "." ? $0.name : "\($0.folder)/\($0.name)" }
+            let path = state.target?.path
             if state.kept == 0, let target = state.target {
                 state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
             }

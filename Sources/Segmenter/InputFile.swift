@@ -147,9 +147,12 @@ extension InputFile.Item {
             _ = InputOption.table[setting.name]?.apply(&target, setting.value)
         }
         target.options.mirrors += urls.dropFirst()
+        // A name such as `-` is to mean nothing but itself.
         let destination: Destination =
             if let name = target.name {
-                .file(target.folder == "." ? name : "\(target.folder)/\(name)")
+                .file(
+                    target.folder == "." && !name.hasPrefix("-")
+                        ? name : "\(target.folder)/\(name)")
             } else {
                 .folder(target.folder)
             }

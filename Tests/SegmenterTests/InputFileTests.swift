@@ -46,7 +46,8 @@ struct InputFileTests {
         arguments: [
             ([], .folder("here")), (["out=x"], .file("here/x")), (["dir=d"], .folder("d")),
             (["dir=d", "out=x"], .file("d/x")), (["out=a/x", "dir=/d/"], .file("/d//a/x")),
-            (["dir=.", "out=x"], .file("x")), (["out=x", "out=y"], .file("here/y")),
+            (["dir=.", "out=x"], .file("x")), (["dir=.", "out=-"], .file("./-")),
+            (["out=x", "out=y"], .file("here/y")),
         ] as [([String], Destination)])
     func outAndDirSayWhereTo(settings: [String], destination: Destination) throws {
         let text = (["http://h/f"] + settings.map { "\t\($0)" }).joined(separator: "\n")
@@ -129,6 +130,22 @@ struct InputFileTests {
             try InputFile(reading: text)
         }
         #expect(problem == InputFile.Problem(line: 3, kind: .notUTF8))
+    }
+
+    /// Whatever the bytes are, they are read or refused.
+    @Test func anyBytesAreReadOrRefused() {
+        let pieces: [[UInt8]] = [
+            Array("http://h/a".utf8), Array("\n".utf8), Array("\r\n".utf8), Array(" ".utf8),
+            Array("\t".utf8), Array("#".utf8), Array("out=x".utf8), Array("=".utf8), [0xff], [0],
+            [0xef, 0xbb, 0xbf], Array("e\u{301}".utf8), Array("\u{2028}".utf8),
+        ]
+        for _ in 0..<5000 {
+            let bytes = (0..<Int.random(in: 0...12)).flatMap { _ in pieces.randomElement() ?? [] }
+            guard let list = try? InputFile(reading: bytes) else { continue }
+            let lines = bytes.split(separator: UInt8(ascii: "\n"))
+            #expect(list.items.count <= lines.count)
+            #expect(list.items.allSatisfy { !$0.urls.isEmpty && !$0.urls.contains("") })
+        }
     }
 
     @Test func everyOptionSaysWhatItTakes() {
