@@ -21,6 +21,9 @@ package final class Folder: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Calls `body` with the open folder's descriptor.
+    func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result { body(descriptor) }
+
     /// The path of a file in it, for messages and results.
     package func path(of name: String) -> String {
         Assembly.path(of: name, in: path)

@@ -16,6 +16,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case certificateFile(path: String)
         /// The file on the disk could not be made, written or published.
         case assembly(AssemblyError)
+        /// An earlier file of the same batch goes to this path.
+        case nameTaken(path: String)
         /// The request failed for good: a status, the network or its retries are used up.
         case transfer(TransferFailure, attempts: Int)
         /// The server refused access (401, 403).

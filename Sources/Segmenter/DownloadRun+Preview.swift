@@ -11,21 +11,29 @@ extension DownloadRun {
             ? FileName.suggested(disposition: nil, url: probe.url) : finding.file.suggestedName
     }
 
-    /// The first of the target's numbered names that is free, or that an earlier run of the same
-    /// URL has begun.
-    func numbered(
+    /// The target with its final name.
+    ///
+    /// That is, where it was asked for, the first of the numbered names that is free, or that an
+    /// earlier run of the same URL has begun; of several files each one has a name of its own.
+    func named(
         _ state: State, _ url: WebURL
     ) async throws(DownloadError.Reason) -> Target? {
-        guard let target = state.target, options.naming.numbersTaken else { return state.target }
+        guard var target = state.target else { return nil }
         let urls = ([url] + options.mirrors.compactMap { WebURL($0) }).map(\.text)
+        if let naming {
+            target.name = try await naming(target, urls)
+            return target
+        }
+        guard options.naming.numbersTaken else { return target }
+        let wanted = target
         return try await onDisk { () throws(AssemblyError) -> Target? in
             for number in 0...Self.highestNumber {
-                let name = FileName.numbered(target.name, number)
-                if try Assembly.isFree(name, folder: target.folder, urls: urls) {
-                    return Target(folder: target.folder, name: name)
+                let name = FileName.numbered(wanted.name, number)
+                if try Assembly.isFree(name, folder: wanted.folder, urls: urls) {
+                    return Target(folder: wanted.folder, name: name)
                 }
             }
-            throw .destinationExists(path: Assembly.path(of: target.name, in: target.folder))
+            throw .destinationExists(path: Assembly.path(of: wanted.name, in: wanted.folder))
         }
     }
 
@@ -71,7 +79,7 @@ extension DownloadRun {
                 connections: finding.file.plan == .segments ? connections : 1)
         }
         if !isNameFinal {
-            state.target = try await numbered(state, probe.url)
+            state.target = try await named(state, probe.url)
             if let end = try await previewEnd(state, probe.url) { return end }
         }
         finding = try await confirmed(finding, lead.probe, state)

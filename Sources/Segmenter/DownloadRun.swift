@@ -16,6 +16,9 @@ struct DownloadRun: Sendable {
     let tell: @Sendable (DownloadEvent) -> Void
     /// Whether a file is repaired: only what its manifest vouches for is completed.
     var isRepair = false
+    /// Chooses the name in the folder, from the one that is suggested and the full URLs; `nil` for
+    /// a download that is by itself.
+    var naming: (@Sendable (Target, [String]) async throws(DownloadError.Reason) -> String)?
 
     /// Where the file goes.
     struct Target: Sendable {
@@ -129,7 +132,7 @@ struct DownloadRun: Sendable {
                     folder: folder.isEmpty ? "." : folder, name: name(lead.finding, probe))
             }
             if !isNameFinal {
-                state.target = try await numbered(state, probe.url)
+                state.target = try await named(state, probe.url)
                 if let file = try await before(&state, probe.url, started) { return file }
             }
             if let file = try await settle(&lead.finding, lead.probe, &state, started) {

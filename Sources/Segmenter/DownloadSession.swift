@@ -11,7 +11,8 @@ import Assembler
 /// May be used from any thread or task.
 public final class DownloadSession: Sendable {
     let loop = TransferLoop()
-    let running = Monitor<[Int: Download]>([:])
+    let running = Monitor<[Int: any Stoppable]>([:])
+    let names = BatchNames()
 
     /// Starts the loop thread.
     ///
@@ -55,6 +56,46 @@ public final class DownloadSession: Sendable {
             let download = Download(events: events, task: task) { continuation.yield($0) }
             running[number] = download
             return download
+        }
+    }
+
+    /// Begins to fetch a list of files and returns at once; watch the events.
+    ///
+    /// - Parameters:
+    ///   - items: The files, in the order in which they begin.
+    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - failFast: Whether the first failure stops the others.
+    /// - Returns: The batch under way.
+    public func start(
+        _ items: [BatchItem], jobs: Int = 4, failFast: Bool = false
+    ) -> DownloadBatch {
+        start(count: items.count, jobs: jobs, failFast: failFast) { items[$0] }
+    }
+
+    /// Begins to fetch a long list of files, each made when it is needed.
+    ///
+    /// - Parameters:
+    ///   - count: Number of files.
+    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - failFast: Whether the first failure stops the others.
+    ///   - item: Makes the file at a place in the list, from 0; the same one whenever it is asked.
+    /// - Returns: The batch under way.
+    public func start(
+        count: Int, jobs: Int = 4, failFast: Bool = false,
+        item: @escaping @Sendable (Int) -> BatchItem
+    ) -> DownloadBatch {
+        let run = BatchRun(
+            loop: loop, count: count, jobs: jobs, failFast: failFast, names: names,
+            events: BatchEvents(), item: item)
+        return running.withLock { running in
+            let number = (running.keys.max() ?? 0) + 1
+            let task = Task { [monitor = self.running] in
+                await run()
+                monitor.withLock { $0[number] = nil }
+            }
+            let batch = DownloadBatch(run, task: task)
+            running[number] = batch
+            return batch
         }
     }
 
@@ -121,15 +162,52 @@ public final class DownloadSession: Sendable {
         return try await run.preview().get()
     }
 
+    /// Tells what the files of a list would come to, and writes nothing.
+    ///
+    /// - Parameters:
+    ///   - count: Number of files.
+    ///   - item: Makes the file at a place in the list, from 0.
+    /// - Returns: What would be done with each file, in order.
+    public func preview(
+        count: Int, item: @escaping @Sendable (Int) -> BatchItem
+    ) -> AsyncStream<(index: Int, result: Result<DownloadPreview, DownloadError>)> {
+        let run = BatchRun(
+            loop: loop, count: count, jobs: 1, failFast: false, names: names,
+            events: BatchEvents(), item: item)
+        return AsyncStream { continuation in
+            let task = Task {
+                await run.preview { continuation.yield(($0, $1)) }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
     /// Stops every download in order, and the loop thread.
     ///
     /// What is started afterwards is cancelled at once.
     public func shutdown() async {
         let downloads = running.withLock { Array($0.values) }
         for download in downloads { download.cancel() }
-        for download in downloads { _ = await download.result }
+        for download in downloads { await download.wait() }
         loop.shutdown()
     }
+}
+
+/// What a session has under way.
+protocol Stoppable: Sendable {
+    /// Stops it in order; returns at once.
+    func cancel()
+    /// Waits for its end.
+    func wait() async
+    /// Adds an event of the whole session's to its own.
+    var tell: @Sendable (DownloadEvent) -> Void { get }
+}
+
+extension DownloadBatch: Stoppable {}
+
+extension Download: Stoppable {
+    func wait() async { _ = await task.value }
 }
 
 /// One download under way.
@@ -141,7 +219,7 @@ public final class Download: Sendable {
     ///
     /// For one reader.
     public let events: AsyncStream<DownloadEvent>
-    private let task: Task<Result<DownloadedFile, DownloadError>, Never>
+    fileprivate let task: Task<Result<DownloadedFile, DownloadError>, Never>
     /// Adds an event of the whole session's to this download's.
     let tell: @Sendable (DownloadEvent) -> Void
 

@@ -91,7 +91,7 @@ enum FileName {
     }
 
     /// As many whole characters as fit; of a first one that does not, as many scalars.
-    private static func prefix(of text: Substring, bytes: Int) -> Substring {
+    static func prefix(of text: Substring, bytes: Int) -> Substring {
         var characters = text
         while characters.utf8.count > bytes { characters.removeLast() }
         guard characters.isEmpty else { return characters }

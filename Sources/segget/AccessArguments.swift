@@ -129,6 +129,11 @@ struct AccessArguments: ParsableArguments {
     @Option(help: ArgumentHelp("Lowest version of TLS to accept: 1.2 or 1.3.", valueName: "v"))
     var tlsMin = TLSVersion.tls12
 
+    /// Whether a secret comes from standard input.
+    var readsStandardInput: Bool {
+        [passwordFd, bearerFd, clientKeyPasswordFd].contains(STDIN_FILENO)
+    }
+
     func validate() throws {
         guard !ipv4 || !ipv6 else {
             throw ValidationError("`--ipv4` and `--ipv6` cannot be used together")

@@ -53,6 +53,12 @@ struct Diagnostic {
                     .usage, "invalid_access", Self.describe(problem), hint: Self.hint(problem))
             case .assembly(let failure):
                 Self(failure, again: again)
+            case .nameTaken(let path):
+                Self(
+                    .cannotCreate, "name_taken",
+                    "an earlier file of this run is saved as \(Self.quote(path)), so \(url) was not "
+                        + "fetched",
+                    hint: "give it another name with `out=`")
             case .transfer(let failure, let attempts):
                 Self(failure, attempts: attempts, url: url, again: again)
             case .refused(let code):
@@ -116,11 +122,13 @@ struct Diagnostic {
         self.hint = hint
     }
 
-    private static func cause(_ signal: Int32) -> String {
+    private static func cause(_ signal: Int32) -> String { " by \(name(ofSignal: signal))" }
+
+    static func name(ofSignal signal: Int32) -> String {
         switch signal {
-        case SIGINT: " by SIGINT"
-        case SIGTERM: " by SIGTERM"
-        default: " by SIGHUP"
+        case SIGINT: "SIGINT"
+        case SIGTERM: "SIGTERM"
+        default: "SIGHUP"
         }
     }
 
@@ -206,7 +214,7 @@ extension Diagnostic {
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .invalidHeader, .certificateFile, .access, .unrepairable,
+        case .invalidURL, .invalidHeader, .certificateFile, .access, .unrepairable, .nameTaken,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil

@@ -20,11 +20,10 @@ struct DownloadReport {
     }
 
     private let settings: Settings
-    private let view: ProgressView
-    private let writeJSON: (String) -> Bool
-    private let clock = ContinuousClock()
-    private let begun: ContinuousClock.Instant
-    private var jsonIsOpen: Bool
+    private let view: any ProgressDisplay
+    private let output: JSONOutput
+    /// Which of several files it is, from 1; `nil` for the only one.
+    private let file: Int?
     private var lastTick: Int64 = -1
     private var lastPhase: DownloadProgress.Phase?
     private var name = ""
@@ -43,10 +42,21 @@ struct DownloadReport {
     init(_ settings: Settings, view: ProgressView, writeJSON: @escaping (String) -> Bool) {
         self.settings = settings
         self.view = view
-        self.writeJSON = writeJSON
-        jsonIsOpen = settings.json
-        begun = clock.now
+        file = nil
+        output = JSONOutput(isOpen: settings.json, write: writeJSON)
         emit("run", JSONEvents.Run(at: Date()))
+    }
+
+    /// Reports one of several files; `name` is shown until a better one is known.
+    init(
+        _ settings: Settings, view: any ProgressDisplay, output: JSONOutput, file: Int,
+        name: String
+    ) {
+        self.settings = settings
+        self.view = view
+        self.output = output
+        self.file = file
+        self.name = name
     }
 
     /// Reports an event; the end is left to ``finish(_:signal:)``.
@@ -82,7 +92,10 @@ struct DownloadReport {
         case .failure(let error):
             let diagnostic = Diagnostic(error, signal: signal)
             emit("error", JSONEvents.Failure(error, diagnostic))
-            for message in diagnostic.messages { view.print(message) }
+            // That several files were stopped is said once, at the end.
+            if file == nil || diagnostic.kind != "cancelled" {
+                for message in diagnostic.messages { view.print(message) }
+            }
             return diagnostic.status
         }
     }
@@ -126,15 +139,11 @@ struct DownloadReport {
 
     private func say(_ label: Message.Label, _ text: String) {
         guard settings.detail != .errors else { return }
-        view.print(Message(label, text))
+        let subject = file == nil || label != .note ? "" : "\(Diagnostic.quote(name)): "
+        view.print(Message(label, subject + text))
     }
 
-    private mutating func emit(_ event: String, _ payload: some Encodable) {
-        guard jsonIsOpen else { return }
-        let elapsed = begun.duration(to: clock.now) / .seconds(1)
-        let line = JSONLine(event: event, time: elapsed, payload: payload)
-        guard let text = JSONText.line(line) else { return }
-        // Whoever read it has gone; the download goes on.
-        jsonIsOpen = writeJSON(text + "\n")
+    private func emit(_ event: String, _ payload: some Encodable) {
+        output.emit(event, payload, file: file)
     }
 }

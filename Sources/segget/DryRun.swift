@@ -2,30 +2,33 @@ import Assembler
 import Glibc
 import Segmenter
 
-/// `--dry-run`: tells what a download would do.
+/// `--dry-run`: tells what downloads would do.
 struct DryRun: Sendable {
-    let url: String
-    let destination: Destination
-    let options: DownloadOptions
+    let files: FileList
     let json: Bool
 
     /// Asks on other threads while this one, the main thread, waits for signals.
     func run(_ session: DownloadSession, _ interrupts: Interrupts) -> Never {
         Task {
-            let status: ExitStatus
-            do throws(DownloadError) {
-                status = show(try await session.preview(url, to: destination, options: options))
-            } catch {
-                status = ProbeCommand.show(error, json: json)
+            var worst = ExitStatus.done
+            for await (index, result) in session.preview(count: files.count, item: files.item) {
+                let status: ExitStatus
+                switch result {
+                case .success(let preview):
+                    if index > 0, !json { StandardStreams.write("\n", to: STDOUT_FILENO) }
+                    status = show(preview, files.item(index).options)
+                case .failure(let error): status = ProbeCommand.show(error, json: json)
+                }
+                worst = worst.worse(status)
             }
             await session.shutdown()
-            Glibc.exit(status.rawValue)
+            Glibc.exit(worst.rawValue)
         }
         // There is nothing to put in order.
         interrupts.wait { false }
     }
 
-    private func show(_ preview: DownloadPreview) -> ExitStatus {
+    private func show(_ preview: DownloadPreview, _ options: DownloadOptions) -> ExitStatus {
         let report = PreviewReport(preview)
         let lines =
             json ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections)

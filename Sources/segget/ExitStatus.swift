@@ -43,6 +43,19 @@ enum ExitStatus: Int32, CaseIterable {
             }
     }
 
+    /// All codes, the worst first: what a run of several files ends with.
+    ///
+    /// Wrong data comes before no data, what this machine lacks before what a server does.
+    static let worstFirst: [ExitStatus] = [
+        .checksumMismatch, .remoteChanged, .disk, .cannotCreate, .refused, .unavailable, .usage,
+        .interrupted, .terminated, .stopped, .readerGone, .done,
+    ]
+
+    /// The worse of two codes.
+    func worse(_ other: ExitStatus) -> ExitStatus {
+        Self.worstFirst.first { $0 == self || $0 == other } ?? self
+    }
+
     /// The table as help text.
     static var help: String {
         allCases.map { status in

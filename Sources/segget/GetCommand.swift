@@ -3,16 +3,17 @@ import Assembler
 import Glibc
 import Segmenter
 
-/// `segget get`: fetches one file.
+/// `segget get`: fetches one file, or several.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Download a file.",
+        abstract: "Download files.",
         discussion: """
-            The file is fetched in segments over several connections into `NAME.part`, with a \
+            Each file is fetched in segments over several connections into `NAME.part`, with a \
             manifest `NAME.segget` beside it, and renamed to `NAME` when it is complete and \
             verified. If segget is stopped in between, however that happens, the same command \
-            resumes.
+            resumes. Several files run side by side (`--jobs`), and are numbered where two would \
+            get one name; segget then ends with the code of the worst failure.
             """)
 
     /// How progress is shown.
@@ -32,8 +33,8 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    @Argument(help: "What to download: an http or https URL.")
-    var url: String
+    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    var urls: [String] = []
 
     @Option(
         name: [.long, .customShort("o", allowingJoined: true)],
@@ -52,7 +53,7 @@ struct GetCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
-        help: ArgumentHelp("Number of connections, 1 to 64.", valueName: "n"))
+        help: ArgumentHelp("Number of connections for each file, 1 to 64.", valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(
@@ -71,21 +72,16 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
-    @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
-
     @OptionGroup(title: "Names") var names: NamingOptionGroup
-
-    @OptionGroup(title: "Network") var request: RequestOptions
-
-    @OptionGroup(title: "Scripts") var scripts: ScriptOptions
-
-    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
-
-    @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
-
-    @OptionGroup(title: "Access options") var access: AccessArguments
-    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Several files") var batch: BatchOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
+    @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Network") var request: RequestOptions
+    @OptionGroup(title: "Access") var access: AccessArguments
+    @OptionGroup(title: "Scripts") var scripts: ScriptOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
 
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
@@ -109,7 +105,8 @@ struct GetCommand: ParsableCommand {
         guard output == nil || directory == nil else {
             throw ValidationError("`--output` and `--directory` cannot be used together")
         }
-        guard output != "", directory != "", !url.isEmpty else {
+        try validateBatch()
+        guard output != "", directory != "", !urls.contains("") else {
             throw ValidationError("an empty URL or path cannot be used")
         }
         guard output != "-" || !json else {
@@ -135,16 +132,26 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
+        let items = try isBatch ? readItems() : nil
         var options = options
         options.access = try access.read()
-        access.hideSecrets(headers: request.header, urls: [url])
+        access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         let interrupts = Interrupts()
         let session = DownloadSession(rateLimit: limits.limitRate)
-        if scripts.dryRun {
-            DryRun(url: url, destination: destination, options: options, json: json)
-                .run(session, interrupts)
-        }
         let hooks = try scripts.hooks
+        if let items {
+            let (options, folder) = (options, directory ?? ".")
+            let list = FileList(count: items.count) {
+                items[$0].batchItem(options: options, folder: folder)
+            }
+            if scripts.dryRun { DryRun(files: list, json: json).run(session, interrupts) }
+            runBatch(list, session, interrupts, hooks)
+        }
+        let (url, destination) = (urls[0], destination)
+        if scripts.dryRun {
+            let item = BatchItem(url, to: destination, options: options)
+            DryRun(files: FileList(count: 1) { _ in item }, json: json).run(session, interrupts)
+        }
         let download = session.start(url, to: destination, options: options)
         let settings = reportSettings(terminal: .standardError)
         Task {

@@ -11,8 +11,29 @@ enum JSONEvents {
         var format = 1
         var version = Segget.version
         var clock: String
+        var files: Int?
 
-        init(at now: Date) { clock = now.formatted(.iso8601) }
+        init(at now: Date, files: Int? = nil) {
+            clock = now.formatted(.iso8601)
+            self.files = files
+        }
+    }
+
+    /// The turn of one of several files has come.
+    struct Begun: Encodable {
+        var url: String
+    }
+
+    /// All of several files have ended.
+    struct Summary: Encodable {
+        var files: Int
+        var done: Int
+        var failed: Int
+        var stopped: Int
+        var notStarted: Int
+        var bytesReceived: Int64
+        var seconds: Double?
+        var code: Int32
     }
 
     /// Fetching begins.

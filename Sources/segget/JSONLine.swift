@@ -6,17 +6,20 @@ struct JSONLine<Payload: Encodable>: Encodable {
     var event: String
     /// Seconds since segget started.
     var time: Double
+    /// Which of several files it is about, from 1; `nil` for none, or the only one.
+    var file: Int?
     /// Its facts.
     var payload: Payload
 
     private enum CodingKeys: CodingKey {
-        case event, time
+        case event, time, file
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(event, forKey: .event)
         try container.encode(time.thousandths, forKey: .time)
+        try container.encodeIfPresent(file, forKey: .file)
         try payload.encode(to: encoder)
     }
 }

@@ -18,10 +18,17 @@ struct ProbeCommand: ParsableCommand {
 
     @OptionGroup(title: "Access options") var access: AccessArguments
 
+    /// Taken only to be refused: the parser's own message would show a URL with its credentials.
+    @Argument(help: .hidden)
+    var excess: [String] = []
+
     @Flag(help: "Write the report as one JSON object (see docs/json.md).")
     var json = false
 
     func validate() throws {
+        guard excess.isEmpty else {
+            throw ValidationError("one URL at a time; \(excess.count + 1) were given")
+        }
         guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
     }
 

@@ -1,7 +1,17 @@
 import Segmenter
 
+/// Where messages and the progress of one file are shown.
+protocol ProgressDisplay: AnyObject {
+    /// Shows a moment of the download.
+    func show(_ progress: DownloadProgress, name: String)
+    /// Prints a line for good.
+    func print(_ message: Message)
+    /// Takes the progress away.
+    func clear()
+}
+
 /// Shows messages and, below them, how far the download is.
-final class ProgressView {
+final class ProgressView: ProgressDisplay {
     /// How progress is shown.
     enum Style: Sendable {
         /// One line, redrawn in place.

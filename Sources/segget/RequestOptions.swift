@@ -33,14 +33,7 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp("Attempts without progress before giving up.", valueName: "n"))
     var retries = DownloadOptions().retries
 
-    /// Taken only to be refused: the parser's own message would show a URL with its credentials.
-    @Argument(help: .hidden)
-    var excess: [String] = []
-
     func validate() throws {
-        guard excess.isEmpty else {
-            throw ValidationError("one URL at a time; \(excess.count + 1) were given")
-        }
         // Here, not while parsing: the parser's own message would show a header's secret value.
         for header in header {
             do throws(HeaderSyntaxError) {

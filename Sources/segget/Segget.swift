@@ -8,7 +8,7 @@ import ArgumentParser
     static let configuration = CommandConfiguration(
         commandName: "segget",
         abstract: "Download files over HTTP(S) in segments; resumable and verified.",
-        usage: "segget [get] <url> [<options>]\nsegget probe <url> [<options>]"
+        usage: "segget [get] <url>... [<options>]\nsegget probe <url> [<options>]"
             + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]",
         discussion: "`segget URL` is short for `segget get URL`; `segget help` tells more.",
         version: "segget \(version)",

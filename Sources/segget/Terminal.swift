@@ -29,9 +29,14 @@ struct Terminal: Sendable {
     }
 
     /// Present width of the terminal behind the descriptor, in columns; 80 when it tells none.
-    static func width(of descriptor: Int32) -> Int {
+    static func width(of descriptor: Int32) -> Int { size(of: descriptor).columns }
+
+    /// Present size of the terminal behind the descriptor; 80 times 24 when it tells none.
+    static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 }

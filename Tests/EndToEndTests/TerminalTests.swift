@@ -1,46 +1,5 @@
-import Foundation
-import Glibc
 import TestSupport
 import Testing
-
-/// A terminal of a given size, made by tmux, in which one command runs.
-private final class Screen: Sendable {
-    private let sandbox: Sandbox
-    private let folder: String
-
-    init(_ command: [String], in folder: String, width: Int) throws {
-        sandbox = try Sandbox("segget-tmux")
-        self.folder = folder
-        // The shell says how the command ended, and keeps the screen.
-        let quoted = command.map { "'\($0)'" }.joined(separator: " ")
-        try tmux([
-            "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "24", "-c", folder,
-            "LC_ALL=C.UTF-8 \(quoted); echo code $?; exec sleep 600",
-        ])
-    }
-
-    deinit { _ = try? tmux(["kill-server"]) }
-
-    @discardableResult
-    private func tmux(_ arguments: [String]) throws -> String {
-        let outcome = try ChildProcess.run(
-            "/usr/bin/tmux", ["-S", sandbox.path("socket")] + arguments, in: folder,
-            environment: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"], timeout: 20)
-        guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
-        return outcome.output
-    }
-
-    /// The lines on the screen that are not empty.
-    func lines() throws -> [String] {
-        try tmux(["capture-pane", "-p"]).split(separator: "\n").map(String.init)
-            .filter { !$0.allSatisfy { $0 == " " } }
-    }
-
-    /// All of the screen, with lines that the terminal broke put together.
-    func text() throws -> String { try tmux(["capture-pane", "-p", "-J"]) }
-
-    func resize(width: Int) throws { try tmux(["resize-window", "-x", "\(width)"]) }
-}
 
 /// The progress line on a terminal.
 struct TerminalTests {

@@ -25,7 +25,9 @@ struct UsageEndToEndTests {
             ["--stall-timeout", "0"], ["--stall-timeout", "nan"], ["--stall-timeout", "inf"],
             ["--connect-timeout", "-3"], ["--connect-timeout", "1e9"],
             ["--ca-certificate", "/nonexistent/ca.pem"], ["--ca-certificate", ""],
-            ["--progress", "loud"], ["-q", "-v"], ["--unknown"], ["http://127.0.0.1/second"],
+            ["--progress", "loud"], ["-q", "-v"], ["--unknown"],
+            ["http://127.0.0.1/second", "-o", "x"], ["-i", "/nonexistent/list"], ["-i", "."],
+            ["-i", "/dev/null", "-o", "x"], ["-j", "0"], ["-j", "65"],
         ])
     func refused(options: [String]) async throws {
         let trial = try WireTrial(size: 1000)
@@ -75,7 +77,7 @@ struct UsageEndToEndTests {
         arguments: [
             ["http://u:hush@127.0.0.1/?hush", "-x", "0"], ["ftp://u:hush@127.0.0.1/f?t=hush"],
             ["http://u:hush@[::1/?hush"], ["http://127.0.0.1/f", "-H", "Cookie hush"],
-            ["http://127.0.0.1/f", "http://u:hush@h/"],
+            ["http://127.0.0.1/f", "http://u:hush@h/", "-o", "f"],
             ["http://127.0.0.1/f", "-H", "X: hush\nY: hush"],
         ])
     func secretsAreNotRepeated(arguments: [String]) async throws {

@@ -28,7 +28,8 @@ struct CommandTests {
 
     @Test func aURLAloneMeansGet() throws {
         let command = try get(["http://h/f"])
-        #expect(command.url == "http://h/f")
+        #expect(command.urls == ["http://h/f"])
+        #expect(!command.isBatch)
         #expect(command.destination == .folder("."))
         #expect(command.options.connections == 8)
         #expect(command.options.resume && !command.options.overwrite)
@@ -106,6 +107,16 @@ struct CommandTests {
         )
     }
 
+    @Test func severalURLsMakeABatch() throws {
+        let command = try get(["http://h/a", "http://h/b", "-x3", "-j12", "--fail-fast"])
+        #expect(command.urls == ["http://h/a", "http://h/b"])
+        #expect(command.isBatch)
+        #expect(command.batch.jobs == 12 && command.batch.failFast)
+        #expect(command.options.connections == 3)
+        #expect(try get(["-i", "list", "-i", "-"]).batch.inputFile == ["list", "-"])
+        #expect(try get(["-i", "list"]).isBatch)
+    }
+
     @Test(
         arguments: [
             ([], "Missing expected argument"), (["http://h", "-o", "a", "-d", "b"], "together"),
@@ -128,7 +139,11 @@ struct CommandTests {
             (["http://h", "--stall-timeout", "nan"], "0.1 to 86400"),
             (["http://h", "--retries", "1001"], "0 to 1000"),
             (["http://h", "--progress", "fancy"], "'auto', 'bar', 'plain' or 'none'"),
-            (["http://h", "http://u:secret@h"], "one URL at a time; 2"),
+            (["http://h", "http://u:secret@h", "-o", "f"], "`--output` names one file"),
+            (["-i", "list", "-o", "f"], "`--output` names one file"),
+            (["http://h", "http://u:secret@h", "--checksum", "crc32:00000000"], "for one file"),
+            (["http://h", "-j", "0"], "1 to 64"), (["http://h", "-j", "65"], "1 to 64"),
+            (["-i", "-", "-i", "-"], "only once"), (["-i", ""], "name of a file"),
             (["probe", "http://h", "http://u:secret@h"], "one URL at a time; 2"),
             (["probe", "http://h", "-H", "secret"], "no colon"), (["probe"], "Missing expected"),
             (["http://h", "--file-allocation", "full"], "'falloc', 'trunc' or 'none'"),
@@ -136,6 +151,7 @@ struct CommandTests {
             (["verify", "d/"], "folder"), (["repair", "f"], "Missing expected"),
             (["repair", "http://u:secret@h/f", "f"], "the file comes first"),
             (["repair", "f", "http://h", "-x", "0"], "1 to 64"),
+            (["-j", "2"], "Missing expected"), (["http://h", ""], "empty URL"),
         ] as [([String], String)])
     func wrongUsageIsRefusedByName(arguments: [String], problem: String) {
         let error = #expect(throws: (any Error).self) { try Segget.parseAsRoot(arguments) }

@@ -43,7 +43,7 @@ enum Examples {
     static let reasons: [DownloadError.Reason] =
         [
             .invalidURL(hostile), .invalidHeader(.badName(hostile)),
-            .certificateFile(path: hostile),
+            .certificateFile(path: hostile), .nameTaken(path: hostile),
             .refused(status: 401), .refused(status: 403), .refused(status: 407),
             .proxyRefused(status: 407), .proxyRefused(status: 403),
             .proxyRefused(status: nil), .access(.malformed(.proxy)),

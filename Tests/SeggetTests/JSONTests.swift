@@ -9,8 +9,11 @@ struct JSONTests {
     /// Every example in `docs/json.md`, made from values.
     private static let examples: [String] = {
         var produced: [String?] = []
-        func event(_ name: String, _ time: Double, _ payload: some Encodable) {
-            produced.append(JSONText.line(JSONLine(event: name, time: time, payload: payload)))
+        func event(
+            _ name: String, _ time: Double, file: Int? = nil, _ payload: some Encodable
+        ) {
+            let line = JSONLine(event: name, time: time, file: file, payload: payload)
+            produced.append(JSONText.line(line))
         }
         let digest = Digest(.sha1, Array(0..<20))
         let probed = ProbeReport(
@@ -66,6 +69,15 @@ struct JSONTests {
         let error = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 512 << 20)
         event("error", 42.5, JSONEvents.Failure(error, Diagnostic(error)))
         produced.append(JSONText.line(VerificationReport(Examples.verification())))
+        let clock = Date(timeIntervalSince1970: 1_751_371_200)
+        event("run", 0, JSONEvents.Run(at: clock, files: 3))
+        event("begun", 0.002, file: 1, JSONEvents.Begun(url: Examples.url))
+        event("error", 42.5, file: 1, JSONEvents.Failure(error, Diagnostic(error)))
+        event(
+            "summary", 43,
+            JSONEvents.Summary(
+                files: 3, done: 1, failed: 1, stopped: 0, notStarted: 1,
+                bytesReceived: 1 << 30, seconds: 43, code: 69))
         return produced.compactMap { $0 }
     }()
 
@@ -81,7 +93,7 @@ struct JSONTests {
 
     @Test func thePageDescribesEveryKey() throws {
         let page = try page()
-        #expect(Self.examples.count == 12)
+        #expect(Self.examples.count == 16)
         for example in Self.examples {
             let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
             for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }

@@ -1,0 +1,97 @@
+import Assembler
+
+/// What waits between a batch and the reader of its events.
+///
+/// Writers never wait. What may be missed is dropped while too much of it waits; beginnings and
+/// ends never are.
+final class BatchEvents: Sendable {
+    /// Events in waiting from which on progress is dropped.
+    static let progressLimit = 256
+    /// Events in waiting from which on everything but beginnings and ends is dropped.
+    static let limit = 4096
+
+    private struct State {
+        var incoming: [BatchEvent] = []
+        /// The next one last.
+        var outgoing: [BatchEvent] = []
+        var reader: CheckedContinuation<BatchEvent?, Never>?
+        var isOver = false
+        var isAbandoned = false
+
+        mutating func take() -> BatchEvent? {
+            if outgoing.isEmpty {
+                outgoing = incoming.reversed()
+                incoming = []
+            }
+            return outgoing.popLast()
+        }
+    }
+
+    private let state = Monitor(State())
+
+    /// Hands an event over.
+    func offer(_ event: BatchEvent) {
+        let reader = state.withLock { state -> CheckedContinuation<BatchEvent?, Never>? in
+            guard !state.isAbandoned else { return nil }
+            if let reader = state.reader {
+                state.reader = nil
+                return reader
+            }
+            let waiting = state.incoming.count + state.outgoing.count
+            if waiting < Self.room(for: event.kind) { state.incoming.append(event) }
+            return nil
+        }
+        reader?.resume(returning: event)
+    }
+
+    /// Ends the events, after those that wait.
+    func finish() {
+        let reader = state.withLock { state -> CheckedContinuation<BatchEvent?, Never>? in
+            state.isOver = true
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(returning: nil)
+    }
+
+    /// The events, for one reader.
+    func stream() -> AsyncStream<BatchEvent> {
+        AsyncStream {
+            await self.next()
+        } onCancel: {
+            self.abandon()
+        }
+    }
+
+    private func next() async -> BatchEvent? {
+        await withCheckedContinuation { continuation in
+            let event = state.withLock { state -> BatchEvent?? in
+                if let event = state.take() { return .some(event) }
+                if state.isOver || state.isAbandoned { return .some(nil) }
+                state.reader = continuation
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+    }
+
+    /// Nobody reads any more.
+    private func abandon() {
+        let reader = state.withLock { state -> CheckedContinuation<BatchEvent?, Never>? in
+            state.isAbandoned = true
+            state.incoming = []
+            state.outgoing = []
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(returning: nil)
+    }
+
+    private static func room(for kind: BatchEvent.Kind) -> Int {
+        switch kind {
+        case .begun, .ended: .max
+        case .event(.progress): progressLimit
+        case .event: limit
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Assembler
+
+/// Gives the files of a session's batches their names, each name once.
+///
+/// Folders are told apart by device and inode, not by how their paths are spelled. Blocks on the
+/// disk.
+final class BatchNames: Sendable {
+    private struct State {
+        var folders: [FileIdentity: FolderNames] = [:]
+        var users = 0
+    }
+
+    private let state = Monitor(State())
+
+    /// Notes that a batch begins.
+    func begin() { state.withLock { $0.users += 1 } }
+
+    /// Notes that a batch is over; with the last one all names are free again.
+    func end() {
+        state.withLock { state in
+            state.users -= 1
+            if state.users == 0 { state = State() }
+        }
+    }
+
+    /// Takes the path of a file, if no other file has it.
+    ///
+    /// A folder that cannot be opened is the download's to report.
+    func take(_ target: DownloadRun.Target) -> Bool {
+        state.withLock { state in
+            guard let (identity, _) = try? Self.enter(target.folder, &state) else { return true }
+            return state.folders[identity]?.take(target.name) ?? true
+        }
+    }
+
+    /// Takes the name in the folder, or a numbered one.
+    ///
+    /// - Parameters:
+    ///   - target: Folder, and the name that is suggested.
+    ///   - urls: The file's URLs in full.
+    ///   - mustBeFree: Whether a name is passed over that stands on the disk, but for what an
+    ///     earlier run of the same URL left.
+    ///   - isAnothers: Whether a manifest was begun for another file of the batch.
+    /// - Returns: The name.
+    /// - Throws: `folderUnavailable`.
+    func claim(
+        _ target: DownloadRun.Target, urls: [String], mustBeFree: Bool,
+        isAnothers: (Manifest.Header) -> Bool
+    ) throws(AssemblyError) -> String {
+        let result = state.withLock { state -> Result<String, AssemblyError> in
+            do throws(AssemblyError) {
+                let (identity, folder) = try Self.enter(target.folder, &state)
+                guard var names = state.folders[identity] else { return .success(target.name) }
+                let name = names.claim(target.name) { candidate in
+                    if mustBeFree,
+                        (try? Assembly.isFree(candidate, folder: target.folder, urls: urls))
+                            == false
+                    {
+                        return .another
+                    }
+                    guard let header = folder.manifestHeader(of: candidate) else { return .nobody }
+                    if urls.contains(where: header.isFor) { return .own }
+                    return isAnothers(header) ? .another : .nobody
+                }
+                state.folders[identity] = names
+                return .success(name)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private static func enter(
+        _ path: String, _ state: inout State
+    ) throws(AssemblyError) -> (FileIdentity, Folder) {
+        let folder = try Folder(path)
+        guard let identity = folder.identity else {
+            throw .folderUnavailable(path: path, errno: 0)
+        }
+        if state.folders[identity] == nil {
+            state.folders[identity] = FolderNames(begun: folder.unfinished())
+        }
+        return (identity, folder)
+    }
+}

@@ -1,0 +1,41 @@
+import Assembler
+
+/// Lets the files of a batch choose their names in the order of the list, whatever the timing.
+final class BatchTurns: Sendable {
+    private struct State {
+        /// All before it are settled.
+        var front = 0
+        /// Those behind the front that are settled.
+        var settled: Set<Int> = []
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Monitor(State())
+
+    /// Waits until all files before this one have settled.
+    ///
+    /// Returns after cancelling too, because those before it then end.
+    func wait(_ index: Int) async {
+        await withCheckedContinuation { continuation in
+            let isDue = state.withLock { state in
+                guard state.front < index else { return true }
+                state.waiting[index] = continuation
+                return false
+            }
+            if isDue { continuation.resume() }
+        }
+    }
+
+    /// Notes that nobody has to wait for this file any more: it has its name, or failed, or its
+    /// server does not answer.
+    func settle(_ index: Int) {
+        let due = state.withLock { state in
+            guard index >= state.front else { return [CheckedContinuation<Void, Never>]() }
+            state.settled.insert(index)
+            while state.settled.remove(state.front) != nil { state.front += 1 }
+            let ready = state.waiting.keys.filter { $0 <= state.front }
+            return ready.compactMap { state.waiting.removeValue(forKey: $0) }
+        }
+        for continuation in due { continuation.resume() }
+    }
+}

@@ -1,0 +1,244 @@
+import Assembler
+
+/// One file of a batch.
+public struct BatchItem: Sendable {
+    /// An http or https URL.
+    public var url: String
+    /// Where the file goes.
+    public var destination: Destination
+    /// How to fetch it.
+    public var options: DownloadOptions
+
+    /// Makes an item.
+    public init(
+        _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
+    ) {
+        self.url = url
+        self.destination = destination
+        self.options = options
+    }
+}
+
+/// Something that happens to one file of a batch.
+public struct BatchEvent: Sendable {
+    /// What happens.
+    public enum Kind: Sendable {
+        /// The file's turn has come; carries its URL, without credentials and query.
+        case begun(url: String)
+        /// The download tells something.
+        case event(DownloadEvent)
+        /// The file is done, has failed or was stopped.
+        ///
+        /// The last one of the file.
+        case ended(Result<DownloadedFile, DownloadError>)
+    }
+
+    /// Place of the file in the list, from 0.
+    public var index: Int
+    /// What happens.
+    public var kind: Kind
+}
+
+/// A list of files under way, several at a time.
+///
+/// The files begin in the order of the list. One failure does not stop the others, unless that was
+/// asked for. Two files of one folder never get the same name: among those that take the name that
+/// the server or the URL suggests, each later one is numbered (`big.1.iso`), in the order of the
+/// list and so in every run alike. A file that names its path itself fails with
+/// `DownloadError.Reason.nameTaken` if an earlier one has that path. Batches of one session that run
+/// at the same time share the names; single downloads have no part in this.
+public final class DownloadBatch: Sendable {
+    /// Number of files in the list.
+    public let count: Int
+    /// What happens; ends when the batch does.
+    ///
+    /// For one reader, who may be as slow as he likes: beginnings and ends are never lost, progress
+    /// and, after thousands, other events are dropped while many wait.
+    public let events: AsyncStream<BatchEvent>
+    private let task: Task<Void, Never>
+    private let run: BatchRun
+
+    init(_ run: BatchRun, task: Task<Void, Never>) {
+        count = run.count
+        events = run.events.stream()
+        self.task = task
+        self.run = run
+    }
+
+    /// Adds an event of the whole session's to those of the file that began first.
+    var tell: @Sendable (DownloadEvent) -> Void { run.tell }
+
+    /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
+    /// does not begin.
+    ///
+    /// Returns at once.
+    public func cancel() { task.cancel() }
+
+    /// Waits until every file that has begun has ended.
+    public func wait() async { await task.value }
+}
+
+/// What a batch works with.
+struct BatchRun: Sendable {
+    let loop: TransferLoop
+    let count: Int
+    let jobs: Int
+    let failFast: Bool
+    let item: @Sendable (Int) -> BatchItem
+    let names: BatchNames
+    let events: BatchEvents
+    private let turns = BatchTurns()
+    /// Which files cannot have the path that they name; looked up once, before the first begins.
+    private let refused = Monitor<Set<Int>>([])
+    private let running = Monitor<Set<Int>>([])
+    /// Whether a manifest, by its generation, was begun for a file of the list.
+    private let owners = Monitor<[String: Bool]>([:])
+
+    init(
+        loop: TransferLoop, count: Int, jobs: Int, failFast: Bool, names: BatchNames,
+        events: BatchEvents, item: @escaping @Sendable (Int) -> BatchItem
+    ) {
+        self.loop = loop
+        self.count = count
+        self.jobs = min(max(1, jobs), 64)
+        self.failFast = failFast
+        self.names = names
+        self.events = events
+        self.item = item
+    }
+
+    func callAsFunction() async {
+        names.begin()
+        await offLoop("names") { takeNamedPaths() }
+        // No more tasks than run at a time, however long the list is.
+        await withTaskGroup(of: Bool.self) { group in
+            var next = 0
+            var isStopping = false
+            while true {
+                while next < count, next < jobs, !Task.isCancelled {
+                    let index = next
+                    group.addTask { await run(index) }
+                    next += 1
+                }
+                guard let isDone = await group.next() else { break }
+                if !isDone, failFast, !isStopping {
+                    isStopping = true
+                    group.cancelAll()
+                }
+                guard !isStopping, !Task.isCancelled, next >= jobs, next < count else { continue }
+                let index = next
+                group.addTask { await run(index) }
+                next += 1
+            }
+        }
+        names.end()
+        events.finish()
+    }
+
+    /// Gives the files that name their path what they name, before any file takes a suggested name.
+    private func takeNamedPaths() {
+        for index in 0..<count {
+            let item = item(index)
+            guard case .file(let path) = item.destination, !item.options.naming.numbersTaken
+            else { continue }
+            if !names.take(DownloadRun.split(path)) {
+                refused.withLock { _ = $0.insert(index) }
+            }
+        }
+    }
+
+    /// Runs one file to its end.
+    ///
+    /// - Returns: Whether it is done.
+    private func run(_ index: Int) async -> Bool {
+        let item = item(index)
+        let url = WebURL(item.url)?.redacted ?? ""
+        events.offer(BatchEvent(index: index, kind: .begun(url: url)))
+        running.withLock { _ = $0.insert(index) }
+        let result: Result<DownloadedFile, DownloadError> =
+            switch download(item, index) {
+            case .success(let run): await run.withinTime()
+            case .failure(let error): .failure(error)
+            }
+        running.withLock { _ = $0.remove(index) }
+        turns.settle(index)
+        events.offer(BatchEvent(index: index, kind: .ended(result)))
+        if case .success = result { return true }
+        return false
+    }
+
+    /// Tells, one after the other, what would be done with each file.
+    func preview(_ tell: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
+        names.begin()
+        await offLoop("names") { takeNamedPaths() }
+        for index in 0..<count where !Task.isCancelled {
+            switch download(item(index), index) {
+            case .success(let run): tell(index, await run.preview())
+            case .failure(let error): tell(index, .failure(error))
+            }
+            turns.settle(index)
+        }
+        names.end()
+    }
+
+    /// Adds an event to those of the file that began first.
+    func tell(_ event: DownloadEvent) {
+        guard let first = running.withLock({ $0.min() }) else { return }
+        events.offer(BatchEvent(index: first, kind: .event(event)))
+    }
+
+    /// The download of a file; an error when another file has the path that it names.
+    private func download(
+        _ item: BatchItem, _ index: Int
+    ) -> Result<DownloadRun, DownloadError> {
+        if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
+            let target = DownloadRun.split(path)
+            let path = Assembly.path(of: target.name, in: target.folder)
+            return .failure(
+                DownloadError(
+                    reason: .nameTaken(path: path), url: WebURL(item.url)?.redacted ?? "",
+                    path: path, bytesKept: 0))
+        }
+        let mustBeFree = item.options.naming.numbersTaken
+        if case .file = item.destination, !mustBeFree { turns.settle(index) }
+        var run = DownloadRun(
+            loop: loop, urlText: item.url, destination: item.destination, options: item.options,
+            tell: { event in
+                // Nobody waits for the name of a file whose server does not answer.
+                if case .notice(.retrying) = event { turns.settle(index) }
+                events.offer(BatchEvent(index: index, kind: .event(event)))
+            })
+        run.naming = { target, urls throws(DownloadError.Reason) in
+            try await name(target, urls, index, mustBeFree: mustBeFree)
+        }
+        return .success(run)
+    }
+
+    /// The name for a file, when its turn has come.
+    private func name(
+        _ target: DownloadRun.Target, _ urls: [String], _ index: Int, mustBeFree: Bool
+    ) async throws(DownloadError.Reason) -> String {
+        await turns.wait(index)
+        guard !Task.isCancelled else { throw .cancelled }
+        do throws(AssemblyError) {
+            let name = try await offLoop("names") { () throws(AssemblyError) in
+                try names.claim(
+                    target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
+            }
+            turns.settle(index)
+            return name
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
+    /// Whether a manifest was begun for a file of the list.
+    private func isOneOfOurs(_ header: Manifest.Header) -> Bool {
+        if let known = owners.withLock({ $0[header.generation] }) { return known }
+        let found = (0..<count).contains { index in
+            WebURL(item(index).url).map { header.isFor(fullURL: $0.text) } ?? false
+        }
+        owners.withLock { $0[header.generation] = found }
+        return found
+    }
+}

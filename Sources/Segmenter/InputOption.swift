@@ -1,0 +1,130 @@
+import Assembler
+
+/// An option that an input file may give to one file.
+struct InputOption: Sendable {
+    /// What options change.
+    struct Target: Sendable {
+        var options = DownloadOptions()
+        /// Folder of the file.
+        var folder = "."
+        /// Name of the file in the folder; `nil` is for the server or the URL to suggest.
+        var name: String?
+    }
+
+    /// What it takes, for messages.
+    let expected: String
+    /// Applies a value; `false` when it is none that the option takes, with the target unchanged.
+    let apply: @Sendable (inout Target, String) -> Bool
+
+    /// All options by name: aria2's names, and those of segget's command line.
+    ///
+    /// Where an option is given several times, the last one counts; `header` adds up.
+    static let table: [String: InputOption] = [
+        "out": .init("the name of a file, relative to `dir`") { target, value in
+            guard !value.isEmpty, !value.hasPrefix("/"), !value.hasSuffix("/") else { return false }
+            target.name = value
+            return true
+        },
+        "dir": text("a folder") { $0.folder = $1 },
+        "checksum": .init("ALGO=HEX, such as `sha-256=…`") { target, value in
+            guard let digest = try? Digest(parsing: value) else { return false }
+            target.options.checksum = digest
+            return true
+        },
+        "header": header("`Name: value`", prefix: ""),
+        "referer": text("a URL") { $0.options.access.referer = $1 },
+        "user-agent": text("a name") { $0.options.access.userAgent = $1 },
+        "http-user": text("a user") { target, value in
+            target.options.access.credentials = .init(
+                user: value, password: target.options.access.credentials?.password)
+        },
+        "http-passwd": text("a password") { target, value in
+            target.options.access.credentials = .init(
+                user: target.options.access.credentials?.user ?? "", password: value)
+        },
+        "load-cookies": text("a file") { $0.options.access.cookieFile = $1 },
+        "all-proxy": text("a URL") { $0.options.access.proxy = $1 },
+        "proxy": text("a URL") { $0.options.access.proxy = $1 },
+        "no-proxy": text("hosts") { $0.options.access.noProxy = $1 },
+        "certificate": text("a file") { $0.options.access.clientCertificate = $1 },
+        "private-key": text("a file") { $0.options.access.clientKey = $1 },
+        "check-certificate": flag { $0.options.access.isInsecure = !$1 },
+        "auto-file-renaming": flag { $0.options.naming.numbersTaken = $1 },
+        "auto-rename": flag { $0.options.naming.numbersTaken = $1 },
+        "remote-name": flag { $0.options.naming.usesURL = $1 },
+        "remote-time": flag { $0.options.files.remoteTime = $1 },
+        "conditional-get": flag { $0.options.files.timestamping = $1 },
+        "timestamping": flag { $0.options.files.timestamping = $1 },
+        "keep-manifest": flag { $0.options.files.keepManifest = $1 },
+        "xattr": flag { $0.options.files.attributes = $1 },
+        "split": number(1...64) { $0.options.connections = $1 },
+        "max-connection-per-server": number(1...64) { $0.options.connections = $1 },
+        "connections": number(1...64) { $0.options.connections = $1 },
+        "allow-overwrite": flag { $0.options.overwrite = $1 },
+        "overwrite": flag { $0.options.overwrite = $1 },
+        "continue": flag { $0.options.resume = $1 },
+        "ca-certificate": text("a file") { $0.options.caCertificate = $1 },
+        "connect-timeout": seconds { $0.options.connectTimeout = $1 },
+        "timeout": seconds { $0.options.stallTimeout = $1 },
+        "stall-timeout": seconds { $0.options.stallTimeout = $1 },
+        "retries": number(0...1000) { $0.options.retries = $1 },
+    ]
+
+    private init(
+        _ expected: String, _ apply: @escaping @Sendable (inout Target, String) -> Bool
+    ) {
+        self.expected = expected
+        self.apply = apply
+    }
+
+    private static func text(
+        _ expected: String, _ set: @escaping @Sendable (inout Target, String) -> Void
+    ) -> InputOption {
+        InputOption(expected) { target, value in
+            guard !value.isEmpty else { return false }
+            set(&target, value)
+            return true
+        }
+    }
+
+    private static func number(
+        _ range: ClosedRange<Int>, _ set: @escaping @Sendable (inout Target, Int) -> Void
+    ) -> InputOption {
+        InputOption("\(range.lowerBound) to \(range.upperBound)") { target, value in
+            guard let number = Int(value), range.contains(number) else { return false }
+            set(&target, number)
+            return true
+        }
+    }
+
+    private static func seconds(
+        _ set: @escaping @Sendable (inout Target, Double) -> Void
+    ) -> InputOption {
+        InputOption("0.1 to 86400 seconds") { target, value in
+            guard let number = Double(value), (0.1...86_400).contains(number) else { return false }
+            set(&target, number)
+            return true
+        }
+    }
+
+    private static func flag(
+        _ set: @escaping @Sendable (inout Target, Bool) -> Void
+    ) -> InputOption {
+        InputOption("`true` or `false`") { target, value in
+            guard let isOn = Bool(value) else { return false }
+            set(&target, isOn)
+            return true
+        }
+    }
+
+    private static func header(_ expected: String, prefix: String) -> InputOption {
+        InputOption(expected) { target, value in
+            let line = prefix + value
+            guard !value.isEmpty, (try? DownloadOptions.check(header: line)) != nil else {
+                return false
+            }
+            target.options.headers.append(line)
+            return true
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Glibc
+import Segmenter
+
+/// Tells what a batch does, as ``DownloadReport`` does for one file.
+struct BatchReport {
+    private let settings: DownloadReport.Settings
+    private let view: BatchView
+    private let output: JSONOutput
+    /// Of the files that are running.
+    private var reports: [Int: DownloadReport] = [:]
+    private var summary: BatchSummary
+
+    /// Reports to the standard streams.
+    init(_ settings: DownloadReport.Settings, count: Int) {
+        let view = BatchView(
+            style: settings.style, terminal: settings.terminal, count: count,
+            size: { Terminal.size(of: STDERR_FILENO) },
+            write: { StandardStreams.write($0, to: STDERR_FILENO) })
+        self.init(settings, count: count, view: view) {
+            StandardStreams.write($0, to: STDOUT_FILENO)
+        }
+    }
+
+    /// Reports to a view and, as far as wanted, to `writeJSON`, which tells whether it takes more.
+    init(
+        _ settings: DownloadReport.Settings, count: Int, view: BatchView,
+        writeJSON: @escaping (String) -> Bool
+    ) {
+        self.settings = settings
+        self.view = view
+        output = JSONOutput(isOpen: settings.json, write: writeJSON)
+        summary = BatchSummary(count: count)
+        output.emit("run", JSONEvents.Run(at: Date(), files: count))
+    }
+
+    /// Reports an event of one file.
+    mutating func handle(_ event: BatchEvent, signal: Int32?) {
+        let (index, file) = (event.index, event.index + 1)
+        switch event.kind {
+        case .begun(let url):
+            let name = url.split(separator: "/").last.map(String.init) ?? "?"
+            view.begin(index, name: name, now: output.elapsed)
+            reports[index] = DownloadReport(
+                settings, view: BatchLane(view, index, output), output: output, file: file,
+                name: name)
+            output.emit("begun", JSONEvents.Begun(url: url), file: file)
+        case .event(let event):
+            reports[index]?.handle(event)
+        case .ended(let result):
+            let received = view.end(index, isDone: (try? result.get()) != nil)
+            summary.add(result, of: index, received: received, signal: signal)
+            _ = reports[index]?.finish(result, signal: signal)
+            reports[index] = nil
+        }
+    }
+
+    /// Reports the end of all.
+    ///
+    /// - Returns: What segget ends with.
+    mutating func finish(signal: Int32?) -> ExitStatus {
+        view.clear()
+        let seconds = output.elapsed
+        let status = summary.status(signal: signal)
+        output.emit(
+            "summary",
+            JSONEvents.Summary(
+                files: summary.count, done: summary.done, failed: summary.failures.count,
+                stopped: summary.stopped.count, notStarted: summary.notStarted,
+                bytesReceived: summary.received, seconds: seconds.thousandths,
+                code: status.rawValue))
+        if settings.detail != .errors, summary.count > 1 {
+            for line in summary.lines(seconds: seconds) { view.print(Message(.none, line)) }
+        }
+        for message in summary.stop(signal: signal) { view.print(message) }
+        return status
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Glibc
+import Segmenter
+
+// Several files in one run.
+extension GetCommand {
+    /// Whether this is more than one URL: a list is, whatever is in it.
+    var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty }
+
+    /// Refuses what is wrong about the number of files.
+    func validateBatch() throws {
+        guard !urls.isEmpty || !batch.inputFile.isEmpty else {
+            throw ValidationError("Missing expected argument: a URL, or `--input-file`")
+        }
+        guard isBatch else { return }
+        guard !batch.inputFile.contains("-") || !access.readsStandardInput else {
+            throw ValidationError("standard input cannot be both a list and a secret")
+        }
+        guard sources.mirrors.isEmpty else {
+            throw ValidationError(
+                "`--mirror` is for one file; in a list (`--input-file`), the URLs of a file stand "
+                    + "on one line, separated by tabs")
+        }
+        guard output == nil else {
+            throw ValidationError(
+                "`--output` names one file; several go to a folder (`--directory`), or by `out=` "
+                    + "in a list (`--input-file`)")
+        }
+        guard checksum == nil else {
+            throw ValidationError(
+                "`--checksum` is for one file; in a list (`--input-file`), each can have its own")
+        }
+    }
+
+    /// The files of the command line and of the lists; ends the process where a list is wrong.
+    func readItems() throws -> [InputFile.Item] {
+        do throws(InputError) {
+            let items = urls.map { InputFile.Item(urls: [$0]) } + (try batch.readLists())
+            guard !items.isEmpty else { throw .empty }
+            return items
+        } catch {
+            let colour = Terminal.standardError.colour
+            for message in Diagnostic.messages(error) {
+                StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
+            }
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    /// Downloads all files on other threads while this one, the main thread, waits for signals.
+    func runBatch(
+        _ files: FileList, _ session: DownloadSession, _ interrupts: Interrupts, _ hooks: Hooks
+    ) -> Never {
+        let download = session.start(
+            count: files.count, jobs: batch.jobs, failFast: batch.failFast, item: files.item)
+        let settings = reportSettings(terminal: .standardError)
+        Task {
+            // Commands run one after the other, beside the downloads.
+            let (ended, continuation) = AsyncStream.makeStream(of: BatchEvent.self)
+            let commands = Task {
+                for await event in ended {
+                    guard case .ended(let result) = event.kind else { continue }
+                    let url = files.item(event.index).url
+                    await hooks.run(result, url: url, status: ExitStatus(result))
+                }
+            }
+            var report = BatchReport(settings, count: files.count)
+            for await event in download.events {
+                report.handle(event, signal: interrupts.received)
+                if case .ended = event.kind { continuation.yield(event) }
+            }
+            continuation.finish()
+            let status = report.finish(signal: interrupts.received)
+            await commands.value
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        interrupts.wait(change: session.changeRate) {
+            download.cancel()
+            return true
+        }
+    }
+}
+
+/// Files to download, each made when it is needed.
+struct FileList: Sendable {
+    var count: Int
+    var item: @Sendable (Int) -> BatchItem
+}
+
+extension ExitStatus {
+    /// What one file's end means by itself.
+    init(_ result: Result<DownloadedFile, DownloadError>) {
+        switch result {
+        case .success: self = .done
+        case .failure(let error): self = Diagnostic(error).status
+        }
+    }
+}

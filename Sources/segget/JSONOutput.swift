@@ -1,0 +1,26 @@
+/// Where the events of `--json` go, until its reader is gone.
+final class JSONOutput {
+    private let clock = ContinuousClock()
+    private let begun: ContinuousClock.Instant
+    private let write: (String) -> Bool
+    private var isOpen: Bool
+
+    /// Writes through `write`, which tells whether it takes more; nothing at all unless `isOpen`.
+    init(isOpen: Bool, write: @escaping (String) -> Bool) {
+        self.isOpen = isOpen
+        self.write = write
+        begun = clock.now
+    }
+
+    /// Seconds since segget started.
+    var elapsed: Double { begun.duration(to: clock.now) / .seconds(1) }
+
+    /// Writes an event; `file` says which of several files it is about, from 1.
+    func emit(_ event: String, _ payload: some Encodable, file: Int? = nil) {
+        guard isOpen else { return }
+        let line = JSONLine(event: event, time: elapsed, file: file, payload: payload)
+        guard let text = JSONText.line(line) else { return }
+        // Whoever read it has gone; the download goes on.
+        isOpen = write(text + "\n")
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Several files that would get one name, interrupted and run again.
+@Suite(.timeLimit(.minutes(5)))
+struct BatchResumeEndToEndTests {
+    private static let names = (0..<6).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
+
+    /// Probes take random times, so that their order is another one in each run.
+    private func shuffle(_ stage: BatchStage, pace: Double?) {
+        stage.bend { request, reply in
+            reply.delayBeforeHeaders = .random(in: 0...0.05)
+            if request.method == "GET" { reply.pace = pace }
+        }
+    }
+
+    @Test func numberedNamesFollowTheListWhateverTheTiming() throws {
+        let stage = try BatchStage(size: 10_000)
+        for _ in 0..<5 {
+            shuffle(stage, pace: nil)
+            let outcome = try Segget.run(
+                stage.urls(6) + ["-j", "6", "--overwrite", "-q"], in: stage.folder)
+            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+            #expect(try stage.sandbox.names() == Self.names.sorted())
+            for (index, name) in Self.names.enumerated() {
+                #expect(try stage.isRight(name, "/\(index + 1)/big.iso"), "\(name)")
+            }
+        }
+    }
+
+    /// The same URL twice is fetched twice, and a folder is the same however it is spelled.
+    @Test func foldersAreToldApartByWhatTheyAre() throws {
+        let stage = try BatchStage(size: 10_000)
+        try FileManager.default.createDirectory(
+            atPath: stage.sandbox.path("sub"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: stage.sandbox.path("link"), withDestinationPath: "sub")
+        let url = stage.origin.url("/1/a")
+        let list = ["sub", "link", "./sub/", stage.sandbox.path("sub")].map {
+            "\(url)\n dir=\($0)\n"
+        }
+        let named = "\(url)\n dir=sub\n out=b\n\(url)\n out=link/b\n"
+        let outcome = try stage.run(list: list.joined() + named)
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("an earlier file of this run is saved as `link/b`"))
+        let found = try FileManager.default.contentsOfDirectory(atPath: stage.sandbox.path("sub"))
+        #expect(found.sorted() == ["a", "a.1", "a.2", "a.3", "b"])
+    }
+
+    /// Killed while all are under way, again and again: each is continued under its own name, and
+    /// little is fetched twice.
+    @Test func aKilledBatchIsContinued() throws {
+        let stage = try BatchStage(size: 6_000_000)
+        let arguments = stage.urls(6) + ["-j", "6", "-x", "2", "-q"]
+        let kills = 4
+        for kill in 1...kills {
+            shuffle(stage, pace: 300_000)
+            let process = try Segget.start(arguments, in: stage.folder)
+            let isThere = eventually(timeout: 50) {
+                !process.isRunning
+                    || Self.names.allSatisfy {
+                        (stage.recorded($0) ?? 0) >= Int64(kill) * 700_000
+                    }
+            }
+            try #require(isThere && process.isRunning, "\(process.errorOutput)")
+            process.signal(SIGKILL)
+            #expect(try process.wait().end == .signal(SIGKILL))
+            stage.origin.dropConnections()
+        }
+        let kept = Self.names.reduce(Int64(0)) { $0 + (stage.recorded($1) ?? 0) }
+        #expect(kept >= 6 * Int64(kills) * 700_000)
+        shuffle(stage, pace: nil)
+        let requests = stage.origin.requests.count
+        let outcome = try Segget.run(arguments, in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.sandbox.names() == Self.names.sorted())
+        for (index, name) in Self.names.enumerated() {
+            #expect(try stage.isRight(name, "/\(index + 1)/big.iso"), "\(name)")
+        }
+        let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
+        #expect(served <= 6 * stage.size - kept + 6 * Stage.stolen)
+        // What was on its way at a kill: at most what the sockets of twelve connections hold.
+        #expect(
+            stage.origin.bytesServed <= 6 * stage.size + Int64(kills) * (6 << 20) + 6 * Stage.stolen
+        )
+    }
+
+    /// The first file failed in the first run; in the second one it leaves the others' parts alone.
+    @Test func aFileThatComesLateTakesNoOthersPart() throws {
+        let stage = try BatchStage(size: 400_000)
+        let urls = stage.urls(3)
+        stage.bend { request, reply in
+            if request.target == "/1/big.iso" { reply = .text(404) }
+            if request.method == "GET" { reply.stallAfter = 50_000 }
+        }
+        let process = try Segget.start(urls + ["-x", "2"], in: stage.folder)
+        #expect(
+            eventually(timeout: 50) {
+                stage.recorded("big.iso") == 100_000 && stage.recorded("big.1.iso") == 100_000
+            })
+        process.signal(SIGINT)
+        #expect(try process.wait().end == .exit(130))
+        stage.behave()
+        let requests = stage.origin.requests.count
+        let outcome = try Segget.run(urls, in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight("big.iso", "/2/big.iso"))
+        #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
+        #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
+        let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
+        #expect(served == 3 * 400_000 - 200_000)
+    }
+
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 75)] as [(Int32, Int32)])
+    func aSignalStopsAllInOrder(signal: Int32, code: Int32) throws {
+        let stage = try BatchStage(size: 1_000_000)
+        stage.bendGET { _, reply in reply.stallAfter = 60_000 }
+        let process = try Segget.start(
+            stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
+        let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
+        #expect(eventually(timeout: 50) { names.allSatisfy { stage.recorded($0) == 120_000 } })
+        let sent = monotonicSeconds()
+        process.signal(signal)
+        let outcome = try process.wait(timeout: 20)
+        // A second is required; the rest is for a machine that is busy with other tests.
+        #expect(monotonicSeconds() - sent <= 1.5)
+        #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
+        for name in names { #expect(stage.recorded(name) == 120_000) }
+        #expect(outcome.errorOutput.contains("0 of 20 files done, 8 stopped, 12 not started; "))
+        let last = try #require(try jsonEvents(outcome.output).last)
+        #expect(last["event"] as? String == "summary")
+        #expect((last["stopped"] as? Int, last["not_started"] as? Int) == (8, 12))
+        #expect(last["code"] as? Int32 == code)
+        stage.behave()
+        #expect(try Segget.run(stage.urls(20) + ["-q"], in: stage.folder).end == .exit(0))
+        #expect(try stage.isRight("big.19.iso", "/20/big.iso"))
+    }
+
+    @Test func failFastStopsTheOthersAndKeepsWhatTheyHave() throws {
+        let stage = try BatchStage(size: 1_000_000)
+        let isDue = Guarded(false)
+        stage.bend { request, reply in
+            if request.target == "/3/big.iso" {
+                _ = isDue.wait(timeout: 50) { $0 }
+                reply = .text(404)
+            }
+            if request.method == "GET" { reply.stallAfter = 60_000 }
+        }
+        let arguments = stage.urls(9) + ["-j", "3", "-x", "2"]
+        let process = try Segget.start(arguments + ["--fail-fast"], in: stage.folder)
+        #expect(
+            eventually(timeout: 50) {
+                stage.recorded("big.iso") == 120_000 && stage.recorded("big.1.iso") == 120_000
+            })
+        isDue.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        let summary = "0 of 9 files done, 1 failed, 2 stopped, 6 not started; "
+        #expect(outcome.errorOutput.contains(summary), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("error: stopped after a failure: 8 files of 9 left"))
+        #expect(stage.recorded("big.iso") == 120_000 && stage.recorded("big.1.iso") == 120_000)
+        stage.behave()
+        #expect(try Segget.run(arguments + ["-q"], in: stage.folder).end == .exit(0))
+        #expect(try stage.isRight("big.1.iso", "/2/big.iso"))
+        #expect(try stage.isRight("big.2.iso", "/3/big.iso"))
+    }
+}

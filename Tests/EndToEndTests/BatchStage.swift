@@ -1,0 +1,88 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+
+/// An origin with a file of its own at every path, and a folder that they are downloaded into.
+///
+/// A path that begins with `/none` is not found.
+final class BatchStage: Sendable {
+    let origin: FaultOrigin
+    let sandbox: Sandbox
+    let size: Int64
+    private let change: Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>
+
+    /// Offers files of `size` bytes.
+    init(size: Int64) throws {
+        let bend = Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>({ _, _ in })
+        self.size = size
+        change = bend
+        sandbox = try Sandbox()
+        origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
+            guard !request.target.hasPrefix("/none") else { return .text(404) }
+            let content = Self.content(request.target, size)
+            var reply = OriginReply.file(content, for: request, etag: "\"\(content.seed)\"")
+            bend.withLock { $0 }(request, &reply)
+            return reply
+        }
+    }
+
+    var folder: String { sandbox.path }
+
+    /// Changes the replies from now on.
+    func bend(_ body: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void) {
+        change.withLock { $0 = body }
+    }
+
+    /// Changes the replies to `GET` from now on.
+    func bendGET(_ body: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void) {
+        bend { request, reply in if request.method == "GET" { body(request, &reply) } }
+    }
+
+    /// Lets the origin behave.
+    func behave() { bend { _, _ in } }
+
+    /// The URLs of `/1/NAME`, `/2/NAME` and so on.
+    func urls(_ count: Int, _ name: String = "big.iso") -> [String] {
+        (1...count).map { origin.url("/\($0)/\(name)") }
+    }
+
+    /// Whether the file `name` is the one that the origin has at `path`.
+    func isRight(_ name: String, _ path: String) throws -> Bool {
+        try Self.content(path, size).firstDifference(at: sandbox.path(name)) == nil
+    }
+
+    /// The digest of the file at a path.
+    func sha256(_ path: String) -> String { Self.content(path, size).sha256Hex }
+
+    /// Bytes that the manifest of `name` says have arrived; `nil` when there is none.
+    func recorded(_ name: String) -> Int64? {
+        guard let data = FileManager.default.contents(atPath: sandbox.path("\(name).segget"))
+        else { return nil }
+        return (try? Manifest(reading: Array(data)))?.extents.covered.count
+    }
+
+    /// Runs `segget -i -` with a list on its standard input.
+    func run(list: String, _ arguments: [String] = []) throws -> ChildProcess.Outcome {
+        let list = try Sandbox().keeping(list)
+        return try ChildProcess.run(
+            "/bin/sh",
+            ["-c", "exec \"$0\" \"$@\" <\(list.path("list"))", try Segget.binary(), "-i", "-"]
+                + arguments, in: folder)
+    }
+
+    private static func content(_ path: String, _ size: Int64) -> Content {
+        let seed = path.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { hash, byte in
+            (hash ^ UInt64(byte)) &* 1_099_511_628_211
+        }
+        return Content(size: size, seed: seed)
+    }
+}
+
+extension Sandbox {
+    /// Writes the text to `list`.
+    fileprivate func keeping(_ text: String) throws -> Sandbox {
+        try write("list", text)
+        return self
+    }
+}

@@ -1,0 +1,122 @@
+import Assembler
+import Glibc
+import Testing
+
+@testable import Segmenter
+@testable import segget
+
+struct BatchReportTests {
+    /// Collects both outputs of a report.
+    private final class Streams {
+        var errors = ""
+        var json: [String] = []
+    }
+
+    private func report(
+        _ count: Int, to streams: Streams, detail: DownloadReport.Settings.Detail = .normal
+    ) -> BatchReport {
+        let terminal = Terminal(isTerminal: false) { _ in nil }
+        let view = BatchView(
+            style: .none, terminal: terminal, count: count, size: { (80, 24) },
+            write: { streams.errors += $0 })
+        let settings = DownloadReport.Settings(
+            style: .none, terminal: terminal, detail: detail, json: true, connections: 8)
+        return BatchReport(settings, count: count, view: view) {
+            streams.json.append($0)
+            return true
+        }
+    }
+
+    private static let file = DownloadedFile(
+        path: "a.iso", size: 1 << 20, crc32: 0, verified: [], bytesReceived: 1 << 20,
+        bytesResumed: 0, seconds: 1)
+    private static let done = Result<DownloadedFile, DownloadError>.success(file)
+
+    private func failed(_ reason: DownloadError.Reason) -> Result<DownloadedFile, DownloadError> {
+        .failure(Examples.error(reason, bytesKept: 1 << 20))
+    }
+
+    private func run(
+        _ results: [Result<DownloadedFile, DownloadError>], of count: Int, signal: Int32? = nil,
+        detail: DownloadReport.Settings.Detail = .normal, to streams: Streams = Streams()
+    ) -> segget.ExitStatus {
+        var report = report(count, to: streams, detail: detail)
+        for (index, result) in results.enumerated() {
+            let begun = BatchEvent.Kind.begun(url: Examples.url)
+            report.handle(BatchEvent(index: index, kind: begun), signal: nil)
+            report.handle(
+                BatchEvent(index: index, kind: .event(.notice(.rangesIgnored))), signal: nil)
+            report.handle(BatchEvent(index: index, kind: .ended(result)), signal: signal)
+        }
+        return report.finish(signal: signal)
+    }
+
+    @Test func theWorstFailureDecidesTheCode() {
+        let checksum = failed(
+            .assembly(
+                .digestMismatch(expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: "p")))
+        let network = failed(.transfer(.status(503), attempts: 1))
+        let refused = failed(.refused(status: 403))
+        #expect(run([Self.done, Self.done], of: 2) == .done)
+        #expect(run([Self.done, network], of: 2) == .unavailable)
+        #expect(run([network, refused, network], of: 3) == .refused)
+        #expect(run([checksum, refused, Self.done], of: 3) == .checksumMismatch)
+        #expect(run([network, failed(.cancelled)], of: 4) == .unavailable)
+        #expect(Set(segget.ExitStatus.worstFirst) == Set(segget.ExitStatus.allCases))
+        #expect(segget.ExitStatus.worstFirst.count == segget.ExitStatus.allCases.count)
+    }
+
+    @Test func aSignalDecidesTheCodeOfWhatItStopped() {
+        let network = failed(.transfer(.status(503), attempts: 1))
+        let signal = SIGTERM
+        #expect(run([network, failed(.cancelled)], of: 2, signal: signal) == .terminated)
+        #expect(run([network], of: 2, signal: signal) == .terminated)
+        // It came too late to stop anything.
+        #expect(run([Self.done], of: 1, signal: signal) == .done)
+        #expect(run([network], of: 1, signal: signal) == .unavailable)
+    }
+
+    @Test func theSummaryCountsAndNamesWhatFailed() {
+        let streams = Streams()
+        let results = [Self.done, failed(.refused(status: 403)), failed(.cancelled)]
+        _ = run(results, of: 5, signal: SIGINT, to: streams)
+        let lines = streams.errors.split(separator: "\n").map(String.init)
+        let first = "1 of 5 files done, 1 failed, 1 stopped, 2 not started; 1.00 MiB in "
+        let place = lines.firstIndex { $0.hasPrefix(first) } ?? 0
+        #expect(place > 0, "\(streams.errors)")
+        #expect(
+            Array(lines[(place + 1)...]) == [
+                "  failed: the server refused access to `\(Examples.url)`: 403 (Forbidden)",
+                "  stopped: `\(Examples.url)`, kept: 1.00 MiB in `file.iso.part`",
+                "error: stopped by SIGINT: 3 files of 5 left",
+                "hint: run the same command again to resume",
+            ])
+        // Notes say which file they are about.
+        #expect(lines.contains { $0.hasPrefix("note: `file.iso`: the server ignored") })
+    }
+
+    @Test func quietMeansErrorsOnly() {
+        let streams = Streams()
+        let results = [Self.done, failed(.refused(status: 403))]
+        _ = run(results, of: 2, detail: .errors, to: streams)
+        let lines = streams.errors.split(separator: "\n")
+        #expect(lines.map { $0.prefix { $0 != ":" } } == ["error", "kept", "hint"])
+        let silent = Streams()
+        _ = run([Self.done, Self.done], of: 2, detail: .errors, to: silent)
+        #expect(silent.errors.isEmpty)
+    }
+
+    @Test func jsonTellsTheFile() {
+        let streams = Streams()
+        _ = run([Self.done, failed(.cancelled)], of: 2, to: streams)
+        let found = streams.json.map { line in
+            let names = ["run", "begun", "notice", "finished", "error", "summary"]
+            let name = names.first { line.contains("\"event\":\"\($0)\"") } ?? ""
+            return name + ((1...2).first { line.contains("\"file\":\($0),") }.map { "\($0)" } ?? "")
+        }
+        #expect(
+            found == [
+                "run", "begun1", "notice1", "finished1", "begun2", "notice2", "error2", "summary",
+            ])
+    }
+}

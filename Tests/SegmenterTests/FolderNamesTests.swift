@@ -1,0 +1,143 @@
+import Testing
+
+@testable import Segmenter
+
+struct FolderNamesTests {
+    @Test(
+        arguments: [
+            ("big.iso", 0, "big.iso"), ("big.iso", 1, "big.1.iso"), ("big.iso", 12, "big.12.iso"),
+            ("x.tar.gz", 1, "x.1.tar.gz"), ("X.TAR.ZST", 2, "X.2.TAR.ZST"),
+            ("a.b.gz", 1, "a.b.1.gz"),
+            ("name", 1, "name.1"), (".tar.gz", 1, ".tar.1.gz"), ("tar.gz", 1, "tar.1.gz"),
+            ("v1.2", 1, "v1.1.2"), ("ends.", 1, "ends.1."), ("文字.iso", 3, "文字.3.iso"),
+            (
+                "a." + String(repeating: "e", count: 40), 1,
+                "a." + String(repeating: "e", count: 40) + ".1"
+            ),
+        ])
+    func numbersGoBeforeTheExtension(name: String, number: Int, numbered: String) {
+        #expect(FileName.numbered(name, number) == numbered)
+    }
+
+    @Test func numberedNamesAreNeverTooLong() {
+        for stem in ["x", "é", "文", "👩‍👩‍👧"] {
+            for ending in ["", ".iso", ".tar.gz"] {
+                let long = String(repeating: stem, count: FileName.longest) + ending
+                let name = FileName.numbered(long, 123)
+                #expect(name.utf8.count <= FileName.longest)
+                #expect(name.hasSuffix(".123\(ending)"))
+                #expect(name.utf8.count > FileName.longest - 25)
+            }
+        }
+    }
+
+    @Test func numbersAreFoundAgain() {
+        for name in ["big.iso", "x.tar.gz", "name", "v1.2", "a.7.b"] {
+            for number in [1, 2, 30] {
+                let found = FileName.unnumbered(FileName.numbered(name, number))
+                #expect(found.contains { $0 == (name, number) }, "\(name) \(number)")
+            }
+        }
+        #expect(FileName.unnumbered("big.iso").isEmpty)
+        #expect(FileName.unnumbered("big.01.iso").isEmpty)
+    }
+
+    @Test func theSecondOfANameIsNumbered() {
+        var names = FolderNames()
+        let given = ["a.iso", "a.iso", "b", "a.iso", "a.1.iso", "b"].map {
+            names.claim($0) { _ in .nobody }
+        }
+        #expect(given == ["a.iso", "a.1.iso", "b", "a.2.iso", "a.1.1.iso", "b.1"])
+    }
+
+    @Test func aNameThatWasAskedForIsTakenOnce() {
+        var names = FolderNames()
+        let taken = [names.take("a"), names.take("a")]
+        #expect(taken == [true, false])
+        let numbered = names.claim("a") { _ in .nobody }
+        #expect(numbered == "a.1")
+        let isFree = names.take("a.1")
+        #expect(!isFree)
+    }
+
+    @Test(arguments: [".part", ".segget", ".segget~"])
+    func noFileIsAnothersPart(suffix: String) {
+        var names = FolderNames()
+        let given = ["a", "a" + suffix].map { names.claim($0) { _ in .nobody } }
+        #expect(given == ["a", "a.1" + suffix])
+        var others = FolderNames()
+        let taken = [others.take("a" + suffix), others.take("a")]
+        #expect(taken == [true, false])
+    }
+
+    /// What an earlier run left, by whose it is: the file of the batch, or somebody else's.
+    @Test(
+        arguments: [
+            // As they were begun.
+            (["f": 0, "f.1": 1, "f.2": 2], ["f", "f.1", "f.2"]),
+            // The first failed then, and the others came before it.
+            (["f": 1, "f.1": 2], ["f.2", "f", "f.1"]),
+            // The first is done, and has been moved away.
+            (["f.1": 1, "f.2": 2], ["f", "f.1", "f.2"]),
+            // Only the last has anything, far behind.
+            (["f.9": 2], ["f", "f.1", "f.9"]),
+            // Somebody else's part is treated as for a single file.
+            (["f": 99], ["f", "f.1", "f.2"]), (["f.1": 99], ["f", "f.1", "f.2"]),
+            ([:], ["f", "f.1", "f.2"]),
+        ] as [([String: Int], [String])])
+    func everyFileFindsItsOwnPart(left: [String: Int], expected: [String]) {
+        var names = FolderNames(begun: Array(left.keys))
+        let given = (0..<3).map { file in
+            names.claim("f") { name in
+                switch left[name] {
+                case file?: .own
+                case let other? where other < 3: .another
+                default: .nobody
+                }
+            }
+        }
+        #expect(given == expected)
+    }
+
+    /// Kill and run again, over and over, with failures in between: a file that has a part gets the
+    /// name of that part, and no name is given twice.
+    @Test func partsAreNeverGivenToOthers() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = Seeded(state: seed)
+        for _ in 0..<300 {
+            let wanted = (0..<8).map { _ in
+                ["a.iso", "a.iso", "a.1.iso", "b"].randomElement(using: &random) ?? ""
+            }
+            var left: [String: Int] = [:]
+            for _ in 0..<4 {
+                var names = FolderNames(begun: left.keys.shuffled(using: &random))
+                var given: [String: Int] = [:]
+                let before = left
+                for (file, name) in wanted.enumerated()
+                where Int.random(in: 0..<4, using: &random) > 0 {
+                    let claimed = names.claim(name) { candidate in
+                        before[candidate].map { $0 == file ? .own : .another } ?? .nobody
+                    }
+                    #expect(given[claimed] == nil, "seed \(seed)")
+                    #expect(before[claimed] == nil || before[claimed] == file, "seed \(seed)")
+                    if before.values.contains(file) {
+                        #expect(before[claimed] == file, "seed \(seed)")
+                    }
+                    given[claimed] = file
+                    left[claimed] = file
+                }
+            }
+        }
+    }
+
+    private struct Seeded: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var z = state
+            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+            return z ^ (z >> 31)
+        }
+    }
+}
