@@ -25,8 +25,7 @@ build:
 test:
 	scripts/packages.sh test
 	$(SWIFT) build --build-tests
-	# One test after the other: most wait for processes and networks, and each has a limit of time.
-	$(SWIFT) test --skip-build --no-parallel
+	SWIFT=$(SWIFT) scripts/test.sh
 
 demo: build
 	scripts/packages.sh demo

@@ -38,9 +38,11 @@ case "$1" in
 test)
     need_command curl curl
     need_command flock util-linux
+    need_command microsocks microsocks
     need_command nginx nginx-light
     need_command openssl openssl
     need_command python3 python3
+    need_command tinyproxy tinyproxy-bin
     ;;
 demo | bench)
     need_command curl curl

@@ -33,6 +33,8 @@ package final class Assembly: @unchecked Sendable {
         package var startOver: StartOverReason?
         /// Time for the finished file, in seconds since 1970.
         package var modified: Int64?
+        /// What further URLs of the same file mean for the part.
+        package var mirroring = Mirroring()
 
         package init(
             folder: String, name: String, fullURL: String, url: String, identity: RemoteIdentity,
@@ -103,7 +105,7 @@ package final class Assembly: @unchecked Sendable {
             case .startOver(let reason): startedOver = reason
             case .resume(let manifest):
                 startedOver = nil
-                resumed = manifest
+                resumed = request.mirroring.continued(manifest)
             }
             // Before anything is thrown away: the old part's space is the new one's.
             if let size = request.identity.size { try file.checkSpace(for: size) }
@@ -117,8 +119,8 @@ package final class Assembly: @unchecked Sendable {
                 folder: folder, name: manifestName,
                 header: resumed?.header
                     ?? Manifest.Header(
-                        identity: request.identity, url: request.url, fullURL: request.fullURL,
-                        generation: UInt64.random(in: 0...UInt64.max)),
+                        identity: request.mirroring.recorded(request.identity), url: request.url,
+                        fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max)),
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
             made = journal
             if let size = request.identity.size { try file.preallocate(size) }
@@ -169,7 +171,7 @@ package final class Assembly: @unchecked Sendable {
                 manifest: manifest, partSize: partSize, offered: request.identity,
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
                 hasChecksum: request.checksum != nil, wantsResume: request.resume,
-                mayOverwrite: request.overwrite),
+                mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs),
             partPath: folder.path(of: partName(for: request.name)),
             manifestPath: folder.path(of: manifestName))
     }
@@ -274,18 +276,28 @@ extension Assembly {
         if let failure = stopThreads() { throw failure }
     }
 
+    /// Ends the attempt and removes part and manifest: nothing of them is of use.
+    ///
+    /// - Throws: `io`.
+    package func discard() throws(AssemblyError) {
+        defer { file.unlock() }
+        stopThreads()
+        try folder.remove(Self.partName(for: request.name))
+        try journal.remove()
+    }
+
     /// Verifies the complete file of `size` bytes and gives it its name.
     ///
     /// May block on the disk.
     ///
     /// - Parameters:
     ///   - size: Length of the file in bytes; all of them have arrived.
+    ///   - rejects: Whether a wrong digest is final: the part is then not continued by a later run.
     ///   - onVerified: Called on this thread between verifying and renaming.
     /// - Returns: What was published, or `nil` after `interrupt`.
-    /// - Throws: `digestMismatch` (the part stays, and is not continued by a later run),
-    ///   `destinationExists`, `io`.
+    /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `io`.
     package func publish(
-        size: Int64, onVerified: () -> Void = {}
+        size: Int64, rejects: Bool = true, onVerified: () -> Void = {}
     ) throws(AssemblyError) -> PublishedFile? {
         defer {
             stopThreads()
@@ -302,7 +314,7 @@ extension Assembly {
         for digest in expected {
             let actual = computed.first { $0.algorithm == digest.algorithm }
             guard let actual, actual != digest else { continue }
-            reject(actual)
+            if rejects { reject(actual) }
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
         // What could not be written through is told once, here: it must not be published.

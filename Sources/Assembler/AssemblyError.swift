@@ -21,6 +21,10 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case io(operation: String, path: String, errno: Int32)
     /// The finished file has another digest than expected. It was not published.
     case digestMismatch(expected: Digest, actual: Digest, part: String)
+    /// The stream has another digest than expected. Its end was held back.
+    case streamDigestMismatch(expected: Digest, actual: Digest, path: String)
+    /// Whoever read the stream has closed it (EPIPE).
+    case readerGone(path: String)
 }
 
 /// Why an earlier run's part cannot be continued, so that the download starts over.
@@ -51,4 +55,6 @@ public enum StartOverReason: Error, Sendable, Hashable {
     case changedMidway
     /// A single stream broke off, and without ranges its rest cannot be fetched.
     case streamBroken
+    /// Mirrors have different data: one of them brings the whole file.
+    case mirrorsDiffer
 }

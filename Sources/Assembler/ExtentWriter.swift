@@ -4,7 +4,14 @@ import Glibc
 ///
 /// The hot path: used on the loop thread only, and neither locks nor allocates.
 package final class ExtentWriter {
-    private let descriptor: Int32
+    private enum Place {
+        case file(Int32)
+        case ring(RingBuffer)
+        /// Nothing is kept but the CRC-32.
+        case nowhere
+    }
+
+    private let place: Place
     /// Offset of the first byte, in bytes from the start of the file.
     package let start: Int64
     /// Offset of the next byte to be written.
@@ -12,23 +19,41 @@ package final class ExtentWriter {
     private var recorded: Int64
     private var crc: UInt32 = 0
 
+    /// Makes a writer into a file.
     init(descriptor: Int32, at offset: Int64) {
-        self.descriptor = descriptor
+        place = .file(descriptor)
         start = offset
         position = offset
         recorded = offset
     }
 
+    /// Makes a writer that keeps nothing but the CRC-32.
+    package init(samplingAt offset: Int64) {
+        place = .nowhere
+        start = offset
+        position = offset
+        recorded = offset
+    }
+
+    /// Makes a writer into memory; bytes before `front` are there already, and are dropped.
+    init(ring: RingBuffer, at offset: Int64, front: Int64) {
+        place = .ring(ring)
+        start = offset
+        position = offset
+        recorded = max(offset, front)
+    }
+
     /// Bytes that are written but not in the manifest.
-    package var unrecorded: Int64 { position - recorded }
+    package var unrecorded: Int64 { max(0, position - recorded) }
 
     /// Writes `count` bytes at the position and moves it on.
     ///
     /// - Returns: 0, or the `errno` of the write that failed; what was written before it counts.
     package func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
-        var written = 0
+        var written = Int(min(Int64(count), max(0, recorded - position)))
+        position += Int64(written)
         while written < count {
-            let step = pwrite(descriptor, bytes + written, count - written, off_t(position))
+            let step = store(bytes + written, count - written)
             if step <= 0 {
                 if step < 0, errno == EINTR { continue }
                 return step < 0 ? errno : EIO
@@ -38,6 +63,14 @@ package final class ExtentWriter {
             position += Int64(step)
         }
         return 0
+    }
+
+    private func store(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        switch place {
+        case .file(let descriptor): pwrite(descriptor, bytes, count, off_t(position))
+        case .ring(let ring): ring.store(bytes, count, at: position)
+        case .nowhere: count
+        }
     }
 
     /// What was written since the last call; `nil` when nothing was.

@@ -31,11 +31,14 @@ package enum ResumeDecision: Sendable {
         package var wantsResume: Bool
         /// Whether the caller allows what stands there to be replaced.
         package var mayOverwrite: Bool
+        /// Further full URLs that the caller gave for the same file.
+        package var otherURLs: [String]
 
         package init(
             manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
-            hasChecksum: Bool, wantsResume: Bool, mayOverwrite: Bool
+            hasChecksum: Bool, wantsResume: Bool, mayOverwrite: Bool,
+            otherURLs: [String] = []
         ) {
             self.manifest = manifest
             self.partSize = partSize
@@ -46,6 +49,7 @@ package enum ResumeDecision: Sendable {
             self.hasChecksum = hasChecksum
             self.wantsResume = wantsResume
             self.mayOverwrite = mayOverwrite
+            self.otherURLs = otherURLs
         }
     }
 
@@ -80,6 +84,11 @@ package enum ResumeDecision: Sendable {
         guard manifest.rejected == nil else { return .rejected }
         guard now.partSize != nil else { return .partMissing }
         let obstacle = manifest.header.identity.obstacle(toContinuingWith: now.offered)
+        if !manifest.header.isFor(fullURL: now.fullURL),
+            now.otherURLs.contains(where: manifest.header.isFor)
+        {
+            return obstacleOfMirror(manifest.header.identity, now, obstacle)
+        }
         if let obstacle, !(obstacle == .noValidator && now.hasChecksum) { return obstacle }
         guard now.servesRanges else { return .noRanges }
         guard !manifest.header.isFor(fullURL: now.fullURL) else { return nil }
@@ -89,5 +98,18 @@ package enum ResumeDecision: Sendable {
         let isSameResource =
             manifest.header.url == now.url && manifest.header.identity.strongETag != nil
         return isSameResource || now.hasChecksum ? nil : .urlChanged
+    }
+
+    /// Why what was begun with one mirror cannot be continued with another one.
+    ///
+    /// Validators of two servers need not be equal where a checksum decides; where none does, a strong
+    /// entity tag has to be.
+    private static func obstacleOfMirror(
+        _ begun: RemoteIdentity, _ now: Situation, _ obstacle: StartOverReason?
+    ) -> StartOverReason? {
+        guard now.servesRanges else { return .noRanges }
+        if now.hasChecksum, begun.size != nil, begun.size == now.offered.size { return nil }
+        if let obstacle { return obstacle }
+        return begun.strongETag != nil ? nil : .urlChanged
     }
 }

@@ -54,6 +54,10 @@ static inline CURLMcode segget_curl_multi_setopt_long(
     return curl_multi_setopt(multi, option, value);
 }
 
+static inline CURLSHcode segget_curl_share_setopt_data(CURLSH *share, curl_lock_data data) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
+
 // CURLMsg's result sits in a union that Swift does not import conveniently.
 static inline CURLcode segget_curl_message_result(const CURLMsg *message) {
     return message->data.result;
@@ -62,6 +66,10 @@ static inline CURLcode segget_curl_message_result(const CURLMsg *message) {
 // Macros with casts are not imported.
 static const long segget_curl_http_version_1_1 = (long)CURL_HTTP_VERSION_1_1;
 static const long segget_curl_sslversion_tls1_2 = (long)CURL_SSLVERSION_TLSv1_2;
+static const long segget_curl_sslversion_tls1_3 = (long)CURL_SSLVERSION_TLSv1_3;
+static const long segget_curl_auth_basic = (long)CURLAUTH_BASIC;
+static const long segget_curl_auth_digest = (long)CURLAUTH_DIGEST;
+static const long segget_curl_netrc_optional = (long)CURL_NETRC_OPTIONAL;
 static const long segget_curl_global_default = CURL_GLOBAL_DEFAULT;
 static const size_t segget_curl_writefunc_pause = CURL_WRITEFUNC_PAUSE;
 static const int segget_curl_pause_continue = CURLPAUSE_CONT;

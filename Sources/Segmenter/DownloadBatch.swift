@@ -55,12 +55,18 @@ public final class DownloadBatch: Sendable {
     /// For one reader, who may be as slow as he likes: beginnings and ends are never lost, progress
     /// and, after thousands, other events are dropped while many wait.
     public let events: AsyncStream<BatchEvent>
+    /// Adds an event of the whole session's to those of the first file that is running.
+    let tell: @Sendable (DownloadEvent) -> Void
     private let task: Task<Void, Never>
 
-    init(count: Int, events: AsyncStream<BatchEvent>, task: Task<Void, Never>) {
+    init(
+        count: Int, events: AsyncStream<BatchEvent>, task: Task<Void, Never>,
+        tell: @escaping @Sendable (DownloadEvent) -> Void
+    ) {
         self.count = count
         self.events = events
         self.task = task
+        self.tell = tell
     }
 
     /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
@@ -85,6 +91,8 @@ struct BatchRun: Sendable {
     private let turns = BatchTurns()
     /// Which files cannot have the path that they name; looked up once, before the first begins.
     private let refused = Monitor<Set<Int>>([])
+    /// The files that have begun and not ended.
+    private let running = Monitor<Set<Int>>([])
     /// Whether a manifest, by its generation, was begun for a file of the list.
     private let owners = Monitor<[String: Bool]>([:])
 
@@ -145,10 +153,15 @@ struct BatchRun: Sendable {
     private func run(_ index: Int) async -> Bool {
         let item = item(index)
         let url = WebURL(item.url)?.redacted ?? ""
+        running.withLock { _ = $0.insert(index) }
         events.offer(BatchEvent(index: index, kind: .begun(url: url)))
         let result = await fetch(item, index, url)
         turns.settle(index)
-        events.offer(BatchEvent(index: index, kind: .ended(result)))
+        running.withLock { running in
+            running.remove(index)
+            // Under the lock, so that nothing of the file comes after it.
+            events.offer(BatchEvent(index: index, kind: .ended(result)))
+        }
         if case .success = result { return true }
         return false
     }
@@ -172,7 +185,15 @@ struct BatchRun: Sendable {
         run.naming = { target, url throws(DownloadError.Reason) in
             try await name(target, url, index)
         }
-        return await run()
+        return await run.withinTime()
+    }
+
+    /// Adds an event to those of the first file that is running.
+    func tellFirst(_ event: DownloadEvent) {
+        running.withLock { running in
+            guard let first = running.min() else { return }
+            events.offer(BatchEvent(index: first, kind: .event(event)))
+        }
     }
 
     /// The name for a file, when its turn has come.

@@ -10,6 +10,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case invalidURL(String)
         /// A header of the caller's is malformed.
         case invalidHeader(HeaderSyntaxError)
+        /// An access option cannot be used.
+        case access(AccessProblem)
         /// The file with trusted certificates cannot be used.
         case certificateFile(path: String)
         /// The file on the disk could not be made, written or published.
@@ -18,8 +20,10 @@ public struct DownloadError: Error, Sendable, Hashable {
         case nameTaken(path: String)
         /// The request failed for good: a status, the network or its retries are used up.
         case transfer(TransferFailure, attempts: Int)
-        /// The server refused access (401, 403, 407).
+        /// The server refused access (401, 403).
         case refused(status: Int)
+        /// The proxy refused its service (407, or 401 or 403 to a tunnel); a SOCKS proxy has no status.
+        case proxyRefused(status: Int?)
         /// The server's certificate is not trusted.
         case untrusted(String)
         /// A redirect led from https to http, or to another scheme.
@@ -30,6 +34,14 @@ public struct DownloadError: Error, Sendable, Hashable {
         case remoteChanged(ContractBreach)
         /// The server's replies broke the range contract.
         case contract(ContractBreach)
+        /// The file is larger than it may be (`LimitOptions.maxSize`). In bytes; a size of `nil`
+        /// was not known before.
+        case tooLarge(size: Int64?, limit: Int64)
+        /// The download was slower than it may be (`LimitOptions.minRate`), for so many seconds and
+        /// then, over other connections, for as many again. In bytes per second.
+        case tooSlow(bytesPerSecond: Double, minimum: Double, seconds: Double)
+        /// The time that the download might take is over (`LimitOptions.maxTime`), in seconds.
+        case timeIsUp(seconds: Double)
         /// The download was stopped by the caller.
         case cancelled
     }
@@ -42,12 +54,30 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var path: String?
     /// Bytes that are kept on disk, recorded for the next run.
     public var bytesKept: Int64
+    /// Bytes that had gone out through the descriptor; `nil` when the destination was none.
+    public var bytesWritten: Int64?
+    /// Where several URLs were given: each one that failed, in their order, and why.
+    public var mirrors: [FailedMirror] = []
+
+    package init(
+        reason: Reason, url: String, path: String?, bytesKept: Int64, bytesWritten: Int64? = nil,
+        mirrors: [FailedMirror] = []
+    ) {
+        self.reason = reason
+        self.url = url
+        self.path = path
+        self.bytesKept = bytesKept
+        self.bytesWritten = bytesWritten
+        self.mirrors = mirrors
+    }
 }
 
 /// Why one request failed.
 public enum TransferFailure: Error, Sendable, Hashable {
     /// libcurl's error (`CURLcode`) with its text.
     case network(code: Int, message: String)
+    /// The proxy cannot be reached or used: libcurl's error (`CURLcode`) with its text.
+    case proxy(code: Int, message: String)
     /// The server answered with this status.
     case status(Int)
     /// No byte arrived within the stall timeout, in seconds.

@@ -28,6 +28,8 @@ public struct DownloadStart: Sendable, Hashable {
     public var plan: RemoteFile.Plan
     /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`.
     public var identity: String
+    /// Number of URLs of the file that are not given up, the one that leads included.
+    public var mirrors = 1
 }
 
 /// Something that happened on the way.
@@ -50,8 +52,22 @@ public enum DownloadNotice: Sendable, Hashable {
     case stole(ByteRange)
     /// `HEAD` did not do; a `GET` takes its place.
     case headUnusable(String)
+    /// Certificates are not checked: `AccessOptions.isInsecure`.
+    case certificatesUnchecked
     /// The body ended when the connection closed: no size proves that it is whole.
     case endUnproven
+    /// The download is slower than `minimum` bytes per second: it goes on over other connections.
+    case changingConnections(minimum: Double)
+    /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
+    case limitChanged(to: Double?)
+    /// A mirror has shown that it has the same bytes, and works on the file from now on.
+    case mirrorJoined(url: String)
+    /// Nothing proves that a mirror has the same file: it is used only if the others fail.
+    case mirrorSpared(url: String)
+    /// A mirror is not used any more.
+    case mirrorDropped(url: String, why: MirrorFault)
+    /// From now on this mirror leads: what is fetched is its version of the file.
+    case mirrorLeads(url: String)
 }
 
 /// A moment of a download.
@@ -84,6 +100,8 @@ public struct DownloadProgress: Sendable, Hashable {
     public var map: [UInt8]
     /// Seconds since the download began.
     public var elapsed: Double
+    /// The session's limit of rate in bytes per second, `nil` when there is none.
+    public var limit: Double?
 
     /// Seconds to go at the present speed, `nil` when that cannot be told.
     public var secondsLeft: Double? {
@@ -94,7 +112,7 @@ public struct DownloadProgress: Sendable, Hashable {
 
 /// A finished download.
 public struct DownloadedFile: Sendable, Hashable {
-    /// Path of the file.
+    /// Path of the file; `/dev/stdout` or `/dev/fd/N` when it went to a descriptor.
     public var path: String
     /// Size in bytes.
     public var size: Int64

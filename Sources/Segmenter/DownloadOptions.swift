@@ -20,7 +20,17 @@ public struct DownloadOptions: Sendable {
     public var stallTimeout = 15.0
     /// Attempts without progress before the download fails.
     public var retries = 10
-    /// Further URLs of the same file.
+    /// How the file goes to a descriptor; without meaning for other destinations.
+    public var stream = StreamOptions()
+
+    /// Credentials, cookies, proxies, TLS and addresses.
+    public var access = AccessOptions()
+    /// Limits of size, time and speed.
+    public var limits = LimitOptions()
+    /// Further URLs of the same file, in order of preference.
+    ///
+    /// They work together where ``checksum``, equal strong entity tags or equal advertised digests prove
+    /// that all have the same file; otherwise one at a time, the others as spares.
     public var mirrors: [String] = []
 
     /// Makes the default options.
@@ -33,4 +43,9 @@ public enum Destination: Sendable, Hashable {
     case file(String)
     /// This folder, under the name that the server or the URL suggests.
     case folder(String)
+    /// This open descriptor, in order from the first byte on: nothing is written anywhere else, and
+    /// nothing is kept for a later run.
+    ///
+    /// A duplicate is used: the caller may close its own when the download has started.
+    case descriptor(Int32)
 }

@@ -7,7 +7,9 @@ extension DownloadRun {
     private struct FetchTicket: Sendable {
         var fetch: Int?
         var isCancelled = false
-        var end: (Fetch.Outcome, DownloadProgress?) = (.cancelled, nil)
+        var end: (Fetch.Outcome, DownloadProgress?, MirrorLedger) = (.cancelled, nil, .init())
+        /// Asks further mirrors, which join.
+        var gathering: Task<Void, Never>?
     }
 
     var connections: Int { min(max(1, options.connections), 64) }
@@ -24,11 +26,13 @@ extension DownloadRun {
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) -> PublishedFile? in
                 if options.resume {
-                    let file = try Publishing.recover(
-                        folder: target.folder, name: target.name, fullURL: url.text,
-                        checksum: options.checksum
-                    ) { isCancelled.withLock { $0 } }
-                    guard file == nil else { return file }
+                    for url in [url] + options.mirrors.compactMap({ WebURL($0) }) {
+                        let file = try Publishing.recover(
+                            folder: target.folder, name: target.name, fullURL: url.text,
+                            checksum: options.checksum
+                        ) { isCancelled.withLock { $0 } }
+                        guard file == nil else { return file }
+                    }
                 }
                 try Assembly.checkDestination(
                     folder: target.folder, name: target.name, overwrite: options.overwrite)
@@ -59,6 +63,14 @@ extension DownloadRun {
         request.overwrite = options.overwrite
         request.startOver = state.startOver
         request.modified = finding.modified
+        if let mirroring = state.mirroring {
+            for digest in mirroring.promised where !request.advertised.contains(digest) {
+                request.advertised.append(digest)
+            }
+            request.mirroring.otherURLs = mirroring.book.probes.map(\.url.text)
+            request.mirroring.isHeldByChecksum = MirrorAgreement.canDecide(options.checksum)
+            request.mirroring.keeps = mirroring.keeps
+        }
         return request
     }
 
@@ -102,6 +114,11 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) -> Probe.Finding {
         let finding = try await probe.run(byGet: byGet, range: range)
         tell(.probed(finding.file))
+        if isTooLarge(finding), !finding.isProven {
+            // `HEAD` is a hint: a `GET` is to say the same.
+            return try await find(probe, byGet: true, range: Probe.firstByte)
+        }
+        try checkSize(finding)
         return finding
     }
 
@@ -110,28 +127,32 @@ extension DownloadRun {
     /// - Returns: `nil` when there is no space for a size that only a `HEAD` has told: a `GET` is to
     ///   say first.
     func open(
-        _ finding: Probe.Finding, _ probe: Probe, _ state: State
-    ) async throws(DownloadError.Reason) -> Assembly? {
+        _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
+    ) async throws(DownloadError.Reason) -> (any Output)? {
+        if case .descriptor(let descriptor) = destination {
+            return try await openStream(descriptor, finding, &state)
+        }
         let request = try request(finding, probe.url, state)
         let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
         if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }
         return try result.get()
     }
 
-    func close(_ assembly: Assembly) async throws(DownloadError.Reason) {
+    func close(_ assembly: any Output) async throws(DownloadError.Reason) {
         try await onDisk { () throws(AssemblyError) in try assembly.stop() }
     }
 
     func fetch(
-        _ finding: Probe.Finding, _ probe: Probe, _ assembly: Assembly, _ started: Double,
-        _ received: Int64
-    ) async -> (Fetch.Outcome, DownloadProgress?) {
+        _ lead: Lead, _ assembly: any Output, _ started: Double, _ state: State
+    ) async -> (Fetch.Outcome, DownloadProgress?, MirrorLedger) {
+        let (finding, probe, received) = (lead.finding, lead.probe, state.received)
         let identity = finding.file.identity
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
-            connections: connections, policy: probe.policy, connecting: probe.connecting,
-            headers: options.headers, headerOrigin: probe.url.origin, held: finding.held
+            connections: connections, limits: options.limits, policy: probe.policy,
+            connecting: probe.connecting, held: finding.held, number: lead.number,
+            shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
         // assembly, which is this task's again from here on.
@@ -145,11 +166,18 @@ extension DownloadRun {
                     let fetch = Fetch(
                         setup, assembly: assembly, worker: worker, loop: loop, reporter: reporter,
                         tell: { tell(.notice($0)) }
-                    ) { outcome in
-                        ticket.withLock { $0.end = (outcome, reporter.last) }
+                    ) { outcome, ledger in
+                        ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
                         continuation.resume()
                     }
-                    ticket.withLock { $0.fetch = fetch.id }
+                    ticket.withLock { ticket in
+                        ticket.fetch = fetch.id
+                        ticket.gathering = Task { [id = fetch.id] in
+                            await gatherMirrors(for: lead, state) { mirror in
+                                loop.perform { $0.fetch(id)?.join(mirror) }
+                            }
+                        }
+                    }
                     fetch.start(now: monotonicSeconds())
                     if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
                 }
@@ -161,11 +189,14 @@ extension DownloadRun {
                 ticket.withLock { $0.fetch }.flatMap(worker.fetch)?.cancel()
             }
         }
-        return ticket.withLock { $0.end }
+        return ticket.withLock { ticket in
+            ticket.gathering?.cancel()
+            return ticket.end
+        }
     }
 
     func publish(
-        _ assembly: Assembly, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
+        _ assembly: any Output, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
         _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile {
         let phase: @Sendable (DownloadProgress.Phase) -> Void = { [tell] phase in
@@ -175,9 +206,10 @@ extension DownloadRun {
             tell(.progress(progress))
         }
         phase(.verifying)
+        let isFinal = state.mirroring?.repair == nil
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) in
-                try assembly.publish(size: size) { phase(.publishing) }
+                try assembly.publish(size: size, rejects: isFinal) { phase(.publishing) }
             }
         } onCancel: {
             assembly.interrupt()
@@ -205,14 +237,17 @@ extension DownloadRun {
         }
     }
 
-    func start(_ finding: Probe.Finding, _ assembly: Assembly) -> DownloadStart {
+    func start(
+        _ finding: Probe.Finding, _ assembly: any Output, _ state: State
+    ) -> DownloadStart {
         let kind = finding.file.identity.kind
         return DownloadStart(
             path: assembly.destination, size: finding.file.identity.size,
             resumedBytes: assembly.bytesKept,
             connections: finding.file.plan == .segments ? connections : 1,
             plan: finding.file.plan,
-            identity: kind == "none" && options.checksum != nil ? "checksum" : kind)
+            identity: kind == "none" && options.checksum != nil ? "checksum" : kind,
+            mirrors: state.mirroring?.book.usable.count ?? 1)
     }
 
     static func split(_ path: String) -> Target {

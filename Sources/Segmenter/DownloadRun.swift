@@ -40,6 +40,12 @@ struct DownloadRun: Sendable {
         var received: Int64 = 0
         var resumed: Int64 = 0
         var kept: Int64 = 0
+        /// Where a download to a descriptor goes.
+        var stream: StreamOutput?
+        /// What broke the attempt before.
+        var setback: DownloadError.Reason?
+        /// Where the file has several URLs.
+        var mirroring: Mirroring?
     }
 
     func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
@@ -53,16 +59,18 @@ struct DownloadRun: Sendable {
             if state.kept == 0, let target = state.target {
                 state.kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
             }
+            let written = await endStream(state)
             return .failure(
                 DownloadError(
-                    reason: error, url: WebURL(urlText)?.redacted ?? "", path: path,
-                    bytesKept: state.kept))
+                    reason: error, url: WebURL(urlText)?.redacted ?? "",
+                    path: path ?? state.stream?.destination, bytesKept: state.kept,
+                    bytesWritten: written, mirrors: state.mirroring?.book.failed ?? []))
         }
     }
 
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
-        guard let url = WebURL(urlText) else { throw .invalidURL(redactedGuess) }
+        guard let url = WebURL(urlText) else { throw .invalidURL(Self.redactedGuess(urlText)) }
         for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)
@@ -73,19 +81,21 @@ struct DownloadRun: Sendable {
         if let file = options.caCertificate, access(file, R_OK) != 0 {
             throw .certificateFile(path: file)
         }
+        do throws(AccessProblem) {
+            try options.access.check()
+        } catch {
+            throw .access(error)
+        }
         return Probe(
-            loop: loop, url: url, headers: options.headers,
-            connecting: .init(
-                caCertificate: options.caCertificate, connectTimeout: options.connectTimeout,
-                stallTimeout: options.stallTimeout),
+            loop: loop, url: url, connecting: .init(options, url: url),
             policy: RetryPolicy(retries: options.retries)
         ) { [tell] in tell(.notice($0)) }
     }
 
     /// A text that is no URL, without what may be a secret in it.
-    private var redactedGuess: String {
-        guard !urlText.contains("@") else { return "(not shown: it may hold a password)" }
-        return String(urlText.prefix { $0 != "?" && $0 != "#" })
+    static func redactedGuess(_ text: String) -> String {
+        guard !text.contains("@") else { return "(not shown: it may hold a password)" }
+        return String(text.prefix { $0 != "?" && $0 != "#" })
     }
 
     // MARK: The way
@@ -93,52 +103,81 @@ struct DownloadRun: Sendable {
     private func run(_ state: inout State) async throws(DownloadError.Reason) -> DownloadedFile {
         let started = monotonicSeconds()
         let probe = try makeProbe()
+        if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
         if case .file(let path) = destination {
             state.target = Self.split(path)
             if let file = try await before(state, probe.url, started) { return file }
         }
-        var finding = try await find(probe, byGet: false)
+        state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
+        defer { state.mirroring?.book.cancel() }
+        var lead = try await firstLead(probe, state)
         do throws(DownloadError.Reason) {
             if case .folder(let folder) = destination {
                 var target = Target(
-                    folder: folder.isEmpty ? "." : folder, name: finding.file.suggestedName)
+                    folder: folder.isEmpty ? "." : folder, name: lead.finding.file.suggestedName)
                 target.name = try await naming(target, probe.url.text)
                 state.target = target
                 if let file = try await before(state, probe.url, started) { return file }
             }
-            finding = try await confirmed(finding, probe, state)
+            var isConfirmed = state.target == nil
             while true {
-                if let file = try await attempt(&finding, probe, started, &state) { return file }
+                do throws(DownloadError.Reason) {
+                    if !isConfirmed {
+                        lead.finding = try await confirmed(lead.finding, lead.probe, state)
+                    }
+                    isConfirmed = true
+                    if let file = try await attempt(&lead, started, &state) { return file }
+                } catch {
+                    lead = try await successor(of: lead, after: error, &state)
+                    isConfirmed = false
+                }
             }
         } catch {
-            finding.held.map { loop.drop($0.transfer) }
+            lead.finding.held.map { loop.drop($0.transfer) }
             throw error
         }
     }
 
     /// One attempt with one part.
     ///
-    /// - Returns: The file, or `nil` when another attempt is due, with `finding` and `state` set.
+    /// - Returns: The file, or `nil` when another attempt is due, with `lead` and `state` set.
     private func attempt(
-        _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double, _ state: inout State
+        _ lead: inout Lead, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        guard let assembly = try await open(finding, probe, state) else {
+        let probe = lead.probe
+        var finding: Probe.Finding {
+            get { lead.finding }
+            set { lead.finding = newValue }
+        }
+        guard let assembly = try await open(finding, probe, &state) else {
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
         }
         state.startOver = nil
+        state.mirroring?.opened(assembly)
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
-        tell(.started(start(finding, assembly)))
+        tell(.started(start(finding, assembly, state)))
         let earlier = state.received
-        let (outcome, last) = await fetch(finding, probe, assembly, started, earlier)
+        let (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
         if case .complete(let size) = outcome {
-            state.resumed = size - (state.received - earlier)
+            state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
+            let repair = state.stream == nil ? repair(size: size, state) : nil
+            state.mirroring?.repair = repair
             return try await publish(assembly, size, last, started, &state)
         }
-        try await close(assembly)
+        if case .failed(.tooLarge(size: nil, _)) = outcome, let assembly = assembly as? Assembly {
+            // No run continues a file of unknown size.
+            try await onDisk { () throws(AssemblyError) in try assembly.discard() }
+            state.kept = 0
+        } else if state.stream == nil {
+            // What has gone out may be continued yet.
+            try await close(assembly)
+        }
+        state.setback = outcome.setback
         switch outcome {
         case .complete: break
         case .cancelled: throw .cancelled

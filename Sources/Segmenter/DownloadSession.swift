@@ -10,12 +10,16 @@ import Assembler
 ///
 /// May be used from any thread or task.
 public final class DownloadSession: Sendable {
-    private let loop = TransferLoop()
-    private let running = Monitor<[Int: any Stoppable]>([:])
+    let loop = TransferLoop()
+    let running = Monitor<[Int: any Stoppable]>([:])
     private let names = BatchNames()
 
     /// Starts the loop thread.
-    public init() {}
+    ///
+    /// - Parameter rateLimit: As for ``limitRate(_:)``.
+    public init(rateLimit: Double? = nil) {
+        if let rateLimit { limitRate(rateLimit) }
+    }
 
     /// Begins a download and returns at once; watch its events, await its result.
     ///
@@ -36,12 +40,12 @@ public final class DownloadSession: Sendable {
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [monitor = self.running] in
-                let result = await run()
+                let result = await run.withinTime()
                 continuation.finish()
                 monitor.withLock { $0[number] = nil }
                 return result
             }
-            let download = Download(events: events, task: task)
+            let download = Download(events: events, task: task) { continuation.yield($0) }
             running[number] = download
             return download
         }
@@ -82,7 +86,8 @@ public final class DownloadSession: Sendable {
                 await run()
                 monitor.withLock { $0[number] = nil }
             }
-            let batch = DownloadBatch(count: count, events: events.stream(), task: task)
+            let batch = DownloadBatch(
+                count: count, events: events.stream(), task: task, tell: run.tellFirst)
             running[number] = batch
             return batch
         }
@@ -151,6 +156,8 @@ protocol Stoppable: Sendable {
     func cancel()
     /// Waits for its end.
     func wait() async
+    /// Adds an event of the whole session's to those of its own.
+    var tell: @Sendable (DownloadEvent) -> Void { get }
 }
 
 extension DownloadBatch: Stoppable {}
@@ -169,13 +176,17 @@ public final class Download: Sendable {
     /// For one reader.
     public let events: AsyncStream<DownloadEvent>
     fileprivate let task: Task<Result<DownloadedFile, DownloadError>, Never>
+    /// Adds an event of the whole session's to this download's.
+    let tell: @Sendable (DownloadEvent) -> Void
 
     init(
         events: AsyncStream<DownloadEvent>,
-        task: Task<Result<DownloadedFile, DownloadError>, Never>
+        task: Task<Result<DownloadedFile, DownloadError>, Never>,
+        tell: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.events = events
         self.task = task
+        self.tell = tell
     }
 
     /// How it ended; waits for the end.

@@ -12,8 +12,9 @@ extension Fetch {
     }
 
     private func refuse(_ index: Int, _ breach: ContractBreach) {
+        let source = slots[index].source
         tell(.replyRefused(breach))
-        if accepted == 0, !setup.isProven {
+        if source == 0, !setup.isProven, sources.allSatisfy({ $0.accepted == 0 }) {
             finish(.contradictsProbe)
         } else if breach == .wholeFileForRange {
             if slots[index].sentIfRange {
@@ -21,18 +22,18 @@ extension Fetch {
                 slots[index].skipsIfRange = true
             } else {
                 // Without ranges nothing can be continued: that is not believed at once.
-                ignoredRanges += 1
-                let hasSomething = accepted > 0 || assembly.bytesKept > 0
-                guard hasSomething, ignoredRanges < Self.patience else {
-                    finish(.rangesIgnored)
+                sources[source].ignoredRanges += 1
+                let hasSomething = sources[source].accepted > 0 || assembly.bytesKept > 0
+                guard hasSomething, sources[source].ignoredRanges < Self.patience else {
+                    drop(source, .rangesIgnored, orFinish: .rangesIgnored)
                     return
                 }
             }
             retry(index, .breach(breach), isHasty: slots[index].sentIfRange)
         } else if breach.isAnotherVersion {
-            mismatches += 1
-            guard mismatches <= Self.mismatchLimit else {
-                finish(.changed(breach))
+            sources[source].mismatches += 1
+            guard sources[source].mismatches <= Self.mismatchLimit else {
+                drop(source, .changed(breach), orFinish: .changed(breach))
                 return
             }
             slots[index].wantsFreshConnection = true
@@ -50,7 +51,7 @@ extension Fetch {
         } else if isTransient(status) {
             retry(index, .status(status))
         } else {
-            fail(.transfer(.status(status), attempts: 1))
+            giveUp(slots[index].source, .transfer(.status(status), attempts: 1))
         }
     }
 
@@ -68,25 +69,32 @@ extension Fetch {
             finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached))
             return
         }
+        let source = slots[index].source
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
         slots[index].failures += 1
         if !isHasty {
-            let hasProgressed = receivedSoFar != slots[index].receivedAtFailure
-            slots[index].receivedAtFailure = receivedSoFar
+            let received = received(from: source)
+            let hasProgressed = received != slots[index].receivedAtFailure
+            slots[index].receivedAtFailure = received
+            if hasProgressed { slots[index].othersAtFailure = receivedSoFar - received }
             slots[index].barren = hasProgressed ? 1 : slots[index].barren + 1
         }
         let attempts = slots[index].barren
-        guard isHasty || setup.policy.allows(attempts) else {
+        // One of several is not waited for as long as the only one, while others do better.
+        let hasPatience =
+            attempts < Self.patience || !othersWork(source, since: slots[index].othersAtFailure)
+        guard isHasty || setup.policy.allows(attempts) && hasPatience else {
             if case .breach(let breach) = failure {
-                fail(.contract(breach))
+                giveUp(source, .contract(breach))
             } else {
-                fail(.transfer(failure, attempts: attempts))
+                giveUp(source, .transfer(failure, attempts: attempts))
             }
             return
         }
         if let retryAfter, retryAfter > setup.policy.longestRetryAfter {
-            fail(.transfer(.retryAfterTooLong(seconds: retryAfter), attempts: attempts))
+            giveUp(
+                source, .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: attempts))
             return
         }
         let delay =
@@ -108,56 +116,66 @@ extension Fetch {
     /// Where that changes nothing (a server that refuses a connection too many), the connection
     /// waits.
     private func resolve(_ index: Int, because status: Int) {
+        let source = slots[index].source
         scheduler.release(index)
         slots[index].failures += 1
         slots[index].waitsUntil = .infinity
-        guard resolving == nil else { return }
-        resolutions = receivedSoFar == receivedAtResolution ? resolutions + 1 : 1
-        receivedAtResolution = receivedSoFar
-        guard resolutions <= Self.patience else {
-            guard !isServed else {
-                wakeRefused()
+        guard sources[source].resolving == nil else { return }
+        let received = received(from: source)
+        let isBarren = received == sources[source].receivedAtResolution
+        sources[source].resolutions = isBarren ? sources[source].resolutions + 1 : 1
+        sources[source].receivedAtResolution = received
+        let attempts = sources[source].resolutions
+        guard attempts <= Self.patience else {
+            guard !isServed(source) else {
+                wakeRefused(source)
                 return
             }
-            fail(
+            giveUp(
+                source,
                 isRefusal(status)
-                    ? .refused(status: status) : .transfer(.status(status), attempts: resolutions))
+                    ? refusal(status) : .transfer(.status(status), attempts: attempts))
             return
         }
         tell(.resolvingAgain(status: status))
-        resolving = Task { [id, loop, resolve = setup.resolve] in
+        sources[source].resolving = Task { [id, loop, resolve = sources[source].mirror.resolve] in
             let resolution = await resolve()
-            loop.perform { $0.fetch(id)?.resolved(resolution) }
+            loop.perform { $0.fetch(id)?.resolved(source, resolution) }
         }
     }
 
-    /// Whether some connection gets its bytes: then one that is refused is perhaps only one too many,
-    /// and waits.
-    private var isServed: Bool { slots.contains { $0.writer != nil } }
+    /// Whether some connection to the server gets its bytes: then one that is refused is perhaps only
+    /// one too many, and waits.
+    private func isServed(_ source: Int) -> Bool {
+        slots.contains { $0.source == source && $0.writer != nil }
+    }
 
     /// The original URL was resolved again.
-    func resolved(_ resolution: Probe.Resolution) {
-        resolving = nil
+    private func resolved(_ source: Int, _ resolution: Probe.Resolution) {
+        guard sources[source].standing != .dropped else { return }
+        sources[source].resolving = nil
         switch resolution {
-        case .same(let url): self.url = url
+        case .same(let url): sources[source].url = url
         case .changed(let breach):
-            finish(.changed(breach))
+            drop(source, .changed(breach), orFinish: .changed(breach))
             return
         case .failed(let reason):
-            guard isServed || receivedSoFar > receivedAtResolution else {
-                fail(reason)
+            let hasProgressed = received(from: source) > sources[source].receivedAtResolution
+            guard isServed(source) || hasProgressed else {
+                giveUp(source, reason)
                 return
             }
         }
-        wakeRefused()
+        wakeRefused(source)
         pump(monotonicSeconds())
     }
 
     /// Has the connections that were refused try again: at once, or after a while when not for the
     /// first time.
-    private func wakeRefused() {
+    private func wakeRefused(_ source: Int) {
         let now = monotonicSeconds()
-        for index in slots.indices where slots[index].waitsUntil == .infinity {
+        for index in slots.indices
+        where slots[index].source == source && slots[index].waitsUntil == .infinity {
             let failures = slots[index].failures
             let delay = setup.policy.delay(
                 failures: failures, retryAfter: nil, random: .random(in: 0..<1))

@@ -12,15 +12,75 @@ extension Fetch {
         /// Whether a `GET` has shown the identity, rather than a `HEAD`.
         var isProven: Bool
         var connections: Int
+        var limits: LimitOptions
         var policy: RetryPolicy
         var connecting: TransferRequest.Connecting
-        /// The caller's headers, and the origin that they may go to.
-        var headers: [String]
-        var headerOrigin: String
         /// A reply whose body waits to be kept.
         var held: Probe.Held?
+        /// Which of the file's URLs this is, counted from 0.
+        var number = 0
+        /// The URL in messages.
+        var shownURL = ""
         /// Resolves the original URL again.
         var resolve: @Sendable () async -> Probe.Resolution
+
+        /// The server that leads, as one of several.
+        var lead: Mirror {
+            Mirror(
+                number: number, shownURL: shownURL, url: url, identity: identity, resolve: resolve)
+        }
+    }
+
+    /// A server that has the file, the one that leads or another.
+    struct Mirror: Sendable {
+        /// Which of the file's URLs this is, counted from 0.
+        var number: Int
+        /// The URL that was given, in messages.
+        var shownURL: String
+        /// Where requests go.
+        var url: WebURL
+        /// The version, with this server's own validators.
+        var identity: RemoteIdentity
+        /// Resolves the URL that was given again.
+        var resolve: @Sendable () async -> Probe.Resolution
+    }
+
+    /// A server and what it has done so far.
+    struct Source {
+        enum Standing { case unproven, proven, dropped }
+
+        let mirror: Mirror
+        /// Where requests go; another one when the URL that was given was resolved again.
+        var url: WebURL
+        /// Whether its bytes may be used: not before a sample of them was compared.
+        var standing = Standing.unproven
+        /// The connection that fetches the sample.
+        var sampling: Int?
+        /// Resolves the URL again; connections that were refused wait for it.
+        var resolving: Task<Void, Never>?
+        /// Replies about another version in a row.
+        var mismatches = 0
+        /// Replies that ignored the range in a row.
+        var ignoredRanges = 0
+        /// Times in a row that resolving the URL again brought nothing.
+        var resolutions = 0
+        var receivedAtResolution: Int64 = -1
+        /// Where the last reply whose body was taken came from.
+        var goodAddress: String?
+        /// Replies whose body was taken.
+        var accepted = 0
+        /// Longest time from a request to its reply, in seconds; `nil` before the first.
+        var longestWait: Double?
+        /// Bytes that transfers which are over have written.
+        var received: Int64 = 0
+
+        init(_ mirror: Mirror) {
+            self.mirror = mirror
+            url = mirror.url
+        }
+
+        /// How much longer than ever before a reply may take, in seconds.
+        var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
     }
 
     /// How a fetch ended.
@@ -39,12 +99,19 @@ extension Fetch {
         case streamBroken(TransferFailure, retryAfter: Double?, reached: Int64)
         /// It cannot go on.
         case failed(DownloadError.Reason)
+
+        var isFailure: Bool { if case .failed = self { true } else { false } }
     }
 
     /// One connection's worth of work.
     struct Slot {
+        /// The server that it works for.
+        var source = 0
         var transfer: Int?
         var writer: ExtentWriter?
+        /// What it fetches to compare it with what is there.
+        var sample: ByteRange?
+        var sampler: ExtentWriter?
         /// When the present request went out.
         var requested = 0.0
         var sentIfRange = false
@@ -53,15 +120,20 @@ extension Fetch {
         var retryAfter: Double?
         /// Failures in a row on this connection: they lengthen the backoff.
         var failures = 0
-        /// Failures in a row during which nothing arrived anywhere: they are bounded.
+        /// Failures in a row during which nothing arrived from its server: they are bounded.
         var barren = 0
-        /// Bytes that the whole fetch had received at the last failure.
+        /// Bytes that its server had sent at the last failure.
         var receivedAtFailure: Int64 = -1
+        /// Bytes that all other servers had sent when the first of those failures came.
+        var othersAtFailure: Int64 = 0
         var waitsUntil = 0.0
         var skipsIfRange = false
         var wantsFreshConnection = false
         /// Bytes per second, smoothed; 0 when unknown.
         var rate = 0.0
         var positionAtTick: Int64?
+        /// Whether the session's limit of rate made it wait when a body was last measured: its rate
+        /// tells nothing of its server then.
+        var isHeldBack = false
     }
 }

@@ -14,43 +14,34 @@ final class Fetch {
 
     let id: Int
     let setup: Setup
-    let assembly: Assembly
+    let assembly: any Output
     let loop: TransferLoop
     let tell: @Sendable (DownloadNotice) -> Void
-    private let worker: Worker
+    let worker: Worker
     private let reporter: ProgressReporter
-    private let completion: (Outcome) -> Void
+    private let completion: (Outcome, MirrorLedger) -> Void
 
-    /// Where requests go; another one when the original URL was resolved again.
-    var url: WebURL
     var scheduler: SegmentScheduler
     var slots: [Slot]
-    /// Resolves the original URL again; connections that were refused wait for it.
-    var resolving: Task<Void, Never>?
-    /// Replies about another version in a row.
-    var mismatches = 0
-    /// Replies that ignored the range in a row.
-    var ignoredRanges = 0
-    /// Times in a row that resolving the URL again brought nothing.
-    var resolutions = 0
-    var receivedAtResolution: Int64 = -1
-    /// Where the last reply whose body was taken came from.
-    private var goodAddress: String?
-    /// Replies whose body was taken.
-    private(set) var accepted = 0
-    private var isOver = false
+    /// The servers that the file comes from; the first leads.
+    var sources: [Source]
+    /// What came from where.
+    var ledger = MirrorLedger()
+    private(set) var isOver = false
     private var lastTick = 0.0
-    /// Longest time from a request to its reply, in seconds; `nil` before the first.
-    private var longestWait: Double?
     /// Speeds are measured once a tick; stealing more often would be guessing.
     private var lastSteal = 0.0
-    /// Bytes that transfers which are over have written.
-    private var received: Int64 = 0
+    /// What the output can take at present; `nil` is everything.
+    private(set) var window: OutputWindow?
+    /// The least speed that is put up with.
+    var floor: RateFloor?
+    /// Bytes that had been received when the speed was last watched.
+    var receivedAtWatch: Int64 = 0
 
     init(
-        _ setup: Setup, assembly: Assembly, worker: Worker, loop: TransferLoop,
+        _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
         reporter: ProgressReporter, tell: @escaping @Sendable (DownloadNotice) -> Void,
-        completion: @escaping (Outcome) -> Void
+        completion: @escaping (Outcome, MirrorLedger) -> Void
     ) {
         self.setup = setup
         self.assembly = assembly
@@ -60,11 +51,15 @@ final class Fetch {
         self.completion = completion
         self.reporter = reporter
         id = worker.makeID()
-        url = setup.url
+        sources = [Source(setup.lead)]
+        sources[0].standing = .proven
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
-            verifying: assembly.unverified.values.map(\.range))
+            verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
         slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
+        floor = setup.limits.minRate.map {
+            RateFloor(rate: $0, period: setup.limits.minRatePeriod)
+        }
     }
 
     // MARK: From the worker
@@ -72,6 +67,8 @@ final class Fetch {
     /// Begins: adopts the reply that waits, checks what an earlier run left, and asks for the rest.
     func start(now: Double) {
         worker.add(self)
+        window = assembly.takeWindow()
+        assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         adoptHeld()
         assembly.startVerifying { [id, loop] range, isIntact in
             loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
@@ -81,17 +78,20 @@ final class Fetch {
 
     /// After each turn of the loop: records when enough has come.
     func turn() {
-        guard assembly.unrecorded >= Assembly.recordThreshold else { return }
+        guard assembly.unrecorded >= assembly.recordThreshold else { return }
         record()
     }
 
     /// About every 100 ms: records, measures, gives out work.
     func tick(_ now: Double) {
         for index in slots.indices { measure(index, now) }
+        let elapsed = lastTick > 0 ? now - lastTick : 0
         lastTick = now
         for slot in slots { slot.transfer.map(worker.endIfSatisfied) }
         guard !isOver else { return }
         record()
+        guard !isOver else { return }
+        watchRate(elapsed)
         guard !isOver else { return }
         pump(now)
         guard !isOver else { return }
@@ -114,17 +114,19 @@ final class Fetch {
 
     func pump(_ now: Double) {
         guard !isOver, !finishIfComplete() else { return }
+        window = assembly.takeWindow()
+        for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
-            guard slots[index].waitsUntil <= now else { continue }
+            guard slots[index].waitsUntil <= now, prepare(index) else { continue }
             if setup.isOneStream {
-                let whole = ByteRange(0, scheduler.size)
-                if scheduler.adopt(whole, by: index) { request(index, whole) }
+                if scheduler.adopt(rest, by: index) { request(index, rest) }
                 continue
             }
             for index in slots.indices { syncPosition(index) }
             let work = scheduler.assign(
                 index, rates: rates(now), connections: slots.count,
-                maySteal: now - lastSteal >= Worker.tickInterval)
+                maySteal: now - lastSteal >= Worker.tickInterval && window?.isBehind != true,
+                window: window)
             guard let work else { continue }
             if case .stolen(let range, let victim) = work {
                 lastSteal = now
@@ -139,66 +141,72 @@ final class Fetch {
     ///
     /// One that has been silent for long since its request went out is known to be slow: far longer
     /// than this server has ever taken to answer, or its work would go round among connections that
-    /// all wait.
+    /// all wait. One that the session's limit of rate holds back is not known to be slow.
     private func rates(_ now: Double) -> [Int: Double] {
         var rates: [Int: Double] = [:]
-        for index in slots.indices {
+        for (index, slot) in slots.enumerated() {
             let isSilent =
-                slots[index].transfer != nil
-                && (slots[index].writer == nil || slots[index].rate == 0)
-            if isSilent, now - slots[index].requested > silenceLimit {
+                slot.transfer != nil && slot.sample == nil
+                && (slot.writer == nil || slot.rate == 0)
+            let isWaiting = slot.writer != nil && slot.isHeldBack
+            if isSilent, !isWaiting, now - slot.requested > sources[slot.source].silenceLimit {
                 rates[index] = 1
-            } else if slots[index].rate > 0 {
-                rates[index] = slots[index].rate
+            } else if slot.rate > 0, !slot.isHeldBack {
+                rates[index] = slot.rate
             }
         }
         return rates
     }
 
-    private var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
-
-    private func request(_ index: Int, _ range: ByteRange) {
+    func request(_ index: Int, _ range: ByteRange) {
+        let source = sources[slots[index].source]
+        let (url, identity) = (source.url, source.mirror.identity)
         var request = TransferRequest(url: url, connecting: setup.connecting)
-        if url.origin == setup.headerOrigin { request.headers = setup.headers }
         if !setup.isOneStream {
             request.range = range
-            request.ifRange = slots[index].skipsIfRange ? nil : setup.identity.strongValidator
+            request.ifRange = slots[index].skipsIfRange ? nil : identity.strongValidator
         }
         if slots[index].wantsFreshConnection {
             request.wantsFreshConnection = true
-            request.address = goodAddress
+            request.address = source.goodAddress
         }
         slots[index].requested = monotonicSeconds()
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
         let check = ResponseCheck(
-            asked: request.range, identity: setup.identity, sentIfRange: request.ifRange != nil)
+            asked: request.range, identity: identity, sentIfRange: request.ifRange != nil)
         let transfer = worker.start(request) { [unowned self] reply in
             judge(index, check, reply)
         } onEnd: { [unowned self] end in
             ended(index, end)
         }
+        transfer.owner = id
         slots[index].transfer = transfer.id
+        if setup.isOneStream { allow(transfer.id) }
     }
 
     /// Takes the reply that the probe left waiting, if its bytes are wanted.
     private func adoptHeld() {
         guard let held = setup.held else { return }
-        let range = setup.isOneStream ? ByteRange(0, scheduler.size) : held.range
+        let range = setup.isOneStream ? rest : held.range?.clamped(below: window?.limit)
         guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
             setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
         else {
             worker.drop(held.transfer)
             return
         }
-        let writer = assembly.makeWriter(at: range.start)
-        accepted += 1
+        let writer = assembly.makeWriter(at: held.range?.start ?? 0)
+        sources[0].accepted += 1
+        transfer.owner = id
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
-        worker.resume(transfer, .write(writer, limit: range.end, replyEnd: range.end)) {
+        if setup.isOneStream { allow(transfer.id) }
+        let replyEnd = held.range?.end ?? range.end
+        let end = min(range.end, ceiling)
+        worker.resume(transfer, .write(writer, limit: end, replyEnd: replyEnd)) {
             [unowned self] end in ended(0, end)
         }
     }
@@ -209,22 +217,26 @@ final class Fetch {
     private func judge(_ index: Int, _ check: ResponseCheck, _ reply: Reply)
         -> Transfer.Verdict
     {
+        let source = slots[index].source
         let wait = monotonicSeconds() - slots[index].requested
-        longestWait = max(longestWait ?? 0, wait)
+        sources[source].longestWait = max(sources[source].longestWait ?? 0, wait)
         let verdict = check.verdict(on: reply)
         switch verdict {
         case .accept(let range):
             let whole = ByteRange(0, scheduler.size)
             let served = range ?? whole
+            sources[source].mismatches = 0
+            sources[source].goodAddress =
+                slots[index].transfer.flatMap(worker.transfer)?.address
+            if slots[index].sample != nil { return sampling(index, served) }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
-            accepted += 1
-            mismatches = 0
-            goodAddress = slots[index].transfer.flatMap(worker.transfer)?.address
+            sources[source].accepted += 1
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
-            return .write(writer, limit: min(end, served.end), replyEnd: served.end)
+            return .write(
+                writer, limit: min(end, served.end, ceiling), replyEnd: served.end)
         case .breach:
             slots[index].refusal = verdict
             return .decline
@@ -247,23 +259,31 @@ final class Fetch {
 
     private func ended(_ index: Int, _ end: TransferEnd) {
         let isAccepted = slots[index].writer != nil
+        let reached = slots[index].writer?.position ?? 0
+        let sample = endSample(index)
         if retire(index) > 0 {
             slots[index].failures = 0
             slots[index].barren = 0
             slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange
             slots[index].wantsFreshConnection = false
-            ignoredRanges = 0
+            sources[slots[index].source].ignoredRanges = 0
+        }
+        if let sample, end == .complete {
+            sampled(index, sample.asked, sample.sampler)
+            return
         }
         switch end {
-        case .complete where isAccepted: completed(index)
+        case .complete where isAccepted: completed(index, reached)
         case .complete: retry(index, .network(code: 0, message: "the response had no head"))
         case .declined: declined(index)
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
-            fail(.assembly(.io(operation: "write", path: assembly.partPath, errno: errno)))
-        case .untrusted(let text): fail(.untrusted(text))
+            fail(.assembly(.io(operation: "write", path: assembly.writtenPath, errno: errno)))
+        case .untrusted(let text): giveUp(slots[index].source, .untrusted(text))
         case .badCertificateFile:
             fail(.certificateFile(path: setup.connecting.caCertificate ?? ""))
+        case .badSetting(let problem): fail(.access(problem))
+        case .proxyRefused(let status, _): fail(.proxyRefused(status: status))
         case .cancelled: finish(.cancelled)
         }
     }
@@ -271,7 +291,7 @@ final class Fetch {
     /// Takes the writer of a transfer that is over.
     ///
     /// - Returns: Bytes that it wrote.
-    private func retire(_ index: Int) -> Int64 {
+    func retire(_ index: Int) -> Int64 {
         slots[index].transfer = nil
         slots[index].positionAtTick = nil
         guard let writer = slots[index].writer else { return 0 }
@@ -279,13 +299,22 @@ final class Fetch {
         assembly.retire(writer)
         slots[index].writer = nil
         let count = writer.position - writer.start
-        received += count
+        sources[slots[index].source].received += count
+        ledger.note(
+            ByteRange(writer.start, writer.position),
+            by: sources[slots[index].source].mirror.number)
         return count
     }
 
-    private func completed(_ index: Int) {
+    private func completed(_ index: Int, _ reached: Int64) {
         if setup.isOneStream, setup.identity.size == nil {
-            finish(.complete(size: scheduler.segments[index]?.position ?? 0))
+            let size = scheduler.segments[index]?.position ?? 0
+            // One that was begun again is of the same version, and cannot be shorter.
+            guard reached >= size else {
+                fail(.contract(.otherSize(expected: size, got: reached)))
+                return
+            }
+            if !failIfTooLarge(size) { finish(.complete(size: size)) }
             return
         }
         guard !finishIfComplete() else { return }
@@ -300,14 +329,20 @@ final class Fetch {
     // MARK: Keeping account
 
     /// Bytes of the file that came over the network.
-    var receivedSoFar: Int64 {
-        slots.reduce(received) { sum, slot in
-            sum + (slot.writer.map { $0.position - $0.start } ?? 0)
+    var receivedSoFar: Int64 { sources.indices.reduce(0) { $0 + received(from: $1) } }
+
+    /// Bytes of the file that a server sent.
+    func received(from source: Int) -> Int64 {
+        slots.reduce(sources[source].received) { sum, slot in
+            guard slot.source == source, let writer = slot.writer else { return sum }
+            return sum + writer.position - writer.start
         }
     }
 
     private func measure(_ index: Int, _ now: Double) {
         guard let writer = slots[index].writer else { return }
+        let transfer = slots[index].transfer.flatMap(worker.transfer)
+        slots[index].isHeldBack = transfer?.pace.takeHeldBack() ?? false
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {
             let rate = Double(writer.position - before) / (now - lastTick)
@@ -317,7 +352,7 @@ final class Fetch {
         slots[index].positionAtTick = writer.position
     }
 
-    private func record() {
+    func record() {
         do throws(AssemblyError) {
             try assembly.record()
         } catch {
@@ -338,7 +373,7 @@ final class Fetch {
     func finish(_ outcome: Outcome) {
         guard !isOver else { return }
         isOver = true
-        resolving?.cancel()
+        for source in sources { source.resolving?.cancel() }
         worker.remove(self)
         for index in slots.indices {
             if let transfer = slots[index].transfer { worker.drop(transfer) }
@@ -347,13 +382,13 @@ final class Fetch {
         reporter.report(self, now: monotonicSeconds())
         do throws(AssemblyError) {
             try assembly.record()
-            completion(outcome)
+            completion(outcome, ledger)
         } catch {
             // The first failure says more than its consequence.
             if case .failed = outcome {
-                completion(outcome)
+                completion(outcome, ledger)
             } else {
-                completion(.failed(.assembly(error)))
+                completion(.failed(.assembly(error)), ledger)
             }
         }
     }

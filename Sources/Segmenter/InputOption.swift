@@ -31,9 +31,26 @@ struct InputOption: Sendable {
             target.options.checksum = digest
             return true
         },
-        "header": header("`Name: value`", prefix: ""),
-        "referer": header("a URL", prefix: "Referer: "),
-        "user-agent": header("a name without control characters", prefix: "User-Agent: "),
+        "header": .init("`Name: value`") { target, value in
+            guard (try? DownloadOptions.check(header: value)) != nil else { return false }
+            target.options.headers.append(value)
+            return true
+        },
+        "referer": text("a URL") { $0.options.access.referer = $1 },
+        "user-agent": text("a name") { $0.options.access.userAgent = $1 },
+        "http-user": text("a user, without a colon") {
+            $0.options.access.credentials = .init(user: $1, password: nil)
+        },
+        "http-passwd": text("a password") {
+            let user = $0.options.access.credentials?.user ?? ""
+            $0.options.access.credentials = .init(user: user, password: $1)
+        },
+        "load-cookies": text("a file") { $0.options.access.cookieFile = $1 },
+        "all-proxy": text("the URL of a proxy") { $0.options.access.proxy = $1 },
+        "no-proxy": text("hosts, separated by commas") { $0.options.access.noProxy = $1 },
+        "certificate": text("a file") { $0.options.access.clientCertificate = $1 },
+        "private-key": text("a file") { $0.options.access.clientKey = $1 },
+        "check-certificate": flag { $0.options.access.isInsecure = !$1 },
         "split": number(1...64) { $0.options.connections = $1 },
         "max-connection-per-server": number(1...64) { $0.options.connections = $1 },
         "connections": number(1...64) { $0.options.connections = $1 },
@@ -59,7 +76,10 @@ struct InputOption: Sendable {
     ) -> InputOption {
         InputOption(expected) { target, value in
             guard !value.isEmpty else { return false }
-            set(&target, value)
+            var changed = target
+            set(&changed, value)
+            guard (try? changed.options.access.checkValues()) != nil else { return false }
+            target = changed
             return true
         }
     }
@@ -90,17 +110,6 @@ struct InputOption: Sendable {
         InputOption("`true` or `false`") { target, value in
             guard let isOn = Bool(value) else { return false }
             set(&target, isOn)
-            return true
-        }
-    }
-
-    private static func header(_ expected: String, prefix: String) -> InputOption {
-        InputOption(expected) { target, value in
-            let line = prefix + value
-            guard !value.isEmpty, (try? DownloadOptions.check(header: line)) != nil else {
-                return false
-            }
-            target.options.headers.append(line)
             return true
         }
     }

@@ -15,7 +15,6 @@ struct Probe: Sendable {
 
     let loop: TransferLoop
     let url: WebURL
-    let headers: [String]
     let connecting: TransferRequest.Connecting
     let policy: RetryPolicy
     let tell: @Sendable (DownloadNotice) -> Void
@@ -60,6 +59,12 @@ struct Probe: Sendable {
         var range = range
         if !byGet {
             let landing = try await follow(.head, range: nil)
+            let status = landing.exchange.reply?.status
+            // A second try with the same credentials would only help to lock the account.
+            let isShown = connecting.permitted(for: landing.url).access.authenticates
+            if status == 407 || status == 401 && isShown {
+                throw refusal(status ?? 401)
+            }
             if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {
                 if reply["accept-ranges"]?.lowercased() == "none" { range = nil }
                 problem = Self.headProblem(reply)
@@ -141,11 +146,13 @@ struct Probe: Sendable {
     {
         if let status = exchange.reply?.status {
             if (200..<300).contains(status) { return .breach(.unexpectedStatus(status)) }
-            guard !isRefusal(status) else { throw .refused(status: status) }
+            guard !isRefusal(status) else { throw refusal(status) }
             guard isTransient(status) else { throw .transfer(.status(status), attempts: 1) }
             return .status(status)
         }
         switch exchange.end {
+        case .failed(.network(let code, _)) where isInterfaceFailure(code):
+            throw .access(.unusable(.interface))
         case .failed(let failure): return failure
         case .untrusted(let text): throw .untrusted(text)
         case .cancelled: throw .cancelled
@@ -181,12 +188,19 @@ struct Probe: Sendable {
             var request = TransferRequest(method: method, url: here, connecting: connecting)
             request.range = range
             request.wantsFreshConnection = fresh
-            // What the caller adds may be secret: it goes to the origin that it was meant for.
-            if here.origin == url.origin { request.headers = headers }
-            let exchange = await loop.exchange(request, holding: method == .get)
+            var exchange = await loop.exchange(request, holding: method == .get)
+            if connecting.access.scheme == .automatic,
+                connecting.digests.learn(from: exchange, origin: here.origin)
+            {
+                exchange = await loop.exchange(request, holding: method == .get)
+            }
             if exchange.end == .cancelled { throw .cancelled }
-            if exchange.end == .badCertificateFile {
+            switch exchange.end {
+            case .badCertificateFile?:
                 throw .certificateFile(path: connecting.caCertificate ?? "")
+            case .badSetting(let problem)?: throw .access(problem)
+            case .proxyRefused(let status, _)?: throw .proxyRefused(status: status)
+            default: break
             }
             guard let reply = exchange.reply, (300..<400).contains(reply.status),
                 reply.status != 304, let location = reply["location"]
@@ -280,6 +294,11 @@ struct Probe: Sendable {
 
 /// Whether a status says that access is refused.
 func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
+
+/// What a status that refuses access means: 407 is the proxy's.
+func refusal(_ status: Int) -> DownloadError.Reason {
+    status == 407 ? .proxyRefused(status: status) : .refused(status: status)
+}
 
 /// Whether trying again may help against a status.
 func isTransient(_ status: Int) -> Bool {

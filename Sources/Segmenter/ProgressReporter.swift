@@ -37,7 +37,7 @@ final class ProgressReporter {
             bytesPerSecond: meter.rate(bytes: received, now: now),
             connections: fetch.slots.count { $0.transfer != nil },
             map: size.map { Self.map(of: scheduler.done, size: $0) } ?? [],
-            elapsed: now - started)
+            elapsed: now - started, limit: fetch.worker.pacing.limit.bytesPerSecond)
         last = progress
         yield(progress)
     }

@@ -15,6 +15,8 @@ struct Reply: Sendable, Hashable {
     var status: Int
     /// Field values by lower-case name; several lines of one field are joined by `, `.
     var fields: [String: String] = [:]
+    /// Whether digest authentication is asked for, and basic is not.
+    var asksForDigest = false
     /// Seconds that `Retry-After` asks to wait, of either form.
     var retryAfter: Double?
 

@@ -44,6 +44,8 @@ struct SegmentScheduler {
     /// Time that a segment must have to go for all of it to be taken, however little that is, in
     /// seconds: its connection may never come back.
     static let wholeStealTime = 2.0
+    /// Shortest segment that the share of a small window is rounded up to, in bytes.
+    static let shortestShare: Int64 = 64 << 10
 
     /// Length of the file in bytes.
     let size: Int64
@@ -53,11 +55,14 @@ struct SegmentScheduler {
     /// By connection.
     private(set) var segments: [Int: Segment] = [:]
 
-    /// Makes a scheduler for a file of `size` bytes of which `verifying` are on the disk already.
-    init(size: Int64, verifying: [ByteRange] = []) {
+    /// Makes a scheduler for a file of `size` bytes of which `verifying` are on the disk already, and
+    /// `done` are there and checked.
+    init(size: Int64, verifying: [ByteRange] = [], done: RangeSet = RangeSet()) {
         self.size = size
         self.verifying = verifying.reduce(into: RangeSet()) { $0.insert($1) }
+        self.done = done
         unassigned = self.verifying.gaps(in: ByteRange(0, size))
+        for range in done.ranges { unassigned.remove(range) }
     }
 
     /// Whether every byte is done.
@@ -100,19 +105,34 @@ struct SegmentScheduler {
     ///   - rates: Measured speed of each connection in bytes per second; absent when unknown.
     ///   - connections: Number of connections that work on the file.
     ///   - maySteal: Whether another connection's work may be given.
-    /// - Returns: The work, or `nil` when there is none worth a request.
+    ///   - window: What the output can take; `nil` is everything. Nothing at its limit or behind it
+    ///     is given, and segments are so short that each connection has its share of the window.
+    /// - Returns: The work, or `nil` when there is none worth a request. With a window that is also
+    ///   when too little of it is free; never when half of it is free behind the front of what is
+    ///   done, and nobody works.
     mutating func assign(
-        _ connection: Int, rates: [Int: Double], connections: Int, maySteal: Bool = true
+        _ connection: Int, rates: [Int: Double], connections: Int, maySteal: Bool = true,
+        window: OutputWindow? = nil
     ) -> Assignment? {
         precondition(segments[connection] == nil, "the connection has work already")
-        guard let gap = unassigned.ranges.first else {
+        let limit = window?.limit ?? .max
+        guard let gap = unassigned.ranges.first, gap.start < limit else {
             return maySteal ? steal(connection, rates: rates) : nil
         }
-        let share = Double(unassigned.count) * part(of: connection, rates, connections) / 2
-        var length = min(max(Int64(share), Self.shortestSegment), Self.longestSegment)
+        let part = part(of: connection, rates, connections)
+        let longest = window.map {
+            min(Self.longestSegment, max(Self.shortestShare, Int64(Double($0.size) * part / 2)))
+        }
+        let shortest = min(Self.shortestSegment, longest ?? .max)
+        let share = Double(unassigned.count) * part / 2
+        var length = min(max(Int64(share), shortest), longest ?? Self.longestSegment)
         // No crumbs: what would be left shorter than a segment goes along.
-        if gap.count - length < Self.shortestSegment { length = gap.count }
-        let range = ByteRange(gap.start, gap.start + min(length, gap.count))
+        if gap.count - length < shortest { length = gap.count }
+        let range = ByteRange(gap.start, min(limit, gap.start + min(length, gap.count)))
+        // Nor crumbs at the limit: it will move on.
+        guard range.count >= shortest || range.end < limit || range.end == gap.end else {
+            return maySteal ? steal(connection, rates: rates) : nil
+        }
         take(range, for: connection)
         return .fresh(range)
     }

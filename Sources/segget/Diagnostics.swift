@@ -14,11 +14,19 @@ struct Diagnostic {
     let hint: String
     /// What is left on disk, when anything can be.
     var kept: String?
+    /// What has gone out already, for a stream.
+    var written: String?
+    /// Whether nothing is printed: the reader went away, and knows.
+    var isQuiet = false
+    /// Where several URLs were given: each that failed, and why.
+    var mirrors: [String] = []
 
     /// The lines to print.
     var messages: [Message] {
-        [Message(.error, message)] + (kept.map { [Message(.kept, $0)] } ?? [])
-            + [Message(.hint, hint)]
+        guard !isQuiet else { return [] }
+        return [Message(.error, message)] + mirrors.map { Message(.note, $0) }
+            + (kept.map { [Message(.kept, $0)] } ?? [])
+            + (written.map { [Message(.written, $0)] } ?? []) + [Message(.hint, hint)]
     }
 
     /// Words a failed download; `signal` is the one that asked it to stop, if one did.
@@ -40,6 +48,9 @@ struct Diagnostic {
                     .usage, "certificate_file",
                     "the certificate file \(Self.quote(path)) cannot be used",
                     hint: "give `--ca-certificate` a readable PEM file with certificates")
+            case .access(let problem):
+                Self(
+                    .usage, "invalid_access", Self.describe(problem), hint: Self.hint(problem))
             case .assembly(let failure):
                 Self(failure, again: again)
             case .nameTaken(let path):
@@ -55,11 +66,17 @@ struct Diagnostic {
                     .refused, "refused",
                     "the server refused access to \(url): \(Self.describe(status: code))",
                     hint: Self.hint(refused: code))
+            case .proxyRefused(let code):
+                Self(
+                    .refused, "proxy_refused",
+                    "the proxy refused access to \(url)"
+                        + (code.map { ": \(Self.describe(status: $0))" } ?? ""),
+                    hint: Self.hint(proxyRefused: code))
             case .untrusted(let problem):
                 Self(
                     .refused, "untrusted",
                     "the certificate of the server of \(url) is not trusted: \(problem)",
-                    hint: "if its authority is yours, name its file with `--ca-certificate`")
+                    hint: Self.hint(untrusted: problem))
             case .unsafeRedirect(let target):
                 Self(
                     .refused, "unsafe_redirect",
@@ -73,7 +90,7 @@ struct Diagnostic {
             case .remoteChanged(let breach):
                 Self(
                     .remoteChanged, "remote_changed",
-                    "\(url) changed while it was fetched, and again after starting over: "
+                    "\(url) changed while it was fetched\(Self.again(error)): "
                         + Self.describe(breach),
                     hint: "run the same command again when the remote file no longer changes")
             case .contract(let breach):
@@ -81,6 +98,7 @@ struct Diagnostic {
                     .remoteChanged, "contract_broken",
                     "the server broke the range contract for \(url): \(Self.describe(breach))",
                     hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
+            case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
             case .cancelled:
                 Self(
                     signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
@@ -88,9 +106,14 @@ struct Diagnostic {
                     hint: again)
             }
         kept = Self.kept(error)
+        written = Self.written(error)
+        if case .assembly(.readerGone) = error.reason { isQuiet = true }
+        mirrors = error.mirrors.map {
+            "the mirror \(Self.quote($0.url)): \(Self.describe($0.fault))"
+        }
     }
 
-    private init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
+    init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
         self.status = status
         self.kind = kind
         self.message = message
@@ -159,13 +182,26 @@ extension Diagnostic {
                     "\(Self.quote(operation)) failed on \(Self.quote(path)): "
                         + Self.describe(errno: code),
                     hint: code == ENOSPC || code == EDQUOT
-                        ? "free some space, then \(again)" : "check the disk, then \(again)")
+                        ? "free some space, then \(again)"
+                        : operation == "mmap"
+                            ? "give a smaller `--window`" : "check the disk, then \(again)")
             case .digestMismatch(let expected, let actual, let part):
                 Self(
                     .checksumMismatch, "checksum_mismatch",
                     "the data in \(Self.quote(part)) has the wrong checksum: "
                         + "expected `\(expected)`, got `\(actual)`",
                     hint: "check the expected value; the same command fetches everything anew")
+            case .streamDigestMismatch(let expected, let actual, let path):
+                Self(
+                    .checksumMismatch, "checksum_mismatch",
+                    "the data for \(Self.quote(path)) has the wrong checksum: "
+                        + "expected `\(expected)`, got `\(actual)`",
+                    hint: "check the expected value, and do not use what was written")
+            case .readerGone(let path):
+                Self(
+                    .readerGone, "reader_gone",
+                    "whoever read \(Self.quote(path)) has closed it",
+                    hint: "none is needed when that was meant")
             }
     }
 
@@ -176,15 +212,28 @@ extension Diagnostic {
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .invalidHeader, .certificateFile, .nameTaken,
+        case .invalidURL, .invalidHeader, .certificateFile, .nameTaken, .access,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil
         default:
-            guard let path = error.path else { return nil }
+            guard error.bytesWritten == nil, let path = error.path else { return nil }
+            if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
             guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
             return "\(Units.size(error.bytesKept)) in \(quote(path + ".part"))"
         }
+    }
+
+    /// What has gone out through a descriptor, and cannot be taken back.
+    private static func written(_ error: DownloadError) -> String? {
+        guard let bytes = error.bytesWritten, let path = error.path else { return nil }
+        guard bytes > 0 else { return "nothing to \(quote(path))" }
+        return "the first \(exact(bytes)) to \(quote(path)); the rest is missing"
+    }
+
+    private static func again(_ error: DownloadError) -> String {
+        (error.bytesWritten ?? 0) == 0
+            ? ", and again after starting over" : ", and what was written cannot be taken back"
     }
 
     static func describe(errno code: Int32) -> String {
@@ -200,6 +249,8 @@ extension Diagnostic {
         let (status, hint): (ExitStatus, String) =
             switch failure {
             case .network: (.unavailable, "check the network and the host name, then \(again)")
+            case .proxy:
+                (.unavailable, "check the proxy that `--proxy` or the environment names")
             case .status(let code) where [401, 403, 407].contains(code):
                 (.refused, Self.hint(refused: code))
             case .status(let code) where (400..<500).contains(code) && ![408, 429].contains(code):
@@ -219,9 +270,9 @@ extension Diagnostic {
 
     private static func hint(refused code: Int) -> String {
         switch code {
-        case 401: "give credentials, as with `--header 'Authorization: Bearer TOKEN'`"
-        case 407: "the proxy asks for credentials: put them into the proxy's URL"
-        default: "the link may have expired, or need credentials given with `--header`"
+        case 401: "give the right credentials, with `--user`, `--netrc` or `--bearer-fd`"
+        case 407: hint(proxyRefused: code)
+        default: "the link may have expired, or need other credentials or cookies"
         }
     }
 
@@ -229,6 +280,7 @@ extension Diagnostic {
     static func kind(of failure: TransferFailure) -> String {
         switch failure {
         case .network: "network"
+        case .proxy: "proxy"
         case .status(let code): [401, 403, 407].contains(code) ? "refused" : "status"
         case .stalled: "stalled"
         case .truncated: "truncated"
@@ -241,6 +293,9 @@ extension Diagnostic {
         switch failure {
         case .network(let code, let message):
             message.isEmpty ? "network error \(code) of libcurl" : message
+        case .proxy(let code, let message):
+            "the proxy cannot be used: "
+                + (message.isEmpty ? "network error \(code) of libcurl" : message)
         case .status(let code): "the server answered \(describe(status: code))"
         case .stalled(let seconds): "no data for \(Units.elapsed(seconds))"
         case .truncated(let missing):

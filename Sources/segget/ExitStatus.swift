@@ -12,6 +12,7 @@ enum ExitStatus: Int32, CaseIterable {
     case remoteChanged = 76
     case refused = 77
     case interrupted = 130
+    case readerGone = 141
     case terminated = 143
 
     /// What the code says, for the help text.
@@ -20,13 +21,14 @@ enum ExitStatus: Int32, CaseIterable {
         case .done: "done and verified"
         case .usage: "wrong usage: options, URL, header or certificate file"
         case .checksumMismatch: "checksum mismatch; nothing was published"
-        case .unavailable: "server or network failed, retries included"
+        case .unavailable: "server or network failed, retries included, or a limit was exceeded"
         case .cannotCreate: "the destination cannot be made, or exists"
         case .disk: "the disk failed or is full"
-        case .stopped: "stopped; the same command resumes"
+        case .stopped: "stopped, or out of time; the same command resumes"
         case .remoteChanged: "the remote file changed, or the server broke the range contract"
         case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
         case .interrupted: "stopped by SIGINT; the same command resumes"
+        case .readerGone: "whoever read standard output closed it (as if by SIGPIPE)"
         case .terminated: "stopped by SIGTERM; the same command resumes"
         }
     }
@@ -46,7 +48,7 @@ enum ExitStatus: Int32, CaseIterable {
     /// Wrong data comes before no data, what this machine lacks before what a server does.
     static let worstFirst: [ExitStatus] = [
         .checksumMismatch, .remoteChanged, .disk, .cannotCreate, .refused, .unavailable, .usage,
-        .interrupted, .terminated, .stopped, .done,
+        .interrupted, .terminated, .stopped, .readerGone, .done,
     ]
 
     /// The worse of two codes.

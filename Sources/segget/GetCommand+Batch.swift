@@ -13,6 +13,11 @@ extension GetCommand {
             throw ValidationError("Missing expected argument: a URL, or `--input-file`")
         }
         guard isBatch else { return }
+        guard sources.mirrors.isEmpty else {
+            throw ValidationError(
+                "`--mirror` is for one file; in a list (`--input-file`), the URLs of a file stand on "
+                    + "one line")
+        }
         guard output == nil else {
             throw ValidationError(
                 "`--output` names one file; several go to a folder (`--directory`), or by `out=` "
@@ -24,8 +29,8 @@ extension GetCommand {
         }
     }
 
-    /// Downloads all files on other threads while this one, the main thread, waits for signals.
-    func runBatch() throws {
+    /// Downloads all files with these options on other threads while this one, the main thread, waits for signals.
+    func runBatch(_ options: DownloadOptions) throws {
         let items: [InputFile.Item]
         do throws(InputError) {
             items = urls.map { InputFile.Item(urls: [$0]) } + (try batch.readLists())
@@ -38,8 +43,8 @@ extension GetCommand {
             Glibc.exit(ExitStatus.usage.rawValue)
         }
         let interrupts = Interrupts()
-        let session = DownloadSession()
-        let (options, folder) = (options, directory ?? ".")
+        let session = DownloadSession(rateLimit: limits.limitRate)
+        let folder = directory ?? "."
         let download = session.start(
             count: items.count, jobs: batch.jobs, failFast: batch.failFast
         ) { items[$0].batchItem(options: options, folder: folder) }
@@ -53,7 +58,7 @@ extension GetCommand {
             await session.shutdown()
             Glibc.exit(status.rawValue)
         }
-        interrupts.wait {
+        interrupts.wait(change: session.changeRate) {
             download.cancel()
             return true
         }

@@ -26,7 +26,8 @@ struct GetCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Save as this file.", valueName: "file"))
+        help: ArgumentHelp(
+            "Save as this file; `-` writes to standard output, in order.", valueName: "file"))
     var output: String?
 
     @Option(
@@ -57,7 +58,13 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup(title: "Several files") var batch: BatchOptions
 
+    @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
+
     @OptionGroup var request: RequestOptions
+
+    @OptionGroup(title: "Access options") var access: AccessArguments
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Mirrors") var sources: MirrorOptions
 
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
@@ -85,9 +92,10 @@ struct GetCommand: ParsableCommand {
         guard output != "", directory != "", !urls.contains("") else {
             throw ValidationError("an empty URL or path cannot be used")
         }
-        guard output != "-" else {
+        guard output != "-" || !json else {
             throw ValidationError(
-                "segget cannot write to standard output; `./-` is a file of that name")
+                "`--json` needs standard output for itself; `--output -` writes the file there "
+                    + "(`./-` is a file of that name)")
         }
         guard output?.hasSuffix("/") != true else {
             throw ValidationError("`--output` names a file; `--directory` takes a folder")
@@ -102,10 +110,14 @@ struct GetCommand: ParsableCommand {
 
     /// Downloads on other threads while this one, the main thread, waits for signals.
     func run() throws {
+        if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
-        guard !isBatch else { return try runBatch() }
+        var options = options
+        options.access = try access.read()
+        access.hideSecrets(headers: request.header, urls: urls)
+        guard !isBatch else { return try runBatch(options) }
         let interrupts = Interrupts()
-        let session = DownloadSession()
+        let session = DownloadSession(rateLimit: limits.limitRate)
         let download = session.start(urls[0], to: destination, options: options)
         let settings = reportSettings(terminal: .standardError)
         Task {
@@ -115,7 +127,7 @@ struct GetCommand: ParsableCommand {
             await session.shutdown()
             Glibc.exit(status.rawValue)
         }
-        interrupts.wait {
+        interrupts.wait(change: session.changeRate) {
             download.cancel()
             return true
         }
@@ -123,7 +135,8 @@ struct GetCommand: ParsableCommand {
 
     /// Where the file goes.
     var destination: Destination {
-        output.map { .file($0) } ?? .folder(directory ?? ".")
+        guard output != "-" else { return .descriptor(STDOUT_FILENO) }
+        return output.map { .file($0) } ?? .folder(directory ?? ".")
     }
 
     /// The library's options.
@@ -133,6 +146,9 @@ struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.stream = standardOutput.streamOptions
+        options.limits = limits.options
+        options.mirrors = sources.mirrors
         return options
     }
 

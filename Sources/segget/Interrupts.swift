@@ -1,23 +1,32 @@
 import Glibc
+import Segmenter
 import Synchronization
 
-/// What SIGINT, SIGTERM and SIGHUP do: the first one stops in order, the second one at once.
+/// What signals do: the first SIGINT, SIGTERM or SIGHUP stops in order, the second one at once;
+/// SIGUSR1 and SIGUSR2 make the run slower and faster.
 ///
 /// The signals are blocked and waited for by one thread, so nothing ever runs in a signal handler.
 /// Must be made before any thread is started: threads inherit what is blocked.
 final class Interrupts: Sendable {
+    /// A wish for another speed.
+    enum Change: Sendable {
+        /// SIGUSR1.
+        case slower
+        /// SIGUSR2.
+        case faster
+    }
+
     private let first = Atomic<Int32>(0)
-    private let handlesHangup: Bool
+    private let stopping: [Int32]
+    private let changing: [Int32]
 
     /// Blocks the signals in the calling thread and in all that it starts.
     init() {
         // nohup(1) asks to survive a hang-up by ignoring it. A blocked signal is queued even when
         // ignored, so it would stop the download after all.
-        var action = sigaction()
-        sigaction(SIGHUP, nil, &action)
-        let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-        handlesHangup = !isIgnored
-        var set = signals
+        stopping = [SIGINT, SIGTERM] + [SIGHUP].filter { !Self.isIgnored($0) }
+        changing = [SIGUSR1, SIGUSR2].filter { !Self.isIgnored($0) }
+        var set = Self.set(of: stopping + changing)
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
@@ -35,15 +44,28 @@ final class Interrupts: Sendable {
     /// Waits for signals for the rest of the process's life; something else must end it, but for a
     /// second signal, or when stopping in order takes too long.
     ///
-    /// - Parameter stop: Stops in order. It returns `false` when there is nothing to put in order
-    ///   and the process may end at once.
-    func wait(_ stop: () -> Bool) -> Never {
-        var set = signals
+    /// - Parameters:
+    ///   - change: Makes the run slower or faster.
+    ///   - stop: Stops in order. It returns `false` when there is nothing to put in order and the
+    ///     process may end at once.
+    func wait(change: (Change) -> Void = { _ in }, stop: () -> Bool) -> Never {
+        var all = Self.set(of: stopping + changing)
         var signal: Int32 = 0
-        while sigwait(&set, &signal) != 0 {}
+        while true {
+            guard sigwait(&all, &signal) == 0 else { continue }
+            switch signal {
+            case SIGUSR1: change(.slower)
+            case SIGUSR2: change(.faster)
+            default: end(for: signal, stop)
+            }
+        }
+    }
+
+    private func end(for signal: Int32, _ stop: () -> Bool) -> Never {
         first.store(signal, ordering: .releasing)
         let status = ExitStatus(signal: signal)
         guard stop() else { _exit(status.rawValue) }
+        var set = Self.set(of: stopping)
         var patience = timespec(tv_sec: Self.patience, tv_nsec: 0)
         while true {
             let next = sigtimedwait(&set, nil, &patience)
@@ -52,12 +74,26 @@ final class Interrupts: Sendable {
         }
     }
 
-    private var signals: sigset_t {
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(signal, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    }
+
+    private static func set(of signals: [Int32]) -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in [SIGINT, SIGTERM] + (handlesHangup ? [SIGHUP] : []) {
-            sigaddset(&set, signal)
-        }
+        for signal in signals { sigaddset(&set, signal) }
         return set
+    }
+}
+
+extension DownloadSession {
+    /// Halves or doubles the limit of rate.
+    func changeRate(_ change: Interrupts.Change) {
+        switch change {
+        case .slower: halveRateLimit()
+        case .faster: doubleRateLimit()
+        }
     }
 }

@@ -44,6 +44,7 @@ enum JSONEvents {
         var connections: Int
         var plan: String
         var identity: String
+        var mirrors: Int?
 
         init(_ start: DownloadStart) {
             path = start.path
@@ -52,6 +53,7 @@ enum JSONEvents {
             connections = start.connections
             plan = start.plan.name
             identity = start.identity
+            mirrors = start.mirrors > 1 ? start.mirrors : nil
         }
     }
 
@@ -65,6 +67,8 @@ enum JSONEvents {
         var attempt: Int?
         var delay: Double?
         var status: Int?
+        var limit: Int64?
+        var url: String?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
@@ -78,7 +82,16 @@ enum JSONEvents {
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
-            case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven: break
+            case .limitChanged(let rate): limit = rate.map(Units.whole)
+            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
+                self.url = url
+            case .mirrorDropped(let url, let why):
+                self.url = url
+                reason = why.kind
+                if case .otherData(let range) = why { set(range) }
+            case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
+                .certificatesUnchecked, .changingConnections:
+                break
             }
         }
 
@@ -98,6 +111,7 @@ enum JSONEvents {
         var bytesPerSecond: Int64
         var secondsLeft: Int64?
         var connections: Int
+        var limit: Int64?
         var map: [UInt8]
 
         init(_ progress: DownloadProgress) {
@@ -109,6 +123,7 @@ enum JSONEvents {
             bytesPerSecond = Units.whole(progress.bytesPerSecond)
             secondsLeft = progress.secondsLeft.map { Units.whole($0.rounded(.up)) }
             connections = progress.connections
+            limit = progress.limit.map(Units.whole)
             map = progress.map
         }
     }
@@ -143,6 +158,14 @@ enum JSONEvents {
         var url: String
         var path: String?
         var bytesKept: Int64
+        var mirrors: [Mirror]?
+
+        /// A mirror that failed.
+        struct Mirror: Encodable {
+            var url: String
+            var reason: String
+            var message: String
+        }
 
         init(_ error: DownloadError, _ diagnostic: Diagnostic) {
             code = diagnostic.status.rawValue
@@ -152,6 +175,11 @@ enum JSONEvents {
             url = error.url
             path = error.path
             bytesKept = error.bytesKept
+            let mirrors = error.mirrors.map {
+                Mirror(
+                    url: $0.url, reason: $0.fault.kind, message: Diagnostic.describe($0.fault))
+            }
+            self.mirrors = mirrors.isEmpty ? nil : mirrors
         }
     }
 }

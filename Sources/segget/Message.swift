@@ -4,7 +4,7 @@
 struct Message: Equatable {
     /// What kind of line it is; shown in front of it.
     enum Label: String {
-        case error, kept, hint, note
+        case error, kept, written, hint, note
         /// A line that speaks for itself.
         case none = ""
     }
@@ -30,7 +30,7 @@ struct Message: Equatable {
         case .error: "1;31"
         case .note: "1;33"
         case .hint: "1;36"
-        case .kept, .none: "1"
+        case .kept, .written, .none: "1"
         }
     }
 }

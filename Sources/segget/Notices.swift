@@ -15,14 +15,24 @@ extension DownloadNotice {
         case .stole: "stole"
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
+        case .certificatesUnchecked: "certificates_unchecked"
+        case .changingConnections: "changing_connections"
+        case .limitChanged: "limit_changed"
+        case .mirrorJoined: "mirror_joined"
+        case .mirrorSpared: "mirror_spared"
+        case .mirrorDropped: "mirror_dropped"
+        case .mirrorLeads: "mirror_leads"
         }
     }
 
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven: true
-        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable: false
+        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
+            .certificatesUnchecked, .changingConnections, .limitChanged,
+            .mirrorSpared, .mirrorDropped, .mirrorLeads:
+            true
+        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined: false
         }
     }
 
@@ -49,9 +59,25 @@ extension DownloadNotice {
             "a free connection took over bytes \(range)"
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
+        case .certificatesUnchecked:
+            "WARNING: certificates are not checked (`--insecure`): anybody on the way can read and "
+                + "change everything, passwords included"
         case .endUnproven:
             "the server told no size and closed the connection: nothing proves that the file is "
                 + "whole"
+        case .changingConnections(let minimum):
+            "slower than \(Units.speed(minimum)): going on over new connections"
+        case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
+        case .limitChanged(nil): "the rate is not limited now"
+        case .mirrorJoined(let url):
+            "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
+        case .mirrorSpared(let url):
+            "the mirror \(Diagnostic.quote(url)) is a spare: nothing proves that it has the same "
+                + "file; `--checksum` with a SHA-256 would"
+        case .mirrorDropped(let url, let why):
+            "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
+        case .mirrorLeads(let url):
+            "going on with the mirror \(Diagnostic.quote(url))"
         }
     }
 
@@ -77,6 +103,7 @@ extension StartOverReason {
         case .rejected: "rejected"
         case .changedMidway: "changed_midway"
         case .streamBroken: "stream_broken"
+        case .mirrorsDiffer: "mirrors_differ"
         }
     }
 
@@ -105,6 +132,7 @@ extension StartOverReason {
         case .rejected: "the earlier part was complete and its checksum was wrong"
         case .changedMidway: "the remote file changed while it was being fetched"
         case .streamBroken: "the stream broke off, and the server cannot continue it"
+        case .mirrorsDiffer: "mirrors have different data; one of them is to bring the whole file"
         }
     }
 

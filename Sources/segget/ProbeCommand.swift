@@ -14,6 +14,8 @@ struct ProbeCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
+    @OptionGroup(title: "Access options") var access: AccessArguments
+
     /// Taken only to be refused: the parser's own message would show a URL with its credentials.
     @Argument(help: .hidden)
     var excess: [String] = []
@@ -31,14 +33,22 @@ struct ProbeCommand: ParsableCommand {
     /// Asks on other threads while this one, the main thread, waits for signals.
     func run() throws {
         StandardStreams.prepare()
+        var options = request.downloadOptions
+        options.access = try access.read()
+        access.hideSecrets(headers: request.header, urls: [url])
+        if options.access.isInsecure {
+            let message = Message(.note, DownloadNotice.certificatesUnchecked.text)
+            let line = message.line(colour: Terminal.standardError.colour)
+            StandardStreams.write(line + "\n", to: STDERR_FILENO)
+        }
         let interrupts = Interrupts()
         let session = DownloadSession()
-        let (url, options, json) = (url, request.downloadOptions, json)
+        let (url, settings, json) = (url, options, json)
         Task {
             let status: ExitStatus
             do throws(DownloadError) {
-                let file = try await session.probe(url, options: options)
-                status = Self.show(ProbeReport(file), options: options, json: json)
+                let file = try await session.probe(url, options: settings)
+                status = Self.show(ProbeReport(file), options: settings, json: json)
             } catch {
                 status = Self.show(error, json: json)
             }

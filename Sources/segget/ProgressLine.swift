@@ -68,6 +68,7 @@ struct ProgressLine {
                 parts.append("ETA \((left ?? "-").leftPadded(to: 6))")
             }
             parts.append("\("\(progress.connections)".leftPadded(to: 2)) conn")
+            if let limit = progress.limit { parts.append("max \(Units.speed(limit))") }
         case .verifying, .publishing:
             parts.append("\(progress.phase.rawValue)".leftPadded(to: 10))
             parts.append(size ?? done.leftPadded(to: 8))

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 
 /// Standard output and error, which may be closed, full or gone at any time.
@@ -13,6 +14,18 @@ enum StandardStreams {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             // The lowest free number is taken: this one.
             _ = open("/dev/null", O_RDWR)
+        }
+    }
+
+    /// Checks that a file can go to standard output, before ``prepare()`` would occupy it.
+    static func checkOutput() throws(ValidationError) {
+        guard fcntl(STDOUT_FILENO, F_GETFD) != -1 else {
+            throw ValidationError("`--output -` needs standard output, which is closed")
+        }
+        guard isatty(STDOUT_FILENO) == 0 else {
+            throw ValidationError(
+                "`--output -` writes no file to a terminal: redirect standard output, or pipe it "
+                    + "(`| cat` shows it all the same)")
         }
     }
 

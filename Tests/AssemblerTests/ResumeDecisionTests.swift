@@ -47,6 +47,12 @@ import Testing
         }
     }
 
+    /// Another URL leads than the one that the part was begun with.
+    private static func mirror(_ now: inout ResumeDecision.Situation) {
+        (now.url, now.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
+        now.otherURLs = [full, now.fullURL]
+    }
+
     private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
 
     static let rows: [Row] = [
@@ -134,6 +140,47 @@ import Testing
         Row("another path, checksum", "resume 10") {
             ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
             $0.hasChecksum = true
+        },
+        Row("a mirror, same strong tag", "resume 10") { mirror(&$0) },
+        Row("a mirror, another tag", over(.etagChanged(was: "\"a\"", now: "\"b\""))) {
+            mirror(&$0)
+            $0.offered.etag = "\"b\""
+        },
+        Row("a mirror, another tag, checksum", "resume 10") {
+            mirror(&$0)
+            $0.offered.etag = "\"b\""
+            $0.hasChecksum = true
+        },
+        Row("a mirror, another size, checksum", over(.sizeChanged(was: 100, now: 101))) {
+            mirror(&$0)
+            $0.offered.size = 101
+            $0.hasChecksum = true
+        },
+        Row("a mirror, the same date only", over(.urlChanged)) {
+            mirror(&$0)
+            $0.manifest = manifest(dated)
+            $0.offered = dated
+        },
+        Row("a mirror without ranges, checksum", over(.noRanges)) {
+            mirror(&$0)
+            ($0.servesRanges, $0.hasChecksum) = (false, true)
+        },
+        Row("a mirror, rejected", over(.rejected)) {
+            mirror(&$0)
+            $0.manifest = manifest(rejected: "md5:00")
+            $0.hasChecksum = true
+        },
+        Row(
+            "the same URL with mirrors, another tag, checksum",
+            over(.etagChanged(was: "\"a\"", now: "\"b\""))
+        ) {
+            $0.otherURLs = ["https://example.org/g"]
+            $0.offered.etag = "\"b\""
+            $0.hasChecksum = true
+        },
+        Row("a mirror of other files, same strong tag", over(.urlChanged)) {
+            mirror(&$0)
+            $0.otherURLs = ["https://example.org/h"]
         },
         Row("nothing recorded is no loss: tag", "begin") {
             $0.manifest = manifest(hasExtents: false)

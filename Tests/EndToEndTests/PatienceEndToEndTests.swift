@@ -14,7 +14,7 @@ struct PatienceEndToEndTests {
         let began = monotonicSeconds()
         let outcome = try await trial.run("-x", "8")
         try trial.expectComplete(outcome)
-        #expect(monotonicSeconds() - began < 15)
+        #expect(monotonicSeconds() - began < 30)
         #expect(trial.excess <= 1 << 20)
         #expect(trial.gets.count < 40)
     }
@@ -74,7 +74,7 @@ struct PatienceEndToEndTests {
         let began = monotonicSeconds()
         let outcome = try await trial.run("--stall-timeout", "1")
         try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
-        #expect(monotonicSeconds() - began < 8)
+        #expect(monotonicSeconds() - began < 30)
     }
 
     /// What is no URL may hold a password all the same.
@@ -105,7 +105,7 @@ struct PatienceEndToEndTests {
         child.signal(SIGINT)
         let outcome = try await Trials.end(of: child)
         #expect(outcome.exitCode == 130)
-        #expect(monotonicSeconds() - began < 3)
+        #expect(monotonicSeconds() - began < 10)
         let kept = try trial.sandbox.names().filter { $0.hasPrefix("file.bin") }
         #expect(kept.sorted() == ["file.bin.part", "file.bin.segget"])
     }

@@ -62,10 +62,10 @@ struct RetryEndToEndTests {
         let gets = trial.gets
         try #require(gets.count >= 2)
         let wait = gets[1].time - gets[0].time
-        #expect(wait < 6)
+        #expect(wait < 12)
         if ["2", "date"].contains(value) { #expect(wait >= 1.9) }
         let delay = try #require(try outcome.notices("retrying").first?.delay)
-        #expect(abs(wait - delay) < 1)
+        #expect(wait >= delay - 0.1 && wait < delay + 5)
     }
 
     /// The same before anything is known of the file.
@@ -114,7 +114,7 @@ struct RetryEndToEndTests {
         let retries = try outcome.notices("retrying")
         #expect(retries.contains { $0.reason == "stalled" })
         #expect(outcome.errorOutput.contains("no data for"))
-        #expect(outcome.wallSeconds < 20)
+        #expect(outcome.wallSeconds < 40)
     }
 
     /// A slow server that sends a little all the time does not stall.

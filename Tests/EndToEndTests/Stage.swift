@@ -24,9 +24,15 @@ final class Stage: Sendable {
     let folder: String
     private let offer: Guarded<Offer>
     private let sandbox: Sandbox?
+    private let memory: Tmpfs?
 
     /// Offers `size` bytes at every path; the folder is one of its own unless another is given.
-    init(size: Int64, seed: UInt64 = 1, in folder: String? = nil) throws {
+    ///
+    /// With `memory` it is a file system of that size in memory, where a busy disk would spoil what
+    /// is measured.
+    init(
+        size: Int64, seed: UInt64 = 1, in folder: String? = nil, memory: Int64? = nil
+    ) throws {
         let offer = Guarded(Offer(content: Content(size: size, seed: seed)))
         self.offer = offer
         origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
@@ -37,8 +43,9 @@ final class Stage: Sendable {
             now.bend(request, &reply)
             return reply
         }
-        sandbox = folder == nil ? try Sandbox() : nil
-        self.folder = folder ?? sandbox?.path ?? ""
+        self.memory = try memory.map { try Tmpfs(size: $0) }
+        sandbox = folder == nil && memory == nil ? try Sandbox() : nil
+        self.folder = folder ?? self.memory?.path ?? sandbox?.path ?? ""
     }
 
     /// The content that is offered at present.

@@ -112,6 +112,8 @@ struct WireEvent: Decodable {
     var size: Int64?
     var plan: String?
     var identity: String?
+    var url: String?
+    var mirrors: Mirrors?
     var finalUrl: String?
     var redirects: Int?
     var etag: String?
@@ -125,6 +127,30 @@ struct WireEvent: Decodable {
     var bytesResumed: Int64?
     var bytesReceived: Int64?
     var connections: Int?
+
+    /// A mirror that failed, or how many there are.
+    enum Mirrors: Decodable {
+        case count(Int)
+        case failed([Failed])
+
+        struct Failed: Decodable {
+            var url: String
+            var reason: String
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self =
+                if let count = try? container.decode(Int.self) {
+                    .count(count)
+                } else {
+                    .failed(try container.decode([Failed].self))
+                }
+        }
+
+        var count: Int? { if case .count(let count) = self { count } else { nil } }
+        var failed: [Failed]? { if case .failed(let failed) = self { failed } else { nil } }
+    }
 }
 
 extension ChildProcess.Outcome {

@@ -12,6 +12,20 @@ struct CommandTests {
         try #require(try Segget.parseAsRoot(arguments) as? GetCommand)
     }
 
+    @Test(
+        arguments: [
+            ("1048576", 1 << 20), ("256K", 256 << 10), ("64m", 64 << 20), ("2G", 2 << 30),
+        ] as [(String, Int64)])
+    func standardOutputHasAWindow(text: String, bytes: Int64) throws {
+        let command = try get(["http://h/f", "-o", "-", "--window", text])
+        #expect(command.destination == .descriptor(1))
+        #expect(command.options.stream.window == bytes)
+    }
+
+    @Test func aDashInAFolderIsAFile() throws {
+        #expect(try get(["http://h/f", "-o", "./-"]).destination == .file("./-"))
+    }
+
     @Test func aURLAloneMeansGet() throws {
         let command = try get(["http://h/f"])
         #expect(command.urls == ["http://h/f"])
@@ -51,6 +65,41 @@ struct CommandTests {
         #expect(try get(["-i", "list"]).isBatch)
     }
 
+    @Test func everyAccessOptionReachesTheLibrary() throws {
+        let pin = "sha256//" + String(repeating: "A", count: 43) + "="
+        let command = try get(
+            [
+                "http://h/f", "--user", "me:a:b", "--auth", "digest", "--cookie", "/etc/passwd",
+                "--cookie-text", "k=v", "-A", "agent", "--referer", "r", "--proxy", "socks5h://p",
+                "--no-proxy", "a,b", "-6", "--interface", "lo", "--resolve", "h:80:::1",
+                "--resolve", "i:80:127.0.0.1", "--insecure", "--pinned-public-key", pin,
+                "--client-certificate", "/etc/passwd", "--client-key", "/etc/passwd",
+                "--tls-min", "1.3", "--netrc-file", "/etc/passwd",
+            ])
+        var expected = AccessOptions()
+        expected.credentials = .init(user: "me", password: "a:b")
+        expected.scheme = .digest
+        expected.cookieFile = "/etc/passwd"
+        expected.cookies = "k=v"
+        expected.userAgent = "agent"
+        expected.referer = "r"
+        expected.proxy = "socks5h://p"
+        expected.noProxy = "a,b"
+        expected.addressFamily = .ipv6
+        expected.interface = "lo"
+        expected.resolve = ["h:80:::1", "i:80:127.0.0.1"]
+        expected.isInsecure = true
+        expected.pinnedPublicKey = pin
+        expected.clientCertificate = "/etc/passwd"
+        expected.clientKey = "/etc/passwd"
+        expected.minimumTLS = .tls13
+        expected.usesNetrc = true
+        expected.netrcFile = "/etc/passwd"
+        #expect(try command.access.read() == expected)
+        #expect(try get(["http://h/f"]).access.read() == AccessOptions())
+        #expect(try get(["http://h/f", "-4"]).access.read().addressFamily == .ipv4)
+    }
+
     @Test(
         arguments: [
             ([], "Missing expected argument"), (["http://h", "-o", "a", "-d", "b"], "together"),
@@ -64,7 +113,10 @@ struct CommandTests {
             (["http://h", "-H", "A b: secret"], "`A b` is not the name"),
             (["http://h", "-H", "A: secret\r\nB: c"], "line break"),
             (["http://h", "-H", "Range: bytes=0-"], "sets the header `Range` itself"),
-            (["http://h", "-q", "-v"], "together"), (["http://h", "-o", "-"], "standard output"),
+            (["http://h", "-q", "-v"], "together"),
+            (["http://h", "-o", "-", "--json"], "standard output"),
+            (["http://h", "--window", "x"], "number of bytes"),
+            (["http://h", "--window", "255K"], "256K or more"),
             (["http://h", "-o", "dir/"], "`--directory`"), (["http://h", "-o", ""], "empty"),
             (["http://h", "--connect-timeout", "0"], "0.1 to 86400"),
             (["http://h", "--stall-timeout", "nan"], "0.1 to 86400"),

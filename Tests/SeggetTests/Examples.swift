@@ -20,6 +20,7 @@ enum Examples {
     static let failures: [TransferFailure] =
         [
             .network(code: 7, message: hostile), .network(code: 7, message: ""), .status(404),
+            .proxy(code: 5, message: hostile), .proxy(code: 5, message: ""),
             .status(503), .status(429), .status(599), .status(403), .stalled(seconds: 15),
             .truncated(missing: 1), .retryAfterTooLong(seconds: 7200),
             .retryAfterTooLong(seconds: .infinity),
@@ -34,6 +35,9 @@ enum Examples {
         .io(operation: "pwrite", path: "f", errno: 28),
         .digestMismatch(
             expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
+        .streamDigestMismatch(
+            expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "/dev/stdout"),
+        .io(operation: "mmap", path: "/dev/stdout", errno: 12),
     ]
 
     static let reasons: [DownloadError.Reason] =
@@ -41,7 +45,14 @@ enum Examples {
             .invalidURL(hostile), .invalidHeader(.badName(hostile)),
             .certificateFile(path: hostile), .nameTaken(path: hostile),
             .refused(status: 401), .refused(status: 403), .refused(status: 407),
+            .proxyRefused(status: 407), .proxyRefused(status: 403),
+            .proxyRefused(status: nil), .access(.malformed(.proxy)),
+            .access(.conflict(.credentials, .bearerToken)), .access(.unusable(.interface)),
+            .access(.unreadable(.cookieFile, path: hostile, errno: 2)),
+            .access(.incomplete(.clientKey, without: .clientCertificate)),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
+            .tooLarge(size: 2 << 30, limit: 1 << 30), .tooLarge(size: nil, limit: 1),
+            .tooSlow(bytesPerSecond: 10, minimum: 1000, seconds: 30), .timeIsUp(seconds: 60),
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
         + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
 
@@ -49,8 +60,15 @@ enum Examples {
         .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
         .sizeChanged(was: 1, now: nil), .etagChanged(was: hostile, now: nil),
         .lastModifiedChanged(was: nil, now: hostile), .noValidator, .noRanges, .rejected,
-        .changedMidway, .streamBroken,
+        .changedMidway, .streamBroken, .mirrorsDiffer,
     ]
+
+    static let faults: [MirrorFault] =
+        [
+            .otherSize(expected: 1, got: 2),
+            .otherDigest(expected: Digest(crc32: 1), got: Digest(crc32: 2)),
+            .otherData(ByteRange(0, 9)), .rangesIgnored, .doubted(bytes: 1), .wrongDigest,
+        ] + breaches.map { .changed($0) } + reasons.map { .failed($0) }
 
     static let notices: [DownloadNotice] =
         [
@@ -61,8 +79,11 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
-            .endUnproven,
-        ] + startOverReasons.map { .startedOver($0) }
+            .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
+            .limitChanged(to: 1_048_576), .limitChanged(to: nil),
+            .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
+        ] + faults.map { .mirrorDropped(url: url, why: $0) }
+        + startOverReasons.map { .startedOver($0) }
 
     static func error(
         _ reason: DownloadError.Reason, path: String? = "file.iso", bytesKept: Int64 = 0

@@ -43,6 +43,10 @@ struct JSONTests {
             JSONEvents.Notice(
                 .retrying(range: range, attempt: 2, delay: 0.75, cause: .status(503))))
         event("notice", 1.7, JSONEvents.Notice(.resolvingAgain(status: 403)))
+        let fault = MirrorFault.otherSize(expected: 1 << 30, got: 1 << 29)
+        event(
+            "notice", 1.8,
+            JSONEvents.Notice(.mirrorDropped(url: "https://mirror.example/file.iso", why: fault)))
         event(
             "finished", 6.3,
             JSONEvents.Finished(
@@ -76,7 +80,7 @@ struct JSONTests {
 
     @Test func thePageDescribesEveryKey() throws {
         let page = try page()
-        #expect(Self.examples.count == 14)
+        #expect(Self.examples.count == 15)
         for example in Self.examples {
             let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
             for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }
@@ -94,6 +98,7 @@ struct JSONTests {
             #expect(page.contains(row), "\(row)")
         }
         for notice in Examples.notices { #expect(page.contains("\n| `\(notice.kind)` |")) }
+        for fault in Examples.faults { #expect(page.contains("`\(fault.kind)`")) }
         for reason in Examples.startOverReasons { #expect(page.contains("`\(reason.kind)`")) }
         for plan in [RemoteFile.Plan.segments, .oneStreamNoRanges, .oneStreamUnknownSize] {
             #expect(page.contains("`\(plan.name)`"))

@@ -25,9 +25,26 @@ import Testing
     }
 
     @Test func keepsAllButTheFragmentInRequests() throws {
-        let url = try #require(WebURL("https://user:secret@example.org/f?key=1#frag"))
-        #expect(url.text == "https://user:secret@example.org/f?key=1")
+        let url = try #require(WebURL("https://us%3Aer:secret@example.org/f?key=1#frag"))
+        #expect(url.text == "https://example.org/f?key=1")
+        #expect(url.credentials == .init(user: "us:er", password: "secret"))
+        #expect(url.text(with: "a@b") == "https://a%40b@example.org/f?key=1")
     }
+
+    /// A relative reference keeps them, and so does any other to the same origin.
+    @Test(arguments: [
+        ("g", "user"), ("https://example.org/g", "user"), ("https://me@example.org/g", "me"),
+        ("https://other.org/g", nil), ("http://example.org/g", nil),
+        ("https://example.org:8443/g", nil), ("https://:x@other.org/", ""),
+    ])
+    func credentialsStayWithTheirOrigin(reference: String, user: String?) throws {
+        let base = try #require(WebURL("https://user:secret@example.org/f"))
+        let url = try #require(WebURL(reference, relativeTo: base))
+        #expect(url.credentials?.user == user)
+    }
+
+    @Test(arguments: ["http://a%0Ab:c@h/", "http://a:c%0D@h/", "http://a%00:c@h/"])
+    func refusesControlCharactersInCredentials(text: String) { #expect(WebURL(text) == nil) }
 
     @Test(arguments: [
         ("http://example.org/f", "http://example.org:80"),

@@ -74,12 +74,17 @@ public struct Content: Sendable {
 
     /// Lower-case hexadecimal SHA-256 of the whole content; computed anew at every call.
     public var sha256Hex: String {
+        sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// SHA-256 of the whole content; computed anew at every call.
+    public var sha256: [UInt8] {
         var hash = SHA256()
         forEachPiece(of: 0..<size) { _, bytes in
             hash.update(bufferPointer: bytes)
             return true
         }
-        return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Array(hash.finalize())
     }
 
     /// Writes the whole content to a new file, or over an old one.

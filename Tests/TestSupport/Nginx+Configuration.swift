@@ -17,7 +17,9 @@ extension Nginx {
             http {
                 default_type application/octet-stream;
                 log_format json escape=json '{"request":"$request","status":$status,'
-                    '"bytes":$body_bytes_sent,"range":"$http_range","connection":$connection}';
+                    '"bytes":$body_bytes_sent,"range":"$http_range","connection":$connection,'
+                    '"client":"$remote_addr","resumed":$resumed}';
+                map $ssl_session_reused $resumed { default false; r true; }
                 access_log \(folder)/access.log json;
                 sendfile on;
                 keepalive_requests 1000000;
@@ -37,7 +39,7 @@ extension Nginx {
     /// A port that was free a moment ago.
     ///
     /// - Throws: ``SystemCallError``.
-    static func freePort() throws -> UInt16 {
+    public static func freePort() throws -> UInt16 {
         let listener = try OriginListener(address: "127.0.0.1", port: 0)
         close(listener.socket)
         return listener.port

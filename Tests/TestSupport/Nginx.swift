@@ -15,6 +15,10 @@ public final class Nginx: Sendable {
         public let range: String
         /// Number of the connection.
         public let connection: Int
+        /// Address of the client.
+        public let client: String
+        /// Whether the connection's TLS session was resumed.
+        public let resumed: Bool
     }
 
     /// Port of HTTP.
@@ -23,9 +27,12 @@ public final class Nginx: Sendable {
     public let securePort: UInt16
     /// PEM file with the certificate of the authority that HTTPS clients must trust.
     public let authority: String
+    /// PEM file with the server's certificate.
+    public var certificate: String { files.serverCertificate }
     /// Process id of nginx's master.
     public var pid: Int32 { process.pid }
 
+    private let files: TestAuthority
     private let folder: Sandbox
     private let process: ChildProcess
 
@@ -43,6 +50,7 @@ public final class Nginx: Sendable {
         let folder = try Sandbox("segget-nginx")
         self.folder = folder
         let files = try TestAuthority(in: folder.path)
+        self.files = files
         authority = files.certificate
         let server = "\(limitRate.map { "limit_rate \($0);" } ?? "") \(directives)"
         var failure = ""
@@ -84,6 +92,17 @@ public final class Nginx: Sendable {
     /// HTTPS URL of `path`.
     public func secureURL(_ path: String) -> String {
         "https://127.0.0.1:\(securePort)\(Self.absolute(path))"
+    }
+
+    /// Makes a certificate for a client, signed by this server's authority.
+    ///
+    /// - Parameter password: encrypts the key.
+    /// - Returns: PEM files with the certificate and its key.
+    /// - Throws: ``ToolFailure``, ``SystemCallError``.
+    public func makeClientCertificate(
+        password: String? = nil
+    ) throws -> (certificate: String, key: String) {
+        try files.makeClientCertificate(password: password)
     }
 
     /// The requests that are finished, in the order of their ends.

@@ -1,5 +1,6 @@
 /// A certificate authority of its own, and a certificate of its for 127.0.0.1 and localhost.
-struct TestAuthority {
+struct TestAuthority: Sendable {
+    private let folder: String
     /// PEM file with the authority's certificate.
     let certificate: String
     /// PEM file with the server's certificate.
@@ -11,6 +12,7 @@ struct TestAuthority {
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     init(in folder: String) throws {
+        self.folder = folder
         certificate = "\(folder)/ca.pem"
         serverCertificate = "\(folder)/server.pem"
         serverKey = "\(folder)/server.key"
@@ -28,6 +30,22 @@ struct TestAuthority {
                 + ["-addext", "basicConstraints=critical,CA:FALSE"]
                 + ["-keyout", "server.key", "-out", "server.pem"],
             in: folder)
+    }
+
+    /// Makes a certificate for a client.
+    ///
+    /// - Parameter password: encrypts the key.
+    /// - Returns: PEM files with the certificate and its key.
+    /// - Throws: ``ToolFailure``, ``SystemCallError``.
+    func makeClientCertificate(password: String?) throws -> (certificate: String, key: String) {
+        try Self.openssl(
+            ["req", "-x509", "-days", "30", "-subj", "/CN=client", "-CA", "ca.pem", "-CAkey"]
+                + ["ca.key", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+                + (password.map { ["-passout", "pass:\($0)"] } ?? ["-noenc"])
+                + ["-addext", "basicConstraints=critical,CA:FALSE"]
+                + ["-keyout", "client.key", "-out", "client.pem"],
+            in: folder)
+        return ("\(folder)/client.pem", "\(folder)/client.key")
     }
 
     private static func openssl(_ arguments: [String], in folder: String) throws {

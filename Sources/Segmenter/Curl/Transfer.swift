@@ -27,6 +27,7 @@ final class Transfer {
     let id: Int
     private let handle: CURL
     private let lists: [UnsafeMutablePointer<curl_slist>]
+    private let share: CURLShare
     private let errorText: UnsafeMutablePointer<CChar>
 
     /// Judges the head of the final response; called once, before the first byte of the body.
@@ -36,12 +37,23 @@ final class Transfer {
 
     /// The head of the final response.
     private(set) var reply: Reply?
+    /// A 401 or 407 that libcurl may answer itself, with a second request on this handle.
+    private var challenge: Reply?
     private var mode = Mode.head
     private(set) var writer: ExtentWriter?
     private var limit: Int64 = 0
+    /// Where the present room ends: the body waits there until `allow` moves it on.
+    private var ceiling = Int64.max
+    /// Whether the body waits there.
+    private var waitsForRoom = false
     private var replyEnd: Int64 = 0
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
+
+    /// What the transfer belongs to: the limit of rate is shared among owners first.
+    var owner = 0
+    /// Its part in the limit of rate.
+    var pace = Pace()
 
     /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
@@ -50,19 +62,21 @@ final class Transfer {
     var lastActivity: Double
 
     init(
-        _ request: TransferRequest, id: Int, now: Double, onReply: @escaping (Reply) -> Verdict,
-        onEnd: @escaping (TransferEnd) -> Void
+        _ request: TransferRequest, id: Int, now: Double, share: CURLShare,
+        onReply: @escaping (Reply) -> Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
         guard let handle = curl_easy_init() else { preconditionFailure("out of memory") }
         self.request = request
         self.id = id
         self.handle = handle
+        self.share = share
         self.onReply = onReply
         self.onEnd = onEnd
         lastActivity = now
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
         lists = request.configure(handle)
+        share.attach(handle)
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = segget_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         _ = segget_curl_setopt_pointer(handle, CURLOPT_PRIVATE, context)
@@ -91,6 +105,9 @@ final class Transfer {
     /// Whether the body waits for `resume`.
     var isHeld: Bool { mode == .held }
 
+    /// Whether the body waits for room in the output, or for a share of the rate; never for both.
+    var isPaused: Bool { waitsForRoom || pace.isWaiting }
+
     /// Lets go a body that was held, with a new owner.
     ///
     /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
@@ -100,6 +117,17 @@ final class Transfer {
         self.onEnd = onEnd
         apply(verdict)
         return curl_easy_pause(handle, segget_curl_pause_continue)
+    }
+
+    /// Lets bytes before `offset` be written: what waited for that goes on.
+    ///
+    /// - Returns: What libcurl says of the piece that had waited, as `resume`.
+    func allow(upTo offset: Int64) -> CURLcode {
+        let isMore = offset > ceiling
+        ceiling = offset
+        guard isMore, waitsForRoom else { return CURLE_OK }
+        waitsForRoom = false
+        return goOn()
     }
 
     /// Moves the end of what is written forward: the bytes behind it are another's now.
@@ -127,6 +155,17 @@ final class Transfer {
         return Int(value)
     }
 
+    /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
+    var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
+
+    /// Whether its body is being written.
+    var isWriting: Bool { mode == .writing }
+
+    /// Has libcurl deliver the piece that waits, and go on.
+    ///
+    /// - Returns: What libcurl says of that piece, as for `resume`.
+    func goOn() -> CURLcode { curl_easy_pause(handle, segget_curl_pause_continue) }
+
     // MARK: Callbacks
 
     /// Takes a header line.
@@ -139,6 +178,17 @@ final class Transfer {
         // Interim responses come before the final one (RFC 9110 §15.2).
         guard status >= 200 else { return true }
         let reply = readReply(status: status)
+        // Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this
+        // call, when it can; the body that it shows, or the end, tells that it cannot.
+        challenge = [401, 407].contains(status) ? reply : nil
+        return challenge != nil || judge(reply)
+    }
+
+    /// Has the head of the final response judged.
+    ///
+    /// - Returns: Whether its body is read.
+    private func judge(_ reply: Reply) -> Bool {
+        challenge = nil
         self.reply = reply
         apply(onReply(reply))
         // What is too long to be read away is not begun.
@@ -181,7 +231,17 @@ final class Transfer {
         }
         let seconds = time(CURLINFO_RETRY_AFTER)
         if seconds > 0 { reply.retryAfter = Double(seconds) }
+        if [401, 407].contains(status) {
+            reply.asksForDigest = asksForDigest(proxy: status == 407)
+        }
         return reply
+    }
+
+    private func asksForDigest(proxy: Bool) -> Bool {
+        var offered = 0
+        segget_curl_getinfo_long(
+            handle, proxy ? CURLINFO_PROXYAUTH_AVAIL : CURLINFO_HTTPAUTH_AVAIL, &offered)
+        return offered & segget_curl_auth_digest != 0 && offered & segget_curl_auth_basic == 0
     }
 
     /// Takes a piece of the body: the hot path.
@@ -190,19 +250,7 @@ final class Transfer {
     fileprivate func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch mode {
         case .writing:
-            guard let writer else { return 0 }
-            let room = limit - writer.position
-            let wanted = min(Int64(count), max(0, room))
-            let error = writer.write(bytes, Int(wanted))
-            received += wanted
-            guard error == 0 else { return fail(.disk(error)) }
-            guard wanted < count else { return count }
-            if limit < replyEnd {
-                // The rest was stolen: all that was ours is written.
-                mode = .satisfied
-                return 0
-            }
-            return fail(.failed(.breach(.bodyTooLong)))
+            return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
         case .held:
             return segget_curl_writefunc_pause
         case .discarding:
@@ -210,11 +258,47 @@ final class Transfer {
             discarded += Int64(count)
             return discarded <= Self.discardLimit ? count : 0
         case .head:
+            if let challenge {
+                return judge(challenge) ? takeBody(bytes, count) : 0
+            }
             // A body without a head: HTTP/0.9, which libcurl refuses before it comes here.
             return fail(.failed(.breach(.unexpectedStatus(0))))
         case .declined, .satisfied, .failed:
             return 0
         }
+    }
+
+    private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        guard let writer else { return 0 }
+        let room = limit - writer.position
+        let wanted = min(Int64(count), max(0, room))
+        guard writer.position + wanted <= ceiling else {
+            waitsForRoom = true
+            return segget_curl_writefunc_pause
+        }
+        let error = writer.write(bytes, Int(wanted))
+        received += wanted
+        guard error == 0 else { return fail(.disk(error)) }
+        guard wanted < count else { return count }
+        if limit < replyEnd {
+            // The rest was stolen: all that was ours is written.
+            mode = .satisfied
+            return 0
+        }
+        return fail(.failed(.breach(.bodyTooLong)))
+    }
+
+    /// Writes what the limit of rate allows of a piece, and pauses the transfer for the rest.
+    ///
+    /// libcurl keeps a piece that was answered with a pause, and delivers it again from its
+    /// beginning (CURLOPT_WRITEFUNCTION): what was taken of it is skipped then.
+    private func writeShare(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        let part = pace.part(of: count)
+        if part.granted > 0 {
+            let written = write(bytes + part.skipped, part.granted)
+            guard written == part.granted else { return written }
+        }
+        return pace.took(part, of: count) ? count : segget_curl_writefunc_pause
     }
 
     private func fail(_ end: TransferEnd) -> Int {
@@ -229,6 +313,7 @@ final class Transfer {
     func end(for code: CURLcode) -> TransferEnd {
         if let failure { return failure }
         if isSatisfied { return .complete }
+        if code == CURLE_OK, let challenge { _ = judge(challenge) }
         switch mode {
         case .satisfied: return .complete
         case .declined: return .declined
@@ -246,6 +331,18 @@ final class Transfer {
             return .untrusted(message(for: code))
         case CURLE_SSL_CACERT_BADFILE:
             return .badCertificateFile
+        case CURLE_SSL_CERTPROBLEM:
+            return .badSetting(.unusable(.clientCertificate))
+        case CURLE_RECV_ERROR where isRefusal(connectStatus):
+            return .proxyRefused(
+                status: connectStatus, asksForDigest: asksForDigest(proxy: true))
+        case CURLE_PROXY where isRefusedBySOCKS:
+            return .proxyRefused(status: nil, asksForDigest: false)
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+            return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
+        case CURLE_COULDNT_CONNECT where request.surelyUsesProxy,
+            CURLE_RECV_ERROR where connectStatus >= 300:
+            return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
         default:
             return .failed(.network(code: Int(code.rawValue), message: message(for: code)))
         }
@@ -258,8 +355,24 @@ final class Transfer {
         return mode == .discarding ? .declined : .failed(.stalled(seconds: seconds))
     }
 
+    /// What a proxy answered when it was asked for a tunnel (RFC 9110 §9.3.6); 0 for nothing.
+    private var connectStatus: Int {
+        var status = 0
+        segget_curl_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
+        return status
+    }
+
+    /// Whether a SOCKS proxy refused the user, or to go without one (RFC 1928 §3, RFC 1929 §2).
+    private var isRefusedBySOCKS: Bool {
+        var problem = 0
+        segget_curl_getinfo_long(handle, CURLINFO_PROXY_ERROR, &problem)
+        return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
+    }
+
     private func message(for code: CURLcode) -> String {
-        let text = String(cString: errorText)
+        var text = String(cString: errorText)
+        // "Unsupported proxy scheme for 'URL'": with all that is in the URL.
+        if text.hasPrefix("Unsupported proxy") { text = String(text.prefix { $0 != "\'" }) + "URL" }
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 

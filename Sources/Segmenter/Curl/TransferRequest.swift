@@ -1,20 +1,9 @@
 import Assembler
 import CCurl
-import Glibc
 
 /// One HTTP request, as the decisions see it.
 struct TransferRequest: Sendable {
     enum Method: Sendable { case head, get }
-
-    /// How connections are made; the same for all requests of a download.
-    struct Connecting: Sendable {
-        /// PEM file with trusted certificates, `nil` for the system's.
-        var caCertificate: String?
-        /// Longest time to connect, TLS handshake included, in seconds.
-        var connectTimeout: Double
-        /// Longest time without a byte, in seconds.
-        var stallTimeout: Double
-    }
 
     var method = Method.get
     var url: WebURL
@@ -22,7 +11,7 @@ struct TransferRequest: Sendable {
     var range: ByteRange?
     /// A strong validator for `If-Range`.
     var ifRange: String?
-    /// Further header lines.
+    /// Further header lines; the caller's own are in `connecting`.
     var headers: [String] = []
     /// Whether a new connection is made even when an idle one could be used.
     var wantsFreshConnection = false
@@ -47,6 +36,10 @@ enum TransferEnd: Sendable, Hashable {
     case untrusted(String)
     /// The file with trusted certificates cannot be used.
     case badCertificateFile
+    /// An access option cannot be used.
+    case badSetting(AccessProblem)
+    /// The proxy refused a tunnel; whether it asks for digest authentication, and not for basic.
+    case proxyRefused(status: Int?, asksForDigest: Bool)
     /// Writing to the disk failed with this `errno`.
     case disk(Int32)
 }
@@ -56,56 +49,45 @@ extension TransferRequest {
     ///
     /// - Returns: Lists that the handle refers to, to be freed after it.
     func configure(_ handle: CURL) -> [UnsafeMutablePointer<curl_slist>] {
-        func set(_ option: CURLoption, _ value: Int) {
-            let code = segget_curl_setopt_long(handle, option, value)
-            precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
-        }
-        func set(_ option: CURLoption, _ value: String) {
-            let code = segget_curl_setopt_string(handle, option, value)
-            precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
-        }
+        var setter = OptionSetter(handle)
+        func set(_ option: CURLoption, _ value: Int) { setter.set(option, value) }
+        func set(_ option: CURLoption, _ value: String) { setter.set(option, value) }
+        let permitted = connecting.permitted(for: url)
         set(CURLOPT_URL, url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_VERSION, segget_curl_http_version_1_1)
-        set(CURLOPT_SSLVERSION, segget_curl_sslversion_tls1_2)
         set(CURLOPT_BUFFERSIZE, 128 << 10)
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(connecting.connectTimeout * 1000))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, "segget/\(seggetVersion)")
-        if let file = connecting.caCertificate { set(CURLOPT_CAINFO, file) }
+        if let file = connecting.caCertificate {
+            set(CURLOPT_CAINFO, file)
+            set(CURLOPT_PROXY_CAINFO, file)
+        }
+        permitted.access.configure(&setter, url: url, digests: connecting.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
         switch method {
         case .head: set(CURLOPT_NOBODY, 1)
         case .get: set(CURLOPT_HTTPGET, 1)
         }
-        var lines = headers + ["Accept-Encoding: identity"]
+        var lines = permitted.headers + headers + ["Accept-Encoding: identity"]
+        if let token = permitted.access.bearerToken {
+            lines.append("Authorization: Bearer \(token)")
+        }
         if let range { lines.append("Range: \(range.headerValue)") }
         if let ifRange { lines.append("If-Range: \(ifRange)") }
-        var lists: [UnsafeMutablePointer<curl_slist>] = []
-        func set(_ option: CURLoption, _ lines: [String]) {
-            var list: UnsafeMutablePointer<curl_slist>?
-            for line in lines { list = curl_slist_append(list, line) ?? list }
-            let code = segget_curl_setopt_list(handle, option, list)
-            precondition(code == CURLE_OK, "libcurl refuses option \(option.rawValue)")
-            if let list { lists.append(list) }
-        }
-        set(CURLOPT_HTTPHEADER, lines)
-        if let address, !Self.usesProxy {
+        setter.set(CURLOPT_HTTPHEADER, lines)
+        if let address, !mayUseProxy {
             // Any host, any port: the address, the same port.
-            set(
+            setter.set(
                 CURLOPT_CONNECT_TO,
                 ["::" + (address.contains(":") ? "[\(address)]" : address) + ":"])
         }
-        return lists
+        return setter.lists
     }
-
-    /// Whether the environment names a proxy: then addresses are the proxy's business.
-    private static let usesProxy =
-        (["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] as [String])
-        .contains { getenv($0) != nil }
 }
 
 /// The version that `User-Agent` and `--version` tell.

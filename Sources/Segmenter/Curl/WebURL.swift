@@ -3,8 +3,10 @@ import CCurl
 /// An absolute http or https URL, parsed by libcurl's own parser, so that what is judged here is
 /// what is requested there.
 struct WebURL: Sendable, Hashable {
-    /// The URL in full, normalised.
+    /// The URL in full but for user and password, normalised.
     let text: String
+    /// The user and the password that it carried, decoded.
+    let credentials: AccessOptions.Credentials?
     /// The URL without user, password, query and fragment: fit for messages and files.
     let redacted: String
     /// Scheme, host and port (RFC 6454 §4).
@@ -19,7 +21,8 @@ struct WebURL: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - text: The URL, or a reference to be resolved.
-    ///   - base: What a relative reference is resolved against (RFC 9110 §10.2.2).
+    ///   - base: What a relative reference is resolved against (RFC 9110 §10.2.2); its credentials
+    ///     hold at its own origin.
     init?(_ text: String, relativeTo base: WebURL? = nil) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
@@ -33,18 +36,42 @@ struct WebURL: Sendable, Hashable {
         else { return nil }
         // A fragment is never sent (RFC 9110 §7.1).
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
-        guard let full = Self.part(handle, CURLUPART_URL) else { return nil }
-        self.text = full
-        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_QUERY] {
+        let origin = "\(scheme)://\(host.lowercased()):\(port)"
+        var own: AccessOptions.Credentials?
+        let hasUser = Self.part(handle, CURLUPART_USER) != nil
+        if hasUser || Self.part(handle, CURLUPART_PASSWORD) != nil {
+            let user = Self.part(handle, CURLUPART_USER, CURLU_URLDECODE)
+            let password = Self.part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE)
+            // What cannot be decoded holds control characters.
+            guard !hasUser || user != nil,
+                password != nil || Self.part(handle, CURLUPART_PASSWORD) == nil
+            else { return nil }
+            own = .init(user: user ?? "", password: password)
+        }
+        credentials = own ?? (base?.origin == origin ? base?.credentials : nil)
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS] {
             curl_url_set(handle, part, nil, 0)
         }
+        guard let full = Self.part(handle, CURLUPART_URL) else { return nil }
+        self.text = full
+        curl_url_set(handle, CURLUPART_QUERY, nil, 0)
         guard let bare = Self.part(handle, CURLUPART_URL) else { return nil }
         redacted = bare
-        origin = "\(scheme)://\(host.lowercased()):\(port)"
+        self.origin = origin
         isSecure = scheme == "https"
         let path = Self.part(handle, CURLUPART_PATH) ?? "/"
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         lastPathComponent = percentDecoded(String(last))
+    }
+
+    /// The URL with a user in it, of whom libcurl looks the password up in a netrc file.
+    func text(with user: String) -> String {
+        guard let handle = curl_url() else { return text }
+        defer { curl_url_cleanup(handle) }
+        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK,
+            curl_url_set(handle, CURLUPART_USER, user, UInt32(CURLU_URLENCODE)) == CURLUE_OK
+        else { return text }
+        return Self.part(handle, CURLUPART_URL) ?? text
     }
 
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0)
@@ -57,6 +84,22 @@ struct WebURL: Sendable, Hashable {
         defer { curl_free(value) }
         return String(cString: value)
     }
+}
+
+/// Whether a text is the URL of a proxy that libcurl can use; without a scheme it is an http one.
+func isProxyURL(_ text: String) -> Bool {
+    guard let handle = curl_url() else { return false }
+    defer { curl_url_cleanup(handle) }
+    let text = text.contains("://") ? text : "http://\(text)"
+    guard curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
+    else { return false }
+    var scheme: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(handle, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK, let scheme else {
+        return false
+    }
+    defer { curl_free(scheme) }
+    return ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        .contains(String(cString: scheme).lowercased())
 }
 
 /// Undoes percent-encoding (RFC 3986 §2.1); invalid UTF-8 becomes U+FFFD.

@@ -13,7 +13,9 @@ final class Worker {
     static let tickInterval = 0.1
 
     private let multi: CURLM
-    private var transfers: [Int: Transfer] = [:]
+    private(set) var transfers: [Int: Transfer] = [:]
+    /// What transfers share, by the file that their cookies are from.
+    private var shares: [String?: CURLShare] = [:]
     private var fetches: [Int: Fetch] = [:]
     /// Transfers that broke while they were resumed, to be ended at the next turn.
     private var broken: [(id: Int, code: CURLcode)] = []
@@ -21,6 +23,8 @@ final class Worker {
     private(set) var nextID = 1
     private var nextTick = 0.0
     private var isStopping = false
+    /// The limit of rate of all transfers together.
+    var pacing = Pacing()
 
     init(multi: CURLM) { self.multi = multi }
 
@@ -41,22 +45,36 @@ final class Worker {
         onEnd: @escaping (TransferEnd) -> Void
     ) -> Transfer {
         let transfer = Transfer(
-            request, id: makeID(), now: monotonicSeconds(), onReply: onReply, onEnd: onEnd)
+            request, id: makeID(), now: monotonicSeconds(),
+            share: share(request.connecting.access.cookieFile), onReply: onReply, onEnd: onEnd)
         transfers[transfer.id] = transfer
+        if pacing.limit.bytesPerSecond != nil { transfer.pace.start() }
         transfer.add(to: multi)
         return transfer
+    }
+
+    private func share(_ cookieFile: String?) -> CURLShare {
+        if let share = shares[cookieFile] { return share }
+        let share = CURLShare(cookieFile: cookieFile)
+        shares[cookieFile] = share
+        return share
     }
 
     /// The transfer with a number, if it is not over.
     func transfer(_ id: Int) -> Transfer? { transfers[id] }
 
     /// Ends a transfer without calling anybody; its connection is closed.
-    func drop(_ id: Int) { transfers.removeValue(forKey: id)?.remove(from: multi) }
+    func drop(_ id: Int) { transfers[id].map(takeOff) }
 
     private func end(_ transfer: Transfer, _ end: TransferEnd) {
-        transfers[transfer.id] = nil
-        transfer.remove(from: multi)
+        takeOff(transfer)
         transfer.onEnd(end)
+    }
+
+    private func takeOff(_ transfer: Transfer) {
+        transfers[transfer.id] = nil
+        pacing.retire(transfer)
+        transfer.remove(from: multi)
     }
 
     /// Ends a transfer for its owner's sake.
@@ -73,9 +91,20 @@ final class Worker {
     func resume(
         _ transfer: Transfer, _ verdict: Transfer.Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
-        let code = transfer.resume(verdict, onEnd: onEnd)
-        // When what had waited could not be written, libcurl says so here, and nowhere else.
+        note(transfer.resume(verdict, onEnd: onEnd), of: transfer)
+    }
+
+    /// Lets a transfer go on that waited.
+    func goOn(_ transfer: Transfer) { note(transfer.goOn(), of: transfer) }
+
+    /// When what had waited could not be written, libcurl says so here, and nowhere else.
+    private func note(_ code: CURLcode, of transfer: Transfer) {
         if code != CURLE_OK { broken.append((transfer.id, code)) }
+    }
+
+    /// Lets the body of a transfer be written up to an offset.
+    func allow(_ id: Int, upTo offset: Int64) {
+        if let transfer = transfers[id] { note(transfer.allow(upTo: offset), of: transfer) }
     }
 
     // MARK: Fetches
@@ -110,6 +139,7 @@ final class Worker {
             let messages = drain()
             for message in messages { message(self) }
             let now = monotonicSeconds()
+            pace(now)
             if now >= nextTick {
                 // Time in which the loop did not run (a slow disk, SIGSTOP) is no peer's silence.
                 tick(now, blocked: nextTick == 0 ? 0 : max(0, now - expected))
@@ -118,7 +148,8 @@ final class Worker {
             }
             guard messages.isEmpty, !isStopping else { continue }
             let isIdle = transfers.isEmpty && fetches.isEmpty
-            let patience = isIdle ? 1 : max(0, nextTick - monotonicSeconds())
+            let due = min(nextTick, pacing.nextTurn)
+            let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
             if isIdle { nextTick = 0 }
         }
@@ -150,13 +181,15 @@ final class Worker {
             transfer.lastActivity += blocked
             let isQuiet = transfer.received == transfer.receivedAtTick
             // Making the connection has a limit of its own, libcurl's.
-            if transfer.isHeld || !isQuiet || !transfer.isConnected { transfer.lastActivity = now }
+            let waits = transfer.isHeld || transfer.isPaused || !transfer.isConnected
+            if waits || !isQuiet { transfer.lastActivity = now }
             transfer.receivedAtTick = transfer.received
             let limit = transfer.request.connecting.stallTimeout
             if now - transfer.lastActivity > limit {
                 end(transfer, transfer.end(stalledFor: limit))
             }
         }
+        pacing.measure(transfers.values, now: now)
         for fetch in fetches.values { fetch.tick(now) }
     }
 }

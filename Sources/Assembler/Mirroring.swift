@@ -1,0 +1,45 @@
+/// What it means for a part that its file has several URLs.
+package struct Mirroring: Sendable {
+    /// Further full URLs of the same file.
+    package var otherURLs: [String] = []
+    /// Whether bytes of servers may be mixed that only the caller's checksum holds together.
+    ///
+    /// The manifest then tells no validators: a later run without the checksum must not take any
+    /// server's word for all of the bytes.
+    package var isHeldByChecksum = false
+    /// The bytes of an earlier attempt that may be kept; `nil` for all.
+    package var keeps: RangeSet?
+
+    package init() {}
+
+    /// The identity to write down for `identity`.
+    func recorded(_ identity: RemoteIdentity) -> RemoteIdentity {
+        isHeldByChecksum ? RemoteIdentity(size: identity.size) : identity
+    }
+
+    /// The manifest to go on with: without what must not be kept, nor said any more.
+    func continued(_ manifest: Manifest) -> Manifest {
+        var manifest = manifest
+        if isHeldByChecksum {
+            manifest.header.etag = nil
+            manifest.header.lastModified = nil
+            manifest.header.lastModifiedIsStrong = false
+        }
+        guard let keeps else { return manifest }
+        let kept = manifest.extents.extents.filter { keeps.contains($0.range) }
+        manifest.extents = kept.reduce(into: ExtentMap()) { $0.add($1) }
+        return manifest
+    }
+}
+
+// MARK: - Comparing a mirror's bytes
+
+extension Assembly {
+    /// Whether what a sampler took is what stands on the disk.
+    ///
+    /// Reads as many bytes as were taken.
+    package func agrees(with sampler: ExtentWriter) -> Bool {
+        guard let extent = sampler.takeUnrecorded() else { return false }
+        return isIntact(extent, in: file.descriptor)
+    }
+}

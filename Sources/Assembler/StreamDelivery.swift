@@ -1,0 +1,182 @@
+import Glibc
+
+/// Sends a stream out in order, on a thread of its own, and computes its digests on the way.
+///
+/// When a digest is expected, the last piece is held back until the digest has been compared: a
+/// reader never sees the end of a stream that is wrong.
+final class StreamDelivery {
+    /// What the output's thread and the others tell each other.
+    struct State: Sendable {
+        /// The end of the file, told when all of it is in memory.
+        struct End: Sendable {
+            /// In bytes.
+            var size: Int64
+            /// CRC-32 of the whole file.
+            var crc: UInt32
+        }
+
+        /// Bytes 0..<front have arrived.
+        var front: Int64 = 0
+        /// Bytes 0..<written have gone out.
+        var written: Int64 = 0
+        var end: End?
+        var isStopped = false
+        /// Whether the digests are right, or none was expected.
+        var isVerified = false
+        /// The digests that were right, or what failed.
+        var outcome: Result<[Digest], AssemblyError>?
+        /// Called when `written` has moved on by some way, and when the delivery fails.
+        var onMove: (@Sendable () -> Void)?
+    }
+
+    private enum Step: Sendable {
+        case stop
+        case deliver(upTo: Int64)
+        case finish(State.End)
+    }
+
+    /// Most bytes that are hashed and written at a time: what has gone out makes room.
+    private static let longestPiece: Int64 = 256 << 10
+    /// Bytes that are held back for a digest, at most.
+    private static let heldBack: Int64 = 64 << 10
+    /// Longest time until a stop is noticed while the reader takes nothing, in milliseconds.
+    private static let patience: Int32 = 50
+
+    private let descriptor: StreamDescriptor
+    private let path: String
+    private let ring: RingBuffer
+    private let monitor: Monitor<State>
+    private let expected: [Digest]
+    private let reserve: Int64
+    private let quantum: Int64
+    private var digests: [StreamingDigest]
+    private var position: Int64 = 0
+    private var hashed: Int64 = 0
+    private var told: Int64 = 0
+
+    init(
+        _ descriptor: StreamDescriptor, path: String, ring: RingBuffer, monitor: Monitor<State>,
+        expected: [Digest], window: Int64
+    ) {
+        self.descriptor = descriptor
+        self.path = path
+        self.ring = ring
+        self.monitor = monitor
+        self.expected = expected
+        reserve = expected.isEmpty ? 0 : min(Self.heldBack, window / 4)
+        quantum = window / 16
+        digests = Set(expected.map(\.algorithm)).compactMap { StreamingDigest($0) }
+    }
+
+    /// Runs until the end of the stream, a failure or a stop.
+    func run() {
+        // A reader that has gone is an error to be told, whatever the process does about SIGPIPE.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        while true {
+            let (position, reserve) = (position, reserve)
+            let step = monitor.wait { state -> Step? in
+                if state.isStopped { return .stop }
+                if let end = state.end { return .finish(end) }
+                let ready = state.front - reserve
+                return ready > position ? .deliver(upTo: ready) : nil
+            }
+            switch step {
+            case .stop?, nil: return
+            case .deliver(let end)?:
+                guard deliver(upTo: end) else { return }
+            case .finish(let end)?:
+                finish(end)
+                return
+            }
+        }
+    }
+
+    private func finish(_ end: State.End) {
+        while hashed < end.size { hash(ring.piece(hashed, end.size)) }
+        let computed = digests.compactMap { $0.finish() } + [Digest(crc32: end.crc)]
+        for digest in expected {
+            let actual = computed.first { $0.algorithm == digest.algorithm }
+            guard let actual, actual != digest else { continue }
+            conclude(.failure(.streamDigestMismatch(expected: digest, actual: actual, path: path)))
+            return
+        }
+        monitor.withLock { $0.isVerified = true }
+        guard deliver(upTo: end.size) else { return }
+        var verified: [Digest] = []
+        for digest in expected where !verified.contains(digest) { verified.append(digest) }
+        conclude(.success(verified))
+    }
+
+    private func hash(_ bytes: UnsafeRawBufferPointer) {
+        for index in digests.indices { digests[index].update(bytes) }
+        hashed += Int64(bytes.count)
+    }
+
+    /// Hashes what is not yet hashed, and writes, up to `end`.
+    ///
+    /// - Returns: Whether to go on.
+    private func deliver(upTo end: Int64) -> Bool {
+        while position < end {
+            let piece = ring.piece(position, min(end, position + Self.longestPiece))
+            if hashed == position { hash(piece) }
+            guard write(piece) else { return false }
+        }
+        return true
+    }
+
+    private func write(_ piece: UnsafeRawBufferPointer) -> Bool {
+        var rest = piece
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let count = descriptor.write(base, rest.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                descriptor.isWritable(within: Self.patience)
+                if monitor.withLock({ $0.isStopped }) { return false }
+                continue
+            }
+            guard count > 0 else {
+                let code = count < 0 ? errno : EIO
+                let isGone = code == EPIPE || code == ECONNRESET
+                conclude(
+                    .failure(
+                        isGone
+                            ? .readerGone(path: path)
+                            : .io(operation: "write", path: path, errno: code)))
+                return false
+            }
+            position += Int64(count)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            guard moved() else { return false }
+        }
+        return true
+    }
+
+    /// Tells how far the stream has gone out.
+    ///
+    /// - Returns: Whether to go on.
+    private func moved() -> Bool {
+        let (position, quantum, told) = (position, quantum, told)
+        let reserve = reserve
+        let (isStopped, onMove) = monitor.withLock { state in
+            state.written = position
+            let isDue = position - told >= quantum || position >= state.front - reserve
+            return (state.isStopped, isDue ? state.onMove : nil)
+        }
+        if let onMove {
+            self.told = position
+            onMove()
+        }
+        return !isStopped
+    }
+
+    private func conclude(_ outcome: Result<[Digest], AssemblyError>) {
+        let onMove = monitor.withLock { state in
+            state.outcome = outcome
+            return state.onMove
+        }
+        onMove?()
+    }
+}

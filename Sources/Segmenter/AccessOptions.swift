@@ -1,0 +1,126 @@
+/// How a server is reached, and who asks: credentials, cookies, proxies, TLS and addresses.
+///
+/// Credentials, the bearer token, cookies given as text, the referer, the client certificate and
+/// `DownloadOptions.headers` go to the origin of the URL only (scheme, host and port), never to where
+/// a redirect leads. A netrc file and a cookie file name their hosts themselves.
+public struct AccessOptions: Sendable, Hashable {
+    /// A user and a password.
+    public struct Credentials: Sendable, Hashable {
+        /// The user; holds no colon (RFC 7617 §2).
+        public var user: String
+        /// The password; `nil` when only a netrc file can tell.
+        public var password: String?
+
+        /// Makes credentials.
+        public init(user: String, password: String?) {
+            self.user = user
+            self.password = password
+        }
+    }
+
+    /// How credentials are shown to a server or a proxy.
+    public enum Scheme: Sendable, Hashable {
+        /// Basic, at once; digest where only that is asked for.
+        case automatic
+        /// Basic only (RFC 7617).
+        case basic
+        /// Digest only (RFC 7616): the password itself is never sent.
+        case digest
+    }
+
+    /// Which addresses of a host are used.
+    public enum AddressFamily: Sendable, Hashable {
+        /// All of them.
+        case any
+        /// IPv4 only.
+        case ipv4
+        /// IPv6 only.
+        case ipv6
+    }
+
+    /// A version of TLS.
+    public enum TLSVersion: Sendable, Hashable {
+        /// TLS 1.2 (RFC 5246).
+        case tls12
+        /// TLS 1.3 (RFC 8446).
+        case tls13
+    }
+
+    /// User and password for the server; they come before those in the URL.
+    public var credentials: Credentials?
+    /// How credentials are shown.
+    public var scheme = Scheme.automatic
+    /// Whether credentials that are not given are looked up in a netrc file, by host.
+    public var usesNetrc = false
+    /// The netrc file; `nil` for `~/.netrc`.
+    public var netrcFile: String?
+    /// A token for `Authorization: Bearer` (RFC 6750).
+    public var bearerToken: String?
+    /// File with cookies in Netscape's format, sent to the hosts that it names.
+    ///
+    /// Cookies that servers set are kept beside them as long as the session lasts; the file is never
+    /// written.
+    public var cookieFile: String?
+    /// Cookies as `name=value; name=value`.
+    public var cookies: String?
+    /// The `User-Agent` field; empty for none, `nil` for segget's.
+    public var userAgent: String?
+    /// The `Referer` field.
+    public var referer: String?
+    /// URL of the proxy: http, https, socks4, socks4a, socks5 or socks5h; empty for none.
+    ///
+    /// `nil` leaves it to the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+    public var proxy: String?
+    /// Hosts that are reached without a proxy, separated by commas; `*` for all.
+    ///
+    /// `nil` leaves it to `no_proxy` of the environment. `CURLOPT_NOPROXY`.
+    public var noProxy: String?
+    /// Which addresses of a host are used.
+    public var addressFamily = AddressFamily.any
+    /// The interface, address or host name that connections go out from.
+    ///
+    /// `CURLOPT_INTERFACE`.
+    public var interface: String?
+    /// Addresses of hosts, each as `HOST:PORT:ADDRESS[,ADDRESS]`.
+    ///
+    /// They hold for everything that the session does from then on. `CURLOPT_RESOLVE`.
+    public var resolve: [String] = []
+    /// Whether any certificate is believed: nobody knows then who answers.
+    public var isInsecure = false
+    /// The public key that a server must have: `sha256//BASE64`, several separated by `;`, or the name
+    /// of a file.
+    ///
+    /// It holds for every server, also where a redirect leads. `CURLOPT_PINNEDPUBLICKEY`.
+    public var pinnedPublicKey: String?
+    /// File with the client's certificate: PKCS #12 when its name ends in `.p12` or `.pfx`, else PEM.
+    public var clientCertificate: String?
+    /// PEM file with the client's key, unless it is in the file with the certificate.
+    public var clientKey: String?
+    /// The password of the client's key.
+    public var clientKeyPassword: String?
+    /// The lowest version of TLS that is accepted.
+    public var minimumTLS = TLSVersion.tls12
+
+    /// Makes the default options.
+    public init() {}
+
+    /// What of these options another origin may learn of: nothing that the caller meant for one
+    /// server.
+    var forOtherOrigins: AccessOptions {
+        var access = self
+        access.credentials = nil
+        access.bearerToken = nil
+        access.cookies = nil
+        access.referer = nil
+        access.clientCertificate = nil
+        access.clientKey = nil
+        access.clientKeyPassword = nil
+        return access
+    }
+
+    /// Whether a request with these options shows who asks, be it to a proxy: some answer 401 where
+    /// 407 belongs.
+    var authenticates: Bool {
+        credentials != nil || bearerToken != nil || usesNetrc || proxy?.contains("@") == true
+    }
+}

@@ -1,0 +1,84 @@
+import Assembler
+
+// A download that goes out in order: what has gone out cannot be taken back.
+extension DownloadRun {
+    /// The stream that the present attempt goes on with.
+    ///
+    /// That is the one of the attempt before, where a strong validator proves that the same version
+    /// is offered; or a new one, as long as nothing of another version has gone out.
+    ///
+    /// - Throws: What broke the stream, when it cannot be gone on with.
+    func openStream(
+        _ descriptor: Int32, _ finding: Probe.Finding, _ state: inout State
+    ) async throws(DownloadError.Reason) -> StreamOutput {
+        let identity = finding.file.identity
+        var startedOver: StartOverReason?
+        if let stream = state.stream {
+            let obstacle = stream.identity.obstacle(toStreaming: identity)
+            if obstacle == nil, !stream.recorded.covered.isEmpty {
+                if finding.file.plan != .segments { stream.forgetBeyondFront() }
+                return stream
+            }
+            try await close(stream)
+            guard stream.bytesWritten == 0 else {
+                throw Self.change(obstacle) ?? state.setback ?? .contract(.wholeFileForRange)
+            }
+            startedOver = stream.recorded.covered.isEmpty ? nil : state.startOver ?? obstacle
+        }
+        let request = StreamOutput.Request(
+            descriptor: descriptor, identity: identity,
+            expected: [options.checksum].compactMap { $0 } + finding.file.digests,
+            window: options.stream.window, startedOver: startedOver)
+        let stream = try await onDisk { () throws(AssemblyError) in try StreamOutput(request) }
+        state.stream = stream
+        return stream
+    }
+
+    /// Ends the stream of a download that has failed, if it has one.
+    ///
+    /// - Returns: Bytes that have gone out; `nil` for a download to a file.
+    func endStream(_ state: State) async -> Int64? {
+        guard case .descriptor = destination else { return nil }
+        guard let stream = state.stream else { return 0 }
+        _ = await onDiskResult { () throws(AssemblyError) in stream.stop() }
+        return stream.bytesWritten
+    }
+
+    /// The change of the remote file that is in the way; `nil` when it is something else.
+    private static func change(_ obstacle: StartOverReason?) -> DownloadError.Reason? {
+        switch obstacle {
+        case .sizeChanged(let was, let now): .remoteChanged(.otherSize(expected: was, got: now))
+        case .etagChanged(let was, let now):
+            .remoteChanged(.otherETag(expected: was ?? "", got: now))
+        case .lastModifiedChanged(let was, let now):
+            .remoteChanged(.otherLastModified(expected: was ?? "", got: now))
+        default: nil
+        }
+    }
+}
+
+extension Fetch.Outcome {
+    /// What to say when the download cannot go on after this.
+    var setback: DownloadError.Reason? {
+        switch self {
+        case .complete, .cancelled, .contradictsProbe: nil
+        case .rangesIgnored: .contract(.wholeFileForRange)
+        case .changed(let breach): .remoteChanged(breach)
+        case .streamBroken(.breach(let breach), _, _): .contract(breach)
+        case .streamBroken(let failure, _, _): .transfer(failure, attempts: 1)
+        case .failed(let reason): reason
+        }
+    }
+}
+
+extension RemoteIdentity {
+    /// Why a stream of this version may not go on with bytes of `offered`.
+    ///
+    /// As `obstacle(toContinuingWith:)`, but a stream needs no size.
+    func obstacle(toStreaming offered: RemoteIdentity) -> StartOverReason? {
+        guard size == nil, offered.size == nil else { return obstacle(toContinuingWith: offered) }
+        var (mine, theirs) = (self, offered)
+        (mine.size, theirs.size) = (0, 0)
+        return mine.obstacle(toContinuingWith: theirs)
+    }
+}

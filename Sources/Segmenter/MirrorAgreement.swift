@@ -1,0 +1,71 @@
+import Assembler
+
+/// Whether two URLs lead to the same file, so that bytes of both may stand in one.
+///
+/// Pure.
+enum MirrorAgreement: Hashable {
+    /// They may work on one file together.
+    case together(Proof)
+    /// Nothing contradicts, but nothing proves it either: one at a time.
+    case spare
+    /// It is another file.
+    case contradicts(MirrorFault)
+
+    /// What proves that two mirrors have the same file.
+    enum Proof: Hashable {
+        /// Both send the same strong entity tag, and no different date.
+        case etag
+        /// Both advertise the same SHA-256 or SHA-512 of the whole file, which is compared in the end.
+        case digest
+        /// The digest that the caller expects decides in the end.
+        case checksum
+    }
+
+    /// Judges a mirror against the one that leads.
+    ///
+    /// An equal `Last-Modified` proves nothing here: it is a time, and files of one release often
+    /// share it.
+    init(_ mirror: RemoteFile, with lead: RemoteFile, checksum: Digest?) {
+        if let fault = Self.contradiction(in: mirror.digests, to: [checksum].compactMap { $0 })
+            ?? Self.contradiction(in: mirror.digests, to: lead.digests)
+        {
+            self = .contradicts(fault)
+        } else if let mine = lead.size, let theirs = mirror.size, mine != theirs {
+            self = .contradicts(.otherSize(expected: mine, got: theirs))
+        } else if lead.plan != .segments || mirror.plan != .segments {
+            self = .spare
+        } else if let proof = Self.proof(mirror, lead, checksum) {
+            self = .together(proof)
+        } else {
+            self = .spare
+        }
+    }
+
+    private static func proof(
+        _ mirror: RemoteFile, _ lead: RemoteFile, _ checksum: Digest?
+    ) -> Proof? {
+        let (mine, theirs) = (lead.identity, mirror.identity)
+        let dates = [mine.lastModified, theirs.lastModified].compactMap { $0 }
+        if let tag = mine.strongETag, tag == theirs.strongETag, Set(dates).count < 2 {
+            return .etag
+        }
+        let strong = lead.digests.filter { $0.algorithm == .sha256 || $0.algorithm == .sha512 }
+        if strong.contains(where: mirror.digests.contains) { return .digest }
+        return canDecide(checksum) ? .checksum : nil
+    }
+
+    /// Whether an expected digest may be what holds bytes of several servers together: a CRC-32
+    /// finds accidents, but proves nothing.
+    static func canDecide(_ checksum: Digest?) -> Bool {
+        checksum.map { $0.algorithm != .crc32 } ?? false
+    }
+
+    /// How advertised digests contradict expected ones.
+    static func contradiction(in advertised: [Digest], to expected: [Digest]) -> MirrorFault? {
+        for digest in expected {
+            let got = advertised.first { $0.algorithm == digest.algorithm && $0 != digest }
+            if let got { return .otherDigest(expected: digest, got: got) }
+        }
+        return nil
+    }
+}

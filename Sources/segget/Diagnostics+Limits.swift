@@ -1,0 +1,28 @@
+import Segmenter
+
+// Limits that the caller has set.
+extension Diagnostic {
+    /// Words a limit that was exceeded.
+    init(limit reason: DownloadError.Reason, url: String, again: String) {
+        switch reason {
+        case .tooLarge(let size, let limit):
+            let length = size.map { " is \(Self.exact($0)) long" } ?? " turned out to be longer"
+            self.init(
+                .unavailable, "too_large",
+                "\(url)\(length), and `--max-size` allows \(Self.exact(limit))",
+                hint: "give a larger `--max-size`, or none")
+        case .tooSlow(let rate, let minimum, let seconds):
+            self.init(
+                .unavailable, "too_slow",
+                "\(url) came at \(Units.speed(rate)) for \(Units.elapsed(seconds)), new "
+                    + "connections included, and `--min-rate` asks for \(Units.speed(minimum))",
+                hint: "\(again) later, or with a lower `--min-rate`")
+        case .timeIsUp(let seconds):
+            self.init(
+                .stopped, "time_is_up",
+                "the download of \(url) was stopped after \(Units.elapsed(seconds)), as "
+                    + "`--max-time` asks", hint: again)
+        default: preconditionFailure("not a limit")
+        }
+    }
+}

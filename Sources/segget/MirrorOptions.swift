@@ -1,0 +1,26 @@
+import ArgumentParser
+import Segmenter
+
+/// Further sources of the file.
+struct MirrorOptions: ParsableArguments {
+    @Option(
+        name: .customLong("mirror"),
+        help: ArgumentHelp(
+            "Another URL of the same file; repeatable.",
+            discussion: """
+                Mirrors work together where `--checksum`, equal strong ETags or equal advertised \
+                digests prove that they have the same file; otherwise one at a time, the others \
+                as spares.
+                """,
+            valueName: "url"))
+    var mirrors: [String] = []
+
+    func validate() throws {
+        guard !mirrors.contains("") else {
+            throw ValidationError("`--mirror` takes an http or https URL")
+        }
+        guard mirrors.count < 64 else {
+            throw ValidationError("`--mirror` can be given 63 times, not \(mirrors.count)")
+        }
+    }
+}

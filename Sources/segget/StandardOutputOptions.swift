@@ -1,0 +1,47 @@
+import ArgumentParser
+import Segmenter
+
+/// The options for `--output -`.
+struct StandardOutputOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Most bytes to fetch ahead of the reader.",
+            discussion: """
+                That is also the memory it takes. K, M and G stand for KiB, MiB and GiB; at least \
+                256K. Only used with `--output -`.
+                """,
+            valueName: "size"))
+    var window = "64M"
+
+    func validate() throws {
+        guard let bytes = Self.bytes(window), bytes <= 1 << 40 else {
+            throw ValidationError(
+                "`--window` takes a number of bytes with or without K, M or G, not `\(window)`")
+        }
+        guard bytes >= StreamOptions.smallestWindow else {
+            throw ValidationError("`--window` takes 256K or more, not `\(window)`")
+        }
+    }
+
+    /// The library's options with what was given here.
+    var streamOptions: StreamOptions {
+        var options = StreamOptions()
+        if let bytes = Self.bytes(window) { options.window = bytes }
+        return options
+    }
+
+    /// Reads `512K`, `64M`, `1G` or a plain number of bytes.
+    static func bytes(_ text: String) -> Int64? {
+        var digits = text[...]
+        var unit: Int64 = 1
+        if let last = text.last, let power = "KMG".firstIndex(of: Character(last.uppercased())) {
+            unit = 1 << (10 * Int64("KMG".distance(from: "KMG".startIndex, to: power) + 1))
+            digits = text.dropLast()
+        }
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }),
+            let number = Int64(digits)
+        else { return nil }
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
+        return overflow ? nil : bytes
+    }
+}

@@ -1,0 +1,134 @@
+import TestSupport
+import Testing
+
+/// What is meant for one server, and cookies, which say themselves whom they are for.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct AccessPrivacyTests {
+    private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]
+    private static let own = [
+        "-u", "me:hush", "-b", "k=hush; l=m", "--referer", "http://r.example/", "-H",
+        "X-Token: hush", "-A", "agent/1",
+    ]
+
+    private static func redirect(_ to: String) -> OriginReply {
+        .text(302, "moved", headers: [HeaderField("Location", to)])
+    }
+
+    @Test(arguments: ["127.0.0.2", "127.0.0.1"])
+    func nothingLeaksToAnotherOrigin(address: String) async throws {
+        let trial = try WireTrial()
+        let other = trial.origin.url("/there/file.bin")
+        let first = try FaultOrigin(address: address) { request in
+            request.path == "/hop" ? Self.redirect(other) : Self.redirect("/hop")
+        }
+        let outcome = try await Trials.run(
+            [first.url("/file.bin"), "--json", "-v"] + Self.own, in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        #expect(first.requests.count >= 2)
+        for request in first.requests {
+            #expect(request.header("Authorization") == "Basic bWU6aHVzaA==")
+            #expect(request.header("Cookie") == "k=hush; l=m")
+            #expect(request.header("Referer") == "http://r.example/")
+            #expect(request.header("X-Token") == "hush")
+        }
+        for request in trial.origin.requests {
+            for field in Self.fields { #expect(request.header(field) == nil, "\(field)") }
+            // Not a secret.
+            #expect(request.header("User-Agent") == "agent/1")
+        }
+        #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
+    }
+
+    /// Also when the file is fetched in segments, and the URL is resolved again.
+    @Test func everythingGoesWithEveryRequestToTheOrigin() async throws {
+        let trial = try WireTrial { request, reply in
+            let host = request.header("Host") ?? ""
+            if request.path == "/dir/file.bin" {
+                reply = Self.redirect("http://\(host)/to/file.bin")
+            } else if request.number == 6 {
+                reply = .text(403)
+            }
+        }
+        let outcome = try await Trials.run(
+            [trial.origin.url("/dir/file.bin"), "--json", "-v", "-x", "4"] + Self.own,
+            in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("resolving_again").isEmpty)
+        for request in trial.origin.requests {
+            for field in Self.fields { #expect(request.header(field) != nil, "\(field)") }
+        }
+    }
+
+    /// Credentials of the URL stay with its origin, though the redirect is absolute.
+    @Test func credentialsOfTheURLSurviveAnAbsoluteRedirect() async throws {
+        let trial = try WireTrial { request, reply in
+            let host = request.header("Host") ?? ""
+            if request.path == "/dir/file.bin" {
+                reply = Self.redirect("http://\(host)/to/file.bin")
+            }
+        }
+        let outcome = try await trial.run(
+            url: "http://me:hush@127.0.0.1:\(trial.origin.port)/dir/file.bin")
+        try trial.expectComplete(outcome)
+        #expect(
+            trial.origin.requests.allSatisfy { $0.header("Authorization") == "Basic bWU6aHVzaA==" })
+    }
+
+    // MARK: Cookies
+
+    private static func cookieFile(_ lines: [String]) -> String {
+        (["# Netscape HTTP Cookie File"] + lines.map { $0.replacing("|", with: "\t") })
+            .joined(separator: "\n") + "\n"
+    }
+
+    @Test func cookiesOfAFileGoToTheirHosts() async throws {
+        let trial = try WireTrial()
+        let other = trial.origin.url("/dir/file.bin")
+        let first = try FaultOrigin(address: "127.0.0.2") { _ in Self.redirect(other) }
+        let text = Self.cookieFile([
+            "127.0.0.1|FALSE|/|FALSE|4102444800|one|1", "127.0.0.2|FALSE|/|FALSE|0|two|2",
+            "#HttpOnly_127.0.0.1|FALSE|/dir|FALSE|4102444800|three|3",
+            "127.0.0.2|FALSE|/|TRUE|4102444800|secure|4", "127.0.0.1|FALSE|/else|FALSE|0|else|5",
+            "127.0.0.1|FALSE|/|FALSE|1000000000|expired|6", "example.org|FALSE|/|FALSE|0|far|7",
+        ])
+        let file = try Sandbox()
+        let outcome = try await trial.run(
+            "--cookie", try file.write("cookies", text), "-b", "typed=8", "-x", "4",
+            url: first.url("/f"))
+        try trial.expectComplete(outcome)
+        for request in first.requests {
+            #expect(Self.cookies(request) == ["two=2", "typed=8"])
+        }
+        #expect(trial.gets.count > 2)
+        for request in trial.origin.requests {
+            #expect(Self.cookies(request) == ["one=1", "three=3"])
+        }
+        // The file is read only.
+        #expect(String(decoding: try file.read("cookies"), as: UTF8.self) == text)
+    }
+
+    /// A site that gives a ticket on the way to the file.
+    @Test func cookiesThatAreSetOnTheWayAreKept() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.path == "/login" {
+                reply = Self.redirect("/dir/file.bin")
+                reply.headers.append(HeaderField("Set-Cookie", "ticket=\(request.number); Path=/"))
+            } else if !Self.cookies(request).contains(where: { $0.hasPrefix("ticket=") }) {
+                reply = .text(403)
+            }
+        }
+        let file = try Sandbox()
+        let outcome = try await trial.run(
+            "--cookie", try file.write("cookies", Self.cookieFile([])), "-o", "file.bin",
+            path: "/login")
+        try trial.expectComplete(outcome)
+        let without = try await trial.run("-o", "other", "--retries", "0", path: "/login")
+        #expect(without.exitCode == 77)
+    }
+
+    private static func cookies(_ request: OriginRequest) -> [String] {
+        (request.header("Cookie") ?? "").split(separator: ";")
+            .map { String($0.drop { $0 == " " }) }.sorted()
+            .sorted { !$0.hasPrefix("typed") && $1.hasPrefix("typed") }
+    }
+}

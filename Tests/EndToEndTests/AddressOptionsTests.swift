@@ -1,0 +1,79 @@
+import TestSupport
+import Testing
+
+/// Which way connections go: addresses of both families, interfaces, names of one's own.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct AddressOptionsTests {
+    private func run(_ arguments: [String], in sandbox: Sandbox) async throws
+        -> ChildProcess.Outcome
+    {
+        try await Trials.run(
+            arguments + ["--overwrite", "-x", "2", "--retries", "0"], in: sandbox.path)
+    }
+
+    /// A server for each family, on one port.
+    @Test func families() async throws {
+        let root = try Sandbox()
+        let content = Content(size: 2_000_000, seed: 7)
+        try content.write(to: root.path("file.bin"))
+        let six = try Nginx.freePort()
+        let nginx = try Nginx(root: root.path, directives: "listen [::1]:\(six);")
+        let sandbox = try Sandbox()
+        let url = "http://localhost:\(six)/file.bin"
+        for options in [["-6"], ["--ipv6"], []] {
+            let outcome = try await run([url] + options, in: sandbox)
+            #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+            #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        }
+        #expect(eventually { (try? nginx.accessLog().contains { $0.client == "::1" }) ?? false })
+        #expect(try await run([url, "-4"], in: sandbox).exitCode == 69)
+        let four = "http://localhost:\(nginx.port)/file.bin"
+        #expect(try await run([four, "-4"], in: sandbox).exitCode == 0)
+        #expect(try await run([four, "--ipv6"], in: sandbox).exitCode == 69)
+        let literal = try await run(["http://[::1]:\(six)/file.bin"], in: sandbox)
+        #expect(literal.exitCode == 0, "\(literal.errorOutput)")
+    }
+
+    @Test(arguments: [("127.0.0.2", "127.0.0.2"), ("lo", "127.0.0.1"), ("if!lo", "127.0.0.1")])
+    func interfaces(name: String, client: String) async throws {
+        let root = try Sandbox()
+        try Content(size: 2_000_000, seed: 7).write(to: root.path("file.bin"))
+        let nginx = try Nginx(root: root.path)
+        let sandbox = try Sandbox()
+        let outcome = try await run([nginx.url("/file.bin"), "--interface", name], in: sandbox)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(eventually { (try? nginx.accessLog().count) ?? 0 >= 3 })
+        #expect(try nginx.accessLog().allSatisfy { $0.client == client })
+    }
+
+    @Test(arguments: ["nosuch0", "192.0.2.1"])
+    func interfacesThatAreNotThere(name: String) async throws {
+        let trial = try WireTrial(size: 1000)
+        // Found at once, without ten attempts.
+        let outcome = try await trial.run("--interface", name)
+        try trial.expectFailure(outcome, code: 64, kind: "invalid_access", keepsPart: false)
+        #expect(outcome.errorOutput.contains("`--interface`"))
+        #expect(trial.origin.acceptedConnections == 0)
+    }
+
+    @Test func names() async throws {
+        let trial = try WireTrial()
+        let port = trial.origin.port
+        let url = "http://made-up.invalid:\(port)/dir/file.bin"
+        let outcome = try await trial.run(
+            "--resolve", "other.invalid:\(port):127.0.0.3", "--resolve",
+            "made-up.invalid:\(port):127.0.0.1", url: url)
+        try trial.expectComplete(outcome)
+        #expect(
+            trial.origin.requests.allSatisfy { $0.header("Host") == "made-up.invalid:\(port)" })
+        // Several addresses: the first that answers.
+        let several = try await trial.run(
+            "--overwrite", "--resolve", "made-up.invalid:\(port):[::1],127.0.0.1", url: url)
+        try trial.expectComplete(several)
+        let without = try await trial.run("--retries", "0", "-o", "other", url: url)
+        #expect(without.exitCode == 69)
+        let otherPort = try await trial.run(
+            "--retries", "0", "-o", "other", "--resolve", "made-up.invalid:1:127.0.0.1", url: url)
+        #expect(otherPort.exitCode == 69)
+    }
+}

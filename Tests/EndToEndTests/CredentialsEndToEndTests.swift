@@ -1,0 +1,164 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Credentials: where they come from, how they are shown, and how often when they are wrong.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CredentialsEndToEndTests {
+    private static let right = "Basic bWU6czpAL2M="  // me:s:@/c
+    private static let password = "s:@/c"
+
+    /// An origin that lets `me` in by basic authentication.
+    private func guarded(
+        size: Int64 = 3_000_000,
+        bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    ) throws -> WireTrial {
+        try WireTrial(size: size) { request, reply in
+            guard request.header("Authorization") == Self.right else {
+                reply = .text(
+                    401, "no", headers: [HeaderField("WWW-Authenticate", "Basic realm=\"r\"")])
+                return
+            }
+            bend(request, &reply)
+        }
+    }
+
+    /// Runs segget with what a file holds on descriptor 3.
+    private func run(
+        _ arguments: [String], descriptor text: String, in sandbox: Sandbox
+    ) async throws -> ChildProcess.Outcome {
+        let secrets = try Sandbox()
+        let file = try secrets.write("secret", text)
+        let child = try ChildProcess(
+            "/bin/sh", ["-c", "exec \"$@\" 3<\(file)", "sh", try Segget.binary()] + arguments,
+            in: sandbox.path)
+        return try await Trials.end(of: child)
+    }
+
+    @Test func onTheCommandLine() async throws {
+        let trial = try guarded()
+        let outcome = try await trial.run("-u", "me:\(Self.password)", "-x", "4")
+        try trial.expectComplete(outcome)
+        // At once, with every request.
+        #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
+        #expect(trial.gets.count > 3)
+    }
+
+    @Test func inTheURLAndBefore() async throws {
+        let trial = try guarded()
+        let place = "127.0.0.1:\(trial.origin.port)/dir/file.bin"
+        var outcome = try await trial.run(url: "http://me:s%3A%40%2Fc@\(place)")
+        try trial.expectComplete(outcome)
+        // An option comes before the URL.
+        outcome = try await trial.run(
+            "-u", "me:\(Self.password)", "--overwrite", url: "http://you:wrong@\(place)")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
+    }
+
+    @Test(arguments: ["s:@/c", "s:@/c\n", "s:@/c\r\n"])
+    func fromADescriptor(text: String) async throws {
+        let trial = try guarded()
+        let outcome = try await run(
+            [trial.origin.url("/dir/file.bin"), "--json", "-u", "me", "--password-fd", "3"],
+            descriptor: text, in: trial.sandbox)
+        try trial.expectComplete(outcome)
+    }
+
+    @Test func fromANetrcFile() async throws {
+        let trial = try guarded()
+        let home = try Sandbox()
+        let text =
+            "machine other login me password no\n"
+            + "machine 127.0.0.1 login me password \(Self.password)\n"
+        let file = try home.write(".netrc", text)
+        try trial.expectComplete(try await trial.run("--netrc-file", file))
+        let child = try Segget.start(
+            [trial.origin.url("/dir/file.bin"), "--netrc", "--json", "--overwrite"],
+            in: trial.sandbox.path, environment: ["HOME": home.path])
+        try trial.expectComplete(try await Trials.end(of: child))
+        // The user is known, the password is not.
+        try trial.expectComplete(
+            try await trial.run("--netrc-file", file, "-u", "me", "--overwrite"))
+        #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
+    }
+
+    @Test func aBearerToken() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.header("Authorization") != "Bearer a.b-c/d==" { reply = .text(401) }
+        }
+        let outcome = try await run(
+            [trial.origin.url("/dir/file.bin"), "--json", "--bearer-fd", "3"],
+            descriptor: "a.b-c/d==\n", in: trial.sandbox)
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
+    }
+
+    @Test func withARealServer() async throws {
+        let root = try Sandbox()
+        let content = Content(size: 3_000_000, seed: 4)
+        try content.write(to: root.path("file.bin"))
+        let users = try root.write("users", "me:{PLAIN}s3/@cret\n")
+        let nginx = try Nginx(
+            root: root.path, directives: "auth_basic \"r\"; auth_basic_user_file \(users);")
+        let sandbox = try Sandbox()
+        let url = nginx.url("/file.bin")
+        let wrong = try await Trials.run([url, "-u", "me:wrong"], in: sandbox.path)
+        #expect(wrong.exitCode == 77, "\(wrong.errorOutput)")
+        #expect(eventually { (try? nginx.accessLog().count) == 1 })
+        let right = try await Trials.run([url, "-u", "me:s3/@cret"], in: sandbox.path)
+        #expect(right.exitCode == 0, "\(right.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+    }
+
+    /// A server that counts wrong passwords counts one.
+    @Test(arguments: [["-u", "me:wrong"], ["--netrc-file", "netrc"]])
+    func aWrongPasswordIsShownOnce(options: [String]) async throws {
+        let trial = try guarded()
+        try trial.sandbox.write("netrc", "default login me password wrong\n")
+        let outcome = try await Trials.run(
+            [trial.origin.url("/dir/file.bin")] + options, in: trial.sandbox.path)
+        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("401 (Unauthorized)"))
+        #expect(trial.origin.requests.count == 1)
+        #expect(trial.origin.requests.allSatisfy { $0.header("Authorization") != nil })
+    }
+
+    /// The part of one run is continued whichever way the next one names the user.
+    @Test func resumesWhicheverWayTheUserIsNamed() async throws {
+        let trial = try guarded(size: 8_000_000) { request, reply in
+            if request.range?.first ?? 0 > 0, request.number < 40 { reply.cutAfter = 300_000 }
+        }
+        let place = "127.0.0.1:\(trial.origin.port)/dir/file.bin"
+        let first = try await trial.run(
+            "--retries", "0", "-x", "2", url: "http://me:s%3A%40%2Fc@\(place)")
+        #expect(first.exitCode == 69, "\(first.errorOutput)")
+        let kept = try #require(try first.events("error").first?.bytesKept)
+        #expect(kept > 0)
+        let second = try await trial.run(
+            "-u", "me:\(Self.password)", "--retries", "100", url: "http://\(place)")
+        try trial.expectComplete(second)
+        #expect(try second.events("finished").first?.bytesResumed == kept)
+    }
+
+    /// What is typed on the command line does not stay there.
+    @Test func theCommandLineIsCleaned() async throws {
+        let trial = try WireTrial { _, reply in reply.delayBeforeHeaders = .infinity }
+        let child = try Segget.start(
+            [
+                "http://me:hush1@127.0.0.1:\(trial.origin.port)/f", "-u", "me:hush2",
+                "-H", "X-Key: hush3", "--cookie-text=k=hush4", "--proxy", "http://u:hush5@h:1",
+                "--no-proxy", "*",
+            ], in: trial.sandbox.path)
+        #expect(eventually(timeout: 60) { !trial.origin.requests.isEmpty })
+        let line = try String(contentsOfFile: "/proc/\(child.pid)/cmdline", encoding: .utf8)
+        #expect(!line.contains("hush"), "\(line)")
+        #expect(line.contains("-u") && line.contains("me:*****") && line.contains("/f"))
+        let request = try #require(trial.origin.requests.first)
+        #expect(request.header("X-Key") == "hush3")
+        #expect(request.header("Cookie") == "k=hush4")
+        child.signal(SIGKILL)
+        _ = try await Trials.end(of: child)
+    }
+}

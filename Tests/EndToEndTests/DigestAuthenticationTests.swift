@@ -1,0 +1,134 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Digest authentication: libcurl's second round on one handle, in many ranged requests.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct DigestAuthenticationTests {
+    /// A trial behind a gate.
+    private func trial(
+        _ gate: DigestGate, size: Int64 = 10_000_000, alsoBasic: Bool = false,
+        bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    ) throws -> WireTrial {
+        try WireTrial(size: size) { request, reply in
+            switch gate.verdict(on: request) {
+            case .right: bend(request, &reply)
+            case .stale: reply = gate.challenge(isStale: true)
+            case .wrong, .nothing: reply = gate.challenge(alsoBasic: alsoBasic)
+            }
+        }
+    }
+
+    private func shown(_ scheme: String, to trial: WireTrial) -> Int {
+        trial.origin.requests.count { $0.header("Authorization")?.hasPrefix(scheme) == true }
+    }
+
+    @Test(arguments: DigestGate.Algorithm.allCases, ["auto", "digest"])
+    func eightConnections(algorithm: DigestGate.Algorithm, scheme: String) async throws {
+        let gate = DigestGate(user: "me", password: "s3cret", algorithm: algorithm)
+        let trial = try trial(gate)
+        let outcome = try await trial.run("-u", "me:s3cret", "-x", "8", "--auth", scheme)
+        try trial.expectComplete(outcome)
+        #expect(trial.gets.filter { $0.status == 206 }.count >= 8)
+        // Learned from the first refusal; the password itself is then never sent again.
+        #expect(shown("Basic", to: trial) == (scheme == "auto" ? 1 : 0))
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(try outcome.notices("resolving_again").isEmpty)
+    }
+
+    @Test func inTheURL() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        let trial = try trial(gate)
+        let outcome = try await trial.run(
+            url: "http://me:s3cret@127.0.0.1:\(trial.origin.port)/dir/file.bin?a=b&c=d")
+        try trial.expectComplete(outcome)
+        #expect(!(outcome.output + outcome.errorOutput).contains("s3cret"))
+    }
+
+    @Test func aKilledDownloadResumes() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        let trial = try trial(gate, size: 20_000_000) { _, reply in reply.pace = 2_000_000 }
+        let arguments = [trial.origin.url("/dir/file.bin"), "-u", "me:s3cret", "--json", "-v"]
+        let child = try Segget.start(arguments, in: trial.sandbox.path)
+        #expect(eventually(timeout: 60) { trial.origin.bytesServed > 6_000_000 })
+        child.signal(SIGKILL)
+        _ = try await Trials.end(of: child)
+        let outcome = try await Trials.run(arguments, in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 1_000_000)
+    }
+
+    /// A server that gives out new nonces while the download runs.
+    @Test func staleNoncesAreRenewed() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        let trial = try trial(gate) { request, _ in
+            if request.number % 5 == 0 { gate.renew() }
+        }
+        let outcome = try await trial.run("-u", "me:s3cret", "-x", "4")
+        try trial.expectComplete(outcome)
+    }
+
+    @Test func aWrongPasswordIsShownOnce() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        for (scheme, basics) in [("auto", 1), ("digest", 0)] {
+            let trial = try trial(gate)
+            let outcome = try await trial.run("-u", "me:wrong", "--auth", scheme)
+            try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+            #expect(shown("Digest", to: trial) == 1)
+            // Where only digest is asked for, this is no attempt.
+            #expect(shown("Basic", to: trial) == basics)
+        }
+    }
+
+    /// Where both are offered, basic was refused because the password is wrong.
+    @Test func aSecondSchemeIsNoSecondAttempt() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        let trial = try trial(gate, alsoBasic: true)
+        let outcome = try await trial.run("-u", "me:wrong")
+        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        #expect(trial.origin.requests.count == 1)
+    }
+
+    /// Nobody to be: the refusal is final, and its body does no harm.
+    @Test func withoutCredentials() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret")
+        let trial = try trial(gate)
+        let outcome = try await trial.run()
+        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        #expect(trial.origin.requests.count <= 3)
+        #expect(outcome.errorOutput.contains("`--user`"))
+    }
+
+    /// A challenge that libcurl cannot answer is a refusal.
+    @Test(arguments: [
+        "Digest realm=\"r\"", "Digest nonce=\"x\", algorithm=UNKNOWN", "Digest", "Unknown x=y",
+    ])
+    func strangeChallenges(challenge: String) async throws {
+        let trial = try WireTrial { _, reply in
+            reply = .text(401, "no", headers: [HeaderField("WWW-Authenticate", challenge)])
+        }
+        let outcome = try await trial.run("-u", "me:s3cret", "--auth", "digest", "--retries", "0")
+        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        #expect(trial.origin.requests.count <= 2)
+    }
+
+    /// A proxy that asks for digest (scripted: plain requests in absolute form).
+    @Test func aProxyMayAskForDigest() async throws {
+        let gate = DigestGate(user: "me", password: "s3cret", isProxy: true)
+        let trial = try trial(gate)
+        let proxy = "127.0.0.1:\(trial.origin.port)"
+        let url = "http://far.example/file.bin"
+        let outcome = try await trial.run("--proxy", "http://me:s3cret@\(proxy)", url: url)
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.allSatisfy { $0.target == url })
+        let right = trial.origin.requests.count
+        let wrong = try await trial.run(
+            "--proxy", "http://me:wrong@\(proxy)", "-o", "other", url: url)
+        #expect(wrong.exitCode == 77, "\(wrong.errorOutput)")
+        #expect(try wrong.events("error").first?.kind == "proxy_refused")
+        let later = trial.origin.requests.dropFirst(right)
+        #expect(
+            later.count { $0.header("Proxy-Authorization")?.hasPrefix("Digest") == true } == 1)
+        #expect(later.count <= 4)
+    }
+}

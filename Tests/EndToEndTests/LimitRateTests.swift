@@ -1,0 +1,262 @@
+import Segmenter
+import TestSupport
+import Testing
+
+/// The session's limit of rate, as another program uses it.
+///
+/// Times are measured by necessity, by the loop's own clock: a rate is never above the limit,
+/// however busy the machine is, and below it only for time in which the loop did not run.
+@Suite(.serialized, .timeLimit(.minutes(8)))
+struct LimitRateTests {
+    /// What was there at a moment.
+    private struct Sample {
+        var time: Double
+        var bytes: Int64
+    }
+
+    /// Expects the rate within three percent over any five seconds.
+    private func expectRate(
+        _ rate: Double, _ samples: [Sample], _ location: SourceLocation = #_sourceLocation
+    ) {
+        let last = samples.last?.time ?? 0
+        // While the last bytes come, there may be no other to use the rate.
+        let steady = samples.filter { $0.bytes > 0 && $0.time <= last - 0.5 }
+        var windows = 0
+        for (index, first) in steady.enumerated() {
+            guard let end = steady.firstIndex(where: { $0.time >= first.time + 5 }) else { break }
+            windows += 1
+            let seconds = steady[end].time - first.time
+            let bytes = Double(steady[end].bytes - first.bytes)
+            #expect(bytes <= 1.03 * rate * seconds, sourceLocation: location)
+            // A tick comes every 0.1 s, unless the machine is too busy.
+            let late = zip(steady[index..<end], steady[(index + 1)...end]).reduce(0) {
+                $0 + max(0, $1.1.time - $1.0.time - 0.11)
+            }
+            #expect(bytes >= 0.97 * rate * (seconds - late), "\(late)", sourceLocation: location)
+        }
+        #expect(windows > 0, sourceLocation: location)
+    }
+
+    /// Follows a download to its end.
+    private func samples(
+        of download: Download, _ watch: (DownloadProgress) -> Void = { _ in }
+    ) async throws -> [Sample] {
+        var samples: [Sample] = []
+        for await event in download.events {
+            guard case .progress(let now) = event, now.phase == .downloading else { continue }
+            samples.append(Sample(time: now.elapsed, bytes: now.bytesReceived))
+            watch(now)
+        }
+        _ = try await download.result.get()
+        return samples
+    }
+
+    @Test(arguments: [1, 8])
+    func isKeptWithinThreePercent(connections: Int) async throws {
+        let rate = Double(3 << 20)
+        let content = Content(size: 20 << 20, seed: 11)
+        let (root, sandbox) = (try Sandbox(), try Sandbox())
+        try content.write(to: root.path("file"))
+        let nginx = try Nginx(root: root.path)
+        func run(_ url: String, _ name: String) async throws -> [Sample] {
+            let session = DownloadSession(rateLimit: rate)
+            var options = DownloadOptions()
+            options.connections = connections
+            options.caCertificate = nginx.authority
+            let download = session.start(url, to: .file(sandbox.path(name)), options: options)
+            let samples = try await samples(of: download) { #expect($0.limit == rate) }
+            await session.shutdown()
+            return samples
+        }
+        async let plain = run(nginx.url("/file"), "plain")
+        async let secure = run(nginx.secureURL("/file"), "secure")
+        for samples in try await [plain, secure] { expectRate(rate, samples) }
+        for name in ["plain", "secure"] {
+            #expect(try content.firstDifference(at: sandbox.path(name)) == nil)
+        }
+    }
+
+    /// A piece that libcurl delivers is longer than what a second brings; then there is no limit.
+    @Test func aSlowRateIsKeptAndLifted() async throws {
+        let rate = 10_240.0
+        let stage = try Stage(size: 4 << 20)
+        let session = DownloadSession(rateLimit: rate)
+        let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
+        var slow: [Sample] = []
+        var isLifted = false
+        let all = try await samples(of: download) { now in
+            if !isLifted {
+                slow.append(Sample(time: now.elapsed, bytes: now.bytesReceived))
+                #expect(now.limit == rate)
+            }
+            guard !isLifted, now.elapsed > 7 else { return }
+            session.limitRate(nil)
+            isLifted = true
+        }
+        expectRate(rate, slow)
+        #expect(isLifted)
+        #expect(all.last?.bytes == stage.content.size)
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    /// The rate changes again and again, and is right after each change.
+    @Test func changesWhileItRuns() async throws {
+        let stage = try Stage(size: 24 << 20)
+        let session = DownloadSession()
+        session.limitRate(Double(1 << 20))
+        let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
+        let steps: [Double?] = [200_000, 8e6, 1000, 4e6, nil, 2e6]
+        var seen: [Double?] = []
+        var next = 0
+        _ = try await samples(of: download) { now in
+            if seen.last != .some(now.limit) { seen.append(now.limit) }
+            guard now.elapsed > Double(next + 1) * 0.5 else { return }
+            if next < steps.count { session.limitRate(steps[next]) }
+            next += 1
+            if next == steps.count + 1 { session.limitRate(0) }
+        }
+        #expect(seen.first == .some(Double(1 << 20)))
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    /// However bodies are framed, what is paused and delivered again is written once.
+    @Test(arguments: [OriginReply.Framing.contentLength, .chunked, .close])
+    func everyFramingStandsPauses(framing: OriginReply.Framing) async throws {
+        let stage = try Stage(size: 3_000_001)
+        stage.change { offer in
+            offer.servesRanges = false
+            offer.bend = { _, reply in reply.framing = framing }
+        }
+        let session = DownloadSession(rateLimit: 20_000)
+        let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        let rates = [1, 1000, 30_000, 200_000, 900_000.5]
+        for await event in download.events {
+            guard case .progress(let now) = event else { continue }
+            // In the end without a limit.
+            let rate = rates.randomElement(using: &random)
+            session.limitRate(now.elapsed > 3 ? nil : rate)
+        }
+        let file = try await download.result.get()
+        #expect(file.size == 3_000_001, "seed \(seed)")
+        await session.shutdown()
+        #expect(try stage.isRight(), "seed \(seed)")
+    }
+
+    /// A reply that is longer than announced is found out, rather than waited for.
+    @Test func aBodyThatIsTooLongDoesNotHang() async throws {
+        let stage = try Stage(size: 3_000_000)
+        stage.bendGET { reply in
+            guard case .content(let content, let range) = reply.body else { return }
+            reply.framing = .chunked
+            reply.body = .content(content, range.lowerBound..<content.size)
+        }
+        let session = DownloadSession(rateLimit: 2e6)
+        let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
+        if case .success = await download.result { #expect(try stage.isRight()) }
+        await session.shutdown()
+    }
+
+    @Test func stopsAtOnceWhileEverybodyWaits() async throws {
+        let stage = try Stage(size: 3_000_000)
+        let session = DownloadSession(rateLimit: 1000)
+        let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
+        for await event in download.events {
+            if case .progress(let now) = event, now.bytesReceived > 500 { download.cancel() }
+        }
+        guard case .failure(let error) = await download.result else {
+            Issue.record("three megabytes came at a kilobyte a second")
+            return
+        }
+        #expect(error.reason == .cancelled)
+        #expect(error.bytesKept == stage.recorded())
+        session.limitRate(nil)
+        let file = try await session.download(stage.origin.url("/file"), to: stage.path("file"))
+        #expect(file.bytesResumed == error.bytesKept)
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    /// One download with eight connections gets as much as one with one.
+    @Test func downloadsShareFairly() async throws {
+        let stage = try Stage(size: 6 << 20)
+        let session = DownloadSession(rateLimit: Double(3 << 20))
+        func run(_ name: String, _ connections: Int) async throws -> DownloadedFile {
+            var options = DownloadOptions()
+            options.connections = connections
+            return try await session.download(
+                stage.origin.url("/file"), to: stage.path(name), options: options)
+        }
+        async let many = run("many", 8)
+        async let one = run("one", 1)
+        let (first, second) = try await (many, one)
+        #expect((0.8...1.25).contains(first.seconds / second.seconds))
+        await session.shutdown()
+        for name in ["many", "one"] { #expect(try stage.isRight(name)) }
+    }
+
+    /// What slow connections leave of their shares, the others use; and waiting for a share is
+    /// neither silence nor a reason to take work away.
+    @Test func slowConnectionsKeepNothingBack() async throws {
+        let stage = try Stage(size: 6_000_000)
+        stage.change { offer in
+            offer.bend = { request, reply in
+                if request.connection % 4 != 0 { reply.pace = 20_000 }
+            }
+        }
+        let session = DownloadSession(rateLimit: 1_500_000)
+        var options = DownloadOptions()
+        options.connections = 4
+        let file = try await session.download(
+            stage.origin.url("/file"), to: stage.path("file"), options: options)
+        // With its own quarter only, the fast connection would need eleven seconds or more.
+        #expect(file.seconds < 9)
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    /// Under a limit that all connections wait for, no work is taken away: it would gain nothing.
+    @Test func whoWaitsForAShareIsNotRobbed() async throws {
+        let stage = try Stage(size: 2_000_000)
+        let session = DownloadSession(rateLimit: 400_000)
+        var options = DownloadOptions()
+        options.connections = 4
+        let download = session.start(
+            stage.origin.url("/file"), to: .folder(stage.folder), options: options)
+        var notices: [DownloadNotice] = []
+        for await event in download.events {
+            if case .notice(let notice) = event { notices.append(notice) }
+        }
+        #expect(notices.isEmpty)
+        _ = try await download.result.get()
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+
+    /// However slowly the bytes come, nobody is taken for dead.
+    @Test func aRateOfNextToNothingIsNoSilence() async throws {
+        let stage = try Stage(size: 2_000_000)
+        let session = DownloadSession(rateLimit: 1)
+        var options = DownloadOptions()
+        options.connections = 4
+        options.stallTimeout = 2
+        options.retries = 0
+        let download = session.start(
+            stage.origin.url("/file"), to: .folder(stage.folder), options: options)
+        var notices: [DownloadNotice] = []
+        for await event in download.events {
+            switch event {
+            case .notice(let notice): notices.append(notice)
+            case .progress(let now) where now.elapsed > 6: session.limitRate(nil)
+            default: break
+            }
+        }
+        #expect(!notices.contains { if case .retrying = $0 { true } else { false } })
+        _ = try await download.result.get()
+        await session.shutdown()
+        #expect(try stage.isRight())
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// SIGUSR1 and SIGUSR2: half the rate, and double it.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct LimitSignalTests {
+    /// Waits until the process has told of so many changes of the limit; returns them.
+    private func limits(_ process: ChildProcess, _ count: Int) throws -> [Int64?] {
+        func notices() throws -> [[String: Any]] {
+            try jsonEvents(process.outputLines.joined(separator: "\n")).filter {
+                $0["notice"] as? String == "limit_changed"
+            }
+        }
+        #expect(try eventually(timeout: 30) { try notices().count >= count || !process.isRunning })
+        return try notices().map { $0["limit"] as? Int64 }
+    }
+
+    @Test func halveAndDoubleTheLimit() throws {
+        let stage = try Stage(size: 4_000_000)
+        let process = try stage.start(["--limit-rate", "256K", "--json", "-x", "4"])
+        #expect(eventually(timeout: 30) { process.output.contains("\"limit\":262144") })
+        process.signal(SIGUSR1)
+        #expect(try limits(process, 1) == [131_072])
+        var told: [Int64?] = [131_072]
+        for limit: Int64 in [262_144, 524_288, 1 << 20] {
+            process.signal(SIGUSR2)
+            told.append(limit)
+            #expect(try limits(process, told.count) == told)
+        }
+        let outcome = try process.wait(timeout: 50)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("note: the rate is limited to 128 KiB/s now"))
+        #expect(try stage.isRight())
+    }
+
+    @Test func makeALimitOfTheSpeedAndTakeItBack() throws {
+        let stage = try Stage(size: 8_000_000)
+        stage.bendGET { $0.pace = 100_000 }
+        let process = try stage.start(["--json", "-x", "4"])
+        #expect(eventually(timeout: 30) { (stage.recorded() ?? 0) > 300_000 })
+        process.signal(SIGUSR1)
+        let limit = try #require(try limits(process, 1).first ?? nil)
+        // Half of what four connections of this pace bring at most.
+        #expect((1024...230_000).contains(limit))
+        process.signal(SIGUSR2)
+        #expect(try limits(process, 2) == [limit, nil])
+        process.signal(SIGUSR2)
+        #expect(try limits(process, 3) == [limit, nil, nil])
+        process.signal(SIGTERM)
+        let outcome = try process.wait(timeout: 20)
+        #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("note: the rate is not limited now"))
+        stage.behave()
+        #expect(try stage.run().end == .exit(0))
+        #expect(try stage.isRight())
+    }
+
+    @Test func areIgnoredWhenTheyWereIgnoredBefore() throws {
+        let stage = try Stage(size: 4_000_000)
+        let process = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", "trap '' USR1; exec \"$0\" \"$@\"", try Segget.binary(), "--limit-rate",
+                "256K", "--json", stage.origin.url("/file"),
+            ], in: stage.folder)
+        #expect(eventually(timeout: 30) { process.output.contains("\"limit\":262144") })
+        process.signal(SIGUSR1)
+        process.signal(SIGUSR2)
+        #expect(try limits(process, 1) == [524_288])
+        for _ in 0..<5 { process.signal(SIGUSR2) }
+        let outcome = try process.wait(timeout: 50)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+    }
+
+    @Test func doNotEndAProbe() throws {
+        let stage = try Stage(size: 1000)
+        stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
+        let process = try Segget.start(["probe", stage.origin.url("/file")], in: stage.folder)
+        #expect(eventually(timeout: 30) { stage.origin.requests.count == 1 })
+        process.signal(SIGUSR1)
+        process.signal(SIGUSR2)
+        process.signal(SIGTERM)
+        #expect(try process.wait(timeout: 20).end == .exit(143))
+    }
+}

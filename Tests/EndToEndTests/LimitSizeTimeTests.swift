@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--max-size` and `--max-time`.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct LimitSizeTimeTests {
+    // MARK: Size
+
+    @Test(arguments: [2_999_999, 0] as [Int64])
+    func aLargerFileIsRefusedBeforeAnythingIsFetched(limit: Int64) async throws {
+        let trial = try WireTrial()
+        let outcome = try await trial.run("--max-size", "\(limit)")
+        try trial.expectFailure(outcome, code: 69, kind: "too_large", keepsPart: false)
+        // One byte, to hear from a GET what HEAD has said.
+        #expect(trial.gets.allSatisfy { $0.range?.last == 0 })
+        #expect(trial.origin.bytesServed <= 1)
+        #expect(outcome.errorOutput.contains("is 3000000 bytes long"))
+        #expect(outcome.errorOutput.contains("`--max-size` allows \(limit) byte"))
+        try trial.expectComplete(try await trial.run("--max-size", "3000000"))
+    }
+
+    @Test func whatHeadAloneTellsRefusesNothing() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "HEAD" { reply.claimedLength = 1_000_000_000 }
+        }
+        try trial.expectComplete(try await trial.run("--max-size", "3000000"))
+    }
+
+    @Test(arguments: [OriginReply.Framing.chunked, .close])
+    func aFileOfUnknownSizeIsStoppedWhenItIsLarger(framing: OriginReply.Framing) async throws {
+        let trial = try WireTrial { request, content in
+            OriginReply.file(content, for: request, etag: "\"a\"", ranges: false).with {
+                $0.framing = framing
+            }
+        }
+        for limit in [2_999_999, 1_000_000, 0] {
+            let outcome = try await trial.run("--max-size", "\(limit)")
+            try trial.expectFailure(outcome, code: 69, kind: "too_large", keepsPart: false)
+            #expect(outcome.errorOutput.contains("turned out to be longer"))
+        }
+        try trial.expectComplete(try await trial.run("--max-size", "3000000"))
+    }
+
+    /// It is stopped there, not when all of it has come.
+    @Test func aFileOfUnknownSizeIsNotFetchedToItsEnd() throws {
+        let stage = try Stage(size: 200_000_000)
+        stage.hideSize()
+        let outcome = try stage.run(["--max-size", "1M"])
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        #expect(stage.origin.bytesServed < 50_000_000)
+        #expect(try stage.names().isEmpty)
+    }
+
+    @Test func whatStandsThereIsLeftAlone() throws {
+        let stage = try Stage(size: 4_000_000)
+        let kept = try stage.leavePart(each: 200_000)
+        let outcome = try stage.run(["--max-size", "1M", "-o", "file"])
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        #expect(stage.recorded() == kept)
+        #expect(outcome.errorOutput.contains("kept: 781 KiB in `file.part`"))
+        #expect(try stage.run(["--max-size", "4M"]).end == .exit(0))
+        #expect(try stage.isRight())
+        stage.change { $0.content = Content(size: 5_000_000, seed: 9) }
+        #expect(try stage.run(["--max-size", "4M", "--overwrite"]).end == .exit(69))
+        stage.hideSize()
+        #expect(try stage.run(["--max-size", "4M", "--overwrite"]).end == .exit(69))
+        #expect(try stage.names() == ["file"])
+        #expect(
+            try Content(size: 4_000_000, seed: 1).firstDifference(at: stage.path("file")) == nil)
+    }
+
+    // MARK: Time
+
+    @Test func timeIsUpAndTheSameCommandResumes() throws {
+        let stage = try Stage(size: 8_000_000)
+        stage.bendGET { $0.pace = 400_000 }
+        let outcome = try stage.run(["-x", "4", "--max-time", "1.5", "--json"])
+        #expect(outcome.end == .exit(75), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("was stopped after 1.5 s, as `--max-time` asks"))
+        #expect(outcome.errorOutput.contains("run the same command again to resume"))
+        let last = try #require(try jsonEvents(outcome.output).last)
+        #expect(last["kind"] as? String == "time_is_up")
+        #expect(last["code"] as? Int32 == 75)
+        #expect(try #require(last["time"] as? Double) >= 1.5)
+        let kept = try #require(stage.recorded())
+        #expect(kept > 0)
+        #expect(last["bytes_kept"] as? Int64 == kept)
+        #expect(try stage.names() == ["file.part", "file.segget"])
+        stage.behave()
+        let again = try stage.run(["-x", "4", "--max-time", "100", "--json"])
+        #expect(again.end == .exit(0), "\(again.errorOutput)")
+        #expect(try jsonEvents(again.output).last?["bytes_resumed"] as? Int64 == kept)
+        #expect(try stage.isRight())
+    }
+
+    @Test func probingCounts() throws {
+        let stage = try Stage(size: 1000)
+        stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
+        let outcome = try stage.run(["--max-time", "0.5"])
+        #expect(outcome.end == .exit(75), "\(outcome.errorOutput)")
+        #expect(try stage.names().isEmpty)
+    }
+
+    /// Whoever stops it himself is told so.
+    @Test func aSignalIsNotTakenForTheTime() throws {
+        let stage = try Stage(size: 4_000_000)
+        stage.bendGET { $0.pace = 100_000 }
+        let process = try stage.start(["-x", "4", "--max-time", "60"])
+        #expect(stage.waits(for: 50_000, of: process))
+        process.signal(SIGINT)
+        let outcome = try process.wait(timeout: 20)
+        #expect(outcome.end == .exit(130))
+        #expect(outcome.errorOutput.contains("was stopped by SIGINT"))
+    }
+}

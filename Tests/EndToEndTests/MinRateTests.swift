@@ -1,0 +1,80 @@
+import TestSupport
+import Testing
+
+/// `--min-rate`: other connections first, then the end.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct MinRateTests {
+    private static let options = ["--min-rate", "100K", "--min-rate-time", "1"]
+
+    @Test func aServerThatDripsIsGivenUp() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET" { reply.pace = 2000 }
+        }
+        let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "1")
+        try trial.expectFailure(outcome, code: 69, kind: "too_slow")
+        #expect(try outcome.notices("changing_connections").count == 1)
+        // One for HEAD and the first request, and two for each period.
+        #expect((4...5).contains(trial.origin.acceptedConnections))
+        #expect(outcome.errorOutput.contains("`--min-rate` asks for 100 KiB/s"))
+        #expect(try outcome.events().last?.bytesKept ?? 0 > 0)
+    }
+
+    /// What had arrived is not fetched again.
+    @Test func theSameCommandResumes() throws {
+        let stage = try Stage(size: 4_000_000)
+        stage.bendGET { $0.pace = 20_000 }
+        let outcome = try stage.run(["-x", "2"] + Self.options)
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        let kept = try #require(stage.recorded())
+        #expect(kept > 0)
+        stage.behave()
+        let again = try stage.run(["-x", "2", "--json"] + Self.options)
+        #expect(again.end == .exit(0), "\(again.errorOutput)")
+        #expect(try jsonEvents(again.output).last?["bytes_resumed"] as? Int64 == kept)
+        #expect(try stage.isRight())
+    }
+
+    /// The first connections are slow, later ones are not.
+    @Test func freshConnectionsHelp() async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET", request.connection <= 2 { reply.pace = 2000 }
+        }
+        let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "2")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("changing_connections").count == 1)
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// A stream that cannot be continued is not broken off for another one.
+    @Test func aSingleStreamKeepsItsConnection() async throws {
+        let trial = try WireTrial { request, content in
+            OriginReply.file(content, for: request, etag: "\"a\"", ranges: false).with {
+                $0.pace = 2000
+            }
+        }
+        let outcome = try await trial.run("--min-rate", "100K", "--min-rate-time", "1")
+        try trial.expectFailure(outcome, code: 69, kind: "too_slow")
+        #expect(try outcome.notices("changing_connections").isEmpty)
+        #expect(trial.gets.count == 1)
+    }
+
+    /// The limit of rate is not the server's fault.
+    @Test(arguments: ["1", "4"])
+    func theOwnLimitDoesNotCount(connections: String) async throws {
+        let trial = try WireTrial(size: 1_200_000)
+        let outcome = try await trial.run(
+            "-x", connections, "--limit-rate", "300K", "--min-rate", "300K", "--min-rate-time",
+            "1")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("changing_connections").isEmpty)
+    }
+
+    @Test func aFastServerIsLeftAlone() async throws {
+        let trial = try WireTrial(size: 2_000_000) { request, reply in
+            if request.method == "GET" { reply.pace = 400_000 }
+        }
+        let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "2")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("changing_connections").isEmpty)
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Several servers that all have the same file.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct MirrorEndToEndTests {
+    /// What proves that the mirrors have the same file.
+    enum Proof: String, Sendable, CaseIterable {
+        case etag, checksum, digest
+    }
+
+    private static func trial(
+        _ count: Int, _ proof: Proof, size: Int64 = 12_000_000, pace: Double? = 1_000_000
+    ) throws -> MirrorTrial {
+        let digest = Data(Content(size: size, seed: 7).sha256).base64EncodedString()
+        return try MirrorTrial(count, size: size) { index, offer in
+            offer.pace = pace
+            guard proof != .etag else { return }
+            offer.etag = "\"of \(index)\""
+            guard proof == .digest else { return }
+            offer.bend = { _, reply in reply.set("Repr-Digest", "sha-256=:\(digest):") }
+        }
+    }
+
+    @Test(arguments: Proof.allCases, [2, 3])
+    func shareTheWork(proof: Proof, count: Int) async throws {
+        let trial = try Self.trial(count, proof)
+        let options = proof == .checksum ? trial.checksum : []
+        let outcome = try await trial.run(["-x", "6"] + options)
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome).isEmpty)
+        #expect(try trial.numbers("mirror_joined", outcome).sorted() == Array(1..<count))
+        #expect(try outcome.events("started").first?.mirrors?.count == count)
+        // Every one of them brings a good part.
+        for served in trial.served { #expect(served > 12_000_000 / Int64(3 * count)) }
+        #expect(trial.served.reduce(0, +) < 15_000_000)
+        #expect(trial.origins.allSatisfy { $0.peakConnections <= 7 })
+    }
+
+    @Test func theFasterOneBringsMore() async throws {
+        let trial = try Self.trial(2, .etag, size: 30_000_000)
+        trial.change(0) { $0.pace = 600_000 }
+        trial.change(1) { $0.pace = 2_400_000 }
+        let outcome = try await trial.run(["-x", "4"])
+        try trial.expectComplete(outcome)
+        #expect(trial.served[1] > 2 * trial.served[0], "\(trial.served)")
+        #expect(trial.served[0] > 500_000, "\(trial.served)")
+    }
+
+    /// One connection is one mirror's; the other waits until it is needed.
+    @Test func oneConnection() async throws {
+        let trial = try Self.trial(2, .etag, size: 3_000_000)
+        let child = try trial.start(["-x", "1", "--retries", "2"])
+        #expect(eventually(timeout: 50) { trial.served[0] > 1_000_000 })
+        #expect(trial.served[1] == 0)
+        trial.kill(0)
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(trial.served[1] < 2_300_000)
+    }
+
+    /// Real servers that have the file with the same date, as mirrors do.
+    @Test func nginxTwins() async throws {
+        let content = Content(size: 20_000_000, seed: 3)
+        let folders = try [Sandbox(), Sandbox()]
+        for folder in folders {
+            try content.write(to: folder.path("file.bin"))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+                ofItemAtPath: folder.path("file.bin"))
+        }
+        let servers = try folders.map { try Nginx(root: $0.path, limitRate: "2m") }
+        let target = try Sandbox()
+        let outcome = try await Trials.run(
+            [
+                servers[0].url("file.bin"), "--mirror", servers[1].url("file.bin"), "--json", "-x",
+                "4",
+            ],
+            in: target.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: target.path("file.bin")) == nil)
+        #expect(try outcome.notices("mirror_joined").count == 1)
+        #expect(try outcome.notices("mirror_dropped").isEmpty)
+        for server in servers { #expect(try server.bytesSent() > 4_000_000) }
+    }
+
+    // MARK: Trouble
+
+    /// A mirror that dies half-way: the other brings the rest, and nothing is fetched twice.
+    @Test(arguments: [0, 1], [Proof.etag, .checksum])
+    func oneDiesMidway(number: Int, proof: Proof) async throws {
+        let trial = try Self.trial(2, proof)
+        let options = proof == .checksum ? trial.checksum : []
+        let child = try trial.start(["-x", "4"] + options)
+        #expect(eventually(timeout: 50) { trial.served[number] > 1_500_000 })
+        trial.kill(number)
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome) == [number: ["network"]])
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect(trial.served.reduce(0, +) < 15_000_000, "\(trial.served)")
+        #expect(outcome.errorOutput.contains("the mirror `\(trial.url(number))` is dropped"))
+    }
+
+    @Test(arguments: [0, 1])
+    func oneIsNotThere(number: Int) async throws {
+        let trial = try Self.trial(3, .etag)
+        trial.change(number) { $0.bend = { _, reply in reply = .text(404) } }
+        let outcome = try await trial.run(["-x", "4"])
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome) == [number: ["status"]])
+        #expect(trial.served[2] > 2_000_000)
+    }
+
+    @Test(arguments: [0, 1])
+    func oneIsDead(number: Int) async throws {
+        let trial = try Self.trial(3, .etag)
+        trial.kill(number)
+        let outcome = try await trial.run(["-x", "4"])
+        try trial.expectComplete(outcome)
+        #expect(trial.served[2] > 2_000_000)
+        #expect(try outcome.events("finished").count == 1)
+    }
+
+    @Test func anotherSize() async throws {
+        let trial = try Self.trial(3, .checksum)
+        trial.change(1) { $0.content = Content(size: 11_999_999, seed: 7) }
+        let outcome = try await trial.run(["-x", "4"] + trial.checksum)
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome) == [1: ["other_size"]])
+        #expect(trial.served[1] == 0)
+        #expect(trial.served[2] > 2_000_000)
+    }
+
+    /// A mirror whose advertised digest is another one, than the checksum or than the first's.
+    @Test(arguments: [true, false], [0, 1])
+    func anotherDigest(hasChecksum: Bool, number: Int) async throws {
+        let trial = try Self.trial(2, .digest)
+        let other = Data(Content(size: 1, seed: 1).sha256).base64EncodedString()
+        trial.change(number) {
+            $0.bend = { _, reply in reply.set("Repr-Digest", "sha-256=:\(other):") }
+        }
+        let outcome = try await trial.run(["-x", "4"] + (hasChecksum ? trial.checksum : []))
+        if hasChecksum {
+            try trial.expectComplete(outcome)
+            #expect(try trial.dropped(outcome) == [number: ["other_digest"]])
+            #expect(trial.served[number] == 0)
+        } else if number == 1 {
+            try trial.expectComplete(outcome)
+            #expect(try trial.dropped(outcome) == [1: ["other_digest"]])
+        } else {
+            // The first one is believed about what the file should be, and has something else.
+            #expect(outcome.exitCode == 65, "\(outcome.errorOutput)")
+        }
+    }
+
+    @Test func allDead() async throws {
+        let trial = try Self.trial(3, .etag)
+        trial.change(0) { $0.bend = { _, reply in reply = .text(404) } }
+        trial.change(1) { $0.bend = { _, reply in reply = .text(403) } }
+        trial.kill(2)
+        let secret = "?token=hidden"
+        let outcome = try await Trials.run(
+            [trial.url(0) + secret, "--json"]
+                + [1, 2].flatMap { ["--mirror", trial.url($0) + secret] }, in: trial.sandbox.path)
+        #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
+        #expect(try trial.sandbox.names().isEmpty)
+        let error = try #require(try outcome.events("error").first)
+        #expect(error.mirrors?.failed?.map(\.url) == (0..<3).map(trial.url))
+        #expect(error.mirrors?.failed?.map(\.reason) == ["status", "refused", "network"])
+        for number in 0..<3 {
+            #expect(outcome.errorOutput.contains("note: the mirror `\(trial.url(number))`:"))
+        }
+        #expect(!outcome.errorOutput.contains("hidden"))
+        #expect(!outcome.output.contains("hidden"))
+    }
+
+    /// All die half-way; the same command resumes later, and from any one of them.
+    @Test(arguments: [Proof.etag, .checksum], [0, 1])
+    func allDieAndOneComesBack(proof: Proof, survivor: Int) async throws {
+        let trial = try Self.trial(2, proof)
+        let options = ["-x", "4", "--retries", "1"] + (proof == .checksum ? trial.checksum : [])
+        let child = try trial.start(options)
+        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        trial.kill(0)
+        trial.kill(1)
+        let outcome = try await Trials.end(of: child)
+        #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
+        let error = try #require(try outcome.events("error").first)
+        let kept = try #require(error.bytesKept)
+        #expect(kept > 2_000_000)
+        #expect(error.mirrors?.failed?.count == 2)
+        try trial.origins[survivor].acceptConnections()
+        trial.change(survivor) { $0.pace = nil }
+        let second = try await trial.run(options)
+        try trial.expectComplete(second)
+        #expect(try second.events("finished").last?.bytesResumed == kept)
+        #expect(try second.notices("started_over").isEmpty)
+    }
+
+    @Test func killedAndResumed() async throws {
+        let trial = try Self.trial(3, .checksum)
+        for part in [3_000_000, 6_000_000, 9_000_000] as [Int64] {
+            let child = try trial.start(["-x", "6"] + trial.checksum)
+            #expect(eventually(timeout: 50) { trial.served.reduce(0, +) > part })
+            child.signal(SIGKILL)
+            _ = try await Trials.end(of: child)
+        }
+        let outcome = try await trial.run(["-x", "6"] + trial.checksum)
+        try trial.expectComplete(outcome)
+        #expect(trial.served.reduce(0, +) < 16_000_000, "\(trial.served)")
+    }
+
+    @Test func wrongUsage() async throws {
+        let trial = try MirrorTrial(1)
+        for (mirror, text) in [
+            ("ftp://127.0.0.1/x", "is not a URL that can be used"), ("", "--mirror"),
+            ("http://user:hidden@/", "not shown"),
+        ] {
+            let outcome = try await trial.run(["--mirror", mirror])
+            #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains(text), "\(outcome.errorOutput)")
+            #expect(!outcome.errorOutput.contains("hidden"))
+        }
+    }
+
+    /// Headers are for the origin of the first URL.
+    @Test func headersStayAtTheFirst() async throws {
+        let trial = try Self.trial(2, .etag, size: 4_000_000)
+        let outcome = try await trial.run(["-x", "4", "-H", "X-Key: hidden"])
+        try trial.expectComplete(outcome)
+        #expect(trial.origins[0].requests.allSatisfy { $0.header("X-Key") == "hidden" })
+        #expect(trial.origins[1].requests.allSatisfy { $0.header("X-Key") == nil })
+        #expect(trial.served[1] > 500_000)
+    }
+}

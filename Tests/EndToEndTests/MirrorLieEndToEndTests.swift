@@ -1,0 +1,221 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Mirrors that do not have the file that they say they have.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct MirrorLieEndToEndTests {
+    private static let size: Int64 = 12_000_000
+
+    /// Mirrors whose tags differ: only a checksum can hold their bytes together.
+    private static func trial(_ count: Int, sameTag: Bool = false) throws -> MirrorTrial {
+        try MirrorTrial(count, size: size) { index, offer in
+            offer.pace = 1_000_000
+            if !sameTag { offer.etag = "\"of \(index)\"" }
+        }
+    }
+
+    /// Another file of the same size: found out by a sample, before any of its bytes is used.
+    @Test(arguments: [true, false])
+    func otherContent(sameTag: Bool) async throws {
+        let trial = try Self.trial(3, sameTag: sameTag)
+        trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
+        let outcome = try await trial.run(["-x", "6"] + (sameTag ? [] : trial.checksum))
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome) == [1: ["other_data"]])
+        #expect(trial.served[1] <= 128 << 10)
+        #expect(trial.served[2] > 2_000_000)
+        #expect(try outcome.notices("started_over").isEmpty)
+    }
+
+    /// The one given first lies: the checksum finds out in the end, and the others bring the file.
+    @Test(arguments: [2, 3])
+    func theFirstLies(count: Int) async throws {
+        let trial = try Self.trial(count)
+        trial.change(0) { $0.content = Content(size: Self.size, seed: 8) }
+        let outcome = try await trial.run(["-x", "6"] + trial.checksum)
+        try trial.expectComplete(outcome)
+        let dropped = try trial.dropped(outcome)
+        #expect(dropped[0] == ["checksum_mismatch"])
+        #expect(try outcome.notices("started_over").map(\.reason) == ["mirrors_differ"])
+    }
+
+    /// A byte damaged in the middle of what one of them sends.
+    @Test(arguments: [0, 1])
+    func garbageInTheMiddle(liar: Int) async throws {
+        let trial = try Self.trial(2)
+        trial.change(liar) {
+            $0.bend = { request, reply in
+                guard request.method == "GET", reply.body.count > 64 << 10 else { return }
+                reply.corruptAt = (0..<12).map { $0 * 1_000_000 + 500_001 }
+            }
+        }
+        let outcome = try await trial.run(["-x", "4"] + trial.checksum)
+        try trial.expectComplete(outcome)
+        let dropped = try trial.dropped(outcome)
+        #expect(!dropped.isEmpty)
+        #expect(outcome.errorOutput.contains("has the wrong checksum"))
+        #expect(trial.served.reduce(0, +) < 4 * Self.size, "\(trial.served)")
+    }
+
+    /// Every one of them lies: nothing is published, and a later run does not build on it.
+    @Test func allLie() async throws {
+        let trial = try Self.trial(3)
+        for number in 0..<3 {
+            trial.change(number) {
+                $0.content = Content(size: Self.size, seed: 20 + UInt64(number))
+                $0.pace = nil
+            }
+        }
+        let outcome = try await trial.run(["-x", "4"] + trial.checksum)
+        #expect(outcome.exitCode == 65, "\(outcome.errorOutput)")
+        #expect(try trial.sandbox.names() == ["file.bin.part", "file.bin.segget"])
+        #expect(try outcome.events("error").first?.mirrors?.failed?.count == 2)
+        trial.change(1) { $0.content = trial.content }
+        let second = try await trial.run(["-x", "4"] + trial.checksum)
+        try trial.expectComplete(second)
+        #expect(try second.notices("started_over").first?.reason == "rejected")
+    }
+
+    /// What a checksum held together is not taken on trust by a later run without it.
+    @Test func aLaterRunWithoutTheChecksum() async throws {
+        let trial = try Self.trial(2)
+        trial.change(1) {
+            $0.bend = { request, reply in
+                guard request.method == "GET", reply.body.count > 64 << 10 else { return }
+                reply.corruptAt = (0..<120).map { $0 * 100_000 + 50_001 }
+            }
+        }
+        let child = try trial.start(["-x", "4"] + trial.checksum)
+        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        child.signal(SIGKILL)
+        _ = try await Trials.end(of: child)
+        let outcome = try await Trials.run(
+            [trial.url(0), "--json", "-v"], in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
+    }
+
+    /// The wrong bytes of an earlier run are of unknown origin: they are fetched again.
+    @Test func aLaterRunWithTheChecksum() async throws {
+        let trial = try Self.trial(2)
+        trial.change(1) {
+            $0.bend = { request, reply in
+                guard request.method == "GET", reply.body.count > 64 << 10 else { return }
+                reply.corruptAt = (0..<120).map { $0 * 100_000 + 50_001 }
+            }
+        }
+        let child = try trial.start(["-x", "4"] + trial.checksum)
+        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        child.signal(SIGKILL)
+        _ = try await Trials.end(of: child)
+        trial.kill(1)
+        let outcome = try await trial.run(["-x", "4", "--retries", "2"] + trial.checksum)
+        try trial.expectComplete(outcome)
+    }
+
+    // MARK: One at a time
+
+    /// Nothing proves that the second has the same file: it only stands by.
+    @Test func aSpareIsNotUsed() async throws {
+        let trial = try Self.trial(2)
+        trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
+        let outcome = try await trial.run(["-x", "4"])
+        try trial.expectComplete(outcome)
+        #expect(try trial.numbers("mirror_spared", outcome) == [1])
+        #expect(trial.served[1] == 0)
+    }
+
+    /// Equal dates prove nothing.
+    @Test func equalDatesAreNoProof() async throws {
+        let trial = try Self.trial(2)
+        for number in 0..<2 {
+            trial.change(number) {
+                $0.etag = nil
+                $0.lastModified = "Sun, 13 Sep 2020 12:26:40 GMT"
+            }
+        }
+        trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
+        let outcome = try await trial.run(["-x", "4"])
+        try trial.expectComplete(outcome)
+        #expect(trial.served[1] == 0)
+    }
+
+    /// The spare takes over when the first dies, and nothing of the two is mixed.
+    @Test func theSpareStartsOver() async throws {
+        let trial = try Self.trial(2)
+        let other = Content(size: Self.size, seed: 8)
+        trial.change(1) {
+            $0.content = other
+            $0.pace = nil
+        }
+        let child = try trial.start(["-x", "4", "--retries", "1"])
+        #expect(eventually(timeout: 50) { trial.served[0] > 3_000_000 })
+        trial.kill(0)
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome, other)
+        #expect(try trial.dropped(outcome) == [0: ["network"]])
+        #expect(try trial.numbers("mirror_leads", outcome) == [1])
+        #expect(try outcome.notices("started_over").count == 1)
+        #expect(trial.served[1] >= Self.size)
+    }
+
+    /// A spare does not make an earlier run's part be thrown away as long as the first comes back.
+    @Test func thePartWaitsForTheFirst() async throws {
+        let trial = try Self.trial(2)
+        let child = try trial.start(["-x", "4"])
+        #expect(eventually(timeout: 50) { trial.served[0] > 3_000_000 })
+        child.signal(SIGKILL)
+        _ = try await Trials.end(of: child)
+        let tally = Tally()
+        trial.change(0) {
+            $0.pace = nil
+            $0.bend = { _, reply in if tally.add() <= 6 { reply = .text(503) } }
+        }
+        let outcome = try await trial.run(["-x", "4"])
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect(trial.served[1] == 0)
+        #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 1_000_000)
+    }
+
+    /// Servers without ranges: one at a time, each from the beginning.
+    @Test func oneStreamEach() async throws {
+        let trial = try Self.trial(2, sameTag: true)
+        for number in 0..<2 {
+            trial.change(number) {
+                $0.pace = nil
+                $0.bend = { request, reply in
+                    guard request.method == "GET" else { return reply = .text(405) }
+                    reply = OriginReply(
+                        headers: [
+                            HeaderField("Accept-Ranges", "none"), HeaderField("ETag", "\"v1\""),
+                        ], body: .content(Content(size: Self.size, seed: 7), 0..<Self.size))
+                    if number == 0 { reply.cutAfter = 3_000_000 }
+                }
+            }
+        }
+        let outcome = try await trial.run(["--retries", "1"])
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome)[0]?.count == 1)
+        #expect(try trial.dropped(outcome)[1] == nil)
+        #expect((Self.size...Self.size + (1 << 20)).contains(trial.served[1]))
+    }
+
+    /// A file that changes on one of them while it is fetched: the others go on with the version that
+    /// was begun.
+    @Test(arguments: [0, 1])
+    func oneChangesMidway(number: Int) async throws {
+        let trial = try Self.trial(2, sameTag: true)
+        let child = try trial.start(["-x", "6"])
+        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        trial.change(number) {
+            $0.content = Content(size: Self.size, seed: 9)
+            $0.etag = "\"v2\""
+        }
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try trial.dropped(outcome) == [number: ["remote_changed"]])
+        #expect(try outcome.notices("started_over").isEmpty)
+    }
+}

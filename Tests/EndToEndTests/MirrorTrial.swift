@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A file on several origins, each of which a test may have behave otherwise, and a folder to download
+/// into.
+final class MirrorTrial: Sendable {
+    /// What one origin offers.
+    struct Offer: Sendable {
+        var content: Content
+        var etag: String? = "\"v1\""
+        var lastModified: String?
+        /// Speed of each connection in bytes a second.
+        var pace: Double?
+        var bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    }
+
+    let content: Content
+    let origins: [FaultOrigin]
+    let sandbox: Sandbox
+    private let offers: Guarded<[Offer]>
+
+    init(_ count: Int, size: Int64 = 8_000_000, change: (Int, inout Offer) -> Void = { _, _ in })
+        throws
+    {
+        let content = Content(size: size, seed: 7)
+        self.content = content
+        sandbox = try Sandbox()
+        var start = (0..<count).map { _ in Offer(content: content) }
+        for index in start.indices { change(index, &start[index]) }
+        let offers = Guarded(start)
+        self.offers = offers
+        origins = try (0..<count).map { index in
+            try FaultOrigin(sendBuffer: 32 << 10) { request in
+                let now = offers.withLock { $0[index] }
+                var reply = OriginReply.file(
+                    now.content, for: request, etag: now.etag, lastModified: now.lastModified)
+                if request.method == "GET" { reply.pace = now.pace }
+                now.bend(request, &reply)
+                return reply
+            }
+        }
+    }
+
+    /// Changes what an origin offers from the next request on.
+    func change(_ index: Int, _ body: (inout Offer) -> Void) {
+        offers.withLock { body(&$0[index]) }
+    }
+
+    /// Arguments that name all origins in order, and `--json -v`.
+    var arguments: [String] {
+        [url(0), "--json", "-v"] + origins.indices.dropFirst().flatMap { ["--mirror", url($0)] }
+    }
+
+    var checksum: [String] { ["--checksum", "sha-256:\(content.sha256Hex)"] }
+
+    func url(_ index: Int) -> String { origins[index].url("/dir/file.bin") }
+
+    func run(_ options: [String] = []) async throws -> ChildProcess.Outcome {
+        try await Trials.run(arguments + options, in: sandbox.path)
+    }
+
+    func start(_ options: [String] = []) throws -> ChildProcess {
+        try Segget.start(arguments + options, in: sandbox.path)
+    }
+
+    /// Ends an origin for good: connections are broken and refused.
+    func kill(_ index: Int) {
+        origins[index].refuseConnections()
+        origins[index].dropConnections()
+    }
+
+    /// Body bytes that each origin sent.
+    var served: [Int64] { origins.map(\.bytesServed) }
+
+    /// Expects that the file was published, is right, and that nothing else is left.
+    func expectComplete(
+        _ outcome: ChildProcess.Outcome, _ expected: Content? = nil,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 0, report, sourceLocation: location)
+        #expect(try sandbox.names() == ["file.bin"], report, sourceLocation: location)
+        guard outcome.exitCode == 0 else { return }
+        #expect(
+            try (expected ?? content).firstDifference(at: sandbox.path("file.bin")) == nil, report,
+            sourceLocation: location)
+    }
+
+    /// Reasons for which mirrors were dropped, by the number of the origin.
+    func dropped(_ outcome: ChildProcess.Outcome) throws -> [Int: [String]] {
+        var reasons: [Int: [String]] = [:]
+        for notice in try outcome.notices("mirror_dropped") {
+            let number = origins.indices.first { url($0) == notice.url }
+            reasons[try #require(number), default: []].append(notice.reason ?? "")
+        }
+        return reasons
+    }
+
+    /// The URLs in the notices of a kind, as numbers of the origins.
+    func numbers(_ kind: String, _ outcome: ChildProcess.Outcome) throws -> [Int] {
+        try outcome.notices(kind).compactMap { notice in
+            origins.indices.first { url($0) == notice.url }
+        }
+    }
+}

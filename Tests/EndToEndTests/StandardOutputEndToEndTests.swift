@@ -1,0 +1,255 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `--output -`: the file goes out in order, all of it or with an error, and nothing else is left.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct StandardOutputEndToEndTests {
+    /// Runs `segget --output -` to its end.
+    private func run(_ trial: WireTrial, _ options: String...) async throws -> ChildProcess.Outcome
+    {
+        try await Trials.run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-"] + options, in: trial.sandbox.path)
+    }
+
+    /// Expects that exactly the file has come, and that nothing is in the folder.
+    private func expectComplete(
+        _ outcome: ChildProcess.Outcome, _ trial: WireTrial,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 0, report, sourceLocation: location)
+        let isRight = trial.content.matches(outcome.standardOutput, in: 0..<trial.content.size)
+        #expect(isRight, report, sourceLocation: location)
+        #expect(try trial.sandbox.names() == [], sourceLocation: location)
+    }
+
+    /// Expects that the summary tells the CRC-32 of what has come.
+    private func expectCRC(
+        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+    ) {
+        let hex = Digest(crc32: CRC32.of(outcome.standardOutput)).hex
+        #expect(
+            outcome.errorOutput.contains("(CRC-32 \(hex))"), "\(outcome.errorOutput)",
+            sourceLocation: location)
+    }
+
+    /// Expects that the beginning of the file has come, and how much the message tells.
+    private func expectBroken(
+        _ outcome: ChildProcess.Outcome, _ trial: WireTrial, code: Int32,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == code, report, sourceLocation: location)
+        let count = Int64(outcome.standardOutput.count)
+        #expect(count < trial.content.size, sourceLocation: location)
+        let isRight = trial.content.matches(outcome.standardOutput, in: 0..<count)
+        #expect(isRight, "no prefix of the file", sourceLocation: location)
+        let says =
+            count == 0
+            ? "written: nothing to `/dev/stdout`" : "written: the first \(count) byte"
+        #expect(outcome.errorOutput.contains(says), report, sourceLocation: location)
+        #expect(outcome.errorOutput.contains("hint: "), report, sourceLocation: location)
+        #expect(!outcome.errorOutput.contains("kept: "), report, sourceLocation: location)
+        #expect(try trial.sandbox.names() == [], sourceLocation: location)
+    }
+
+    @Test(
+        arguments: [0, 1, 70_000, 3_000_000, 20_000_000] as [Int64], ["256K", "1M", "64M"])
+    func anySizeThroughAnyWindow(size: Int64, window: String) async throws {
+        let trial = try WireTrial(size: size)
+        let outcome = try await run(trial, "--window", window)
+        try expectComplete(outcome, trial)
+        #expect(outcome.errorOutput.contains("`/dev/stdout`: "))
+        #expect(trial.excess < 3 << 20)
+    }
+
+    @Test func quietPrintsTheFileOnly() async throws {
+        let trial = try WireTrial()
+        let outcome = try await run(trial, "-q")
+        try expectComplete(outcome, trial)
+        #expect(outcome.standardError.isEmpty, "\(outcome.errorOutput)")
+    }
+
+    /// Cuts, resets, silence and refusals, on every third request.
+    @Test(arguments: ["256K", "2M", "64M"]) func faults(window: String) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 8_000_000) { request, reply in
+            guard request.method == "GET" else { return }
+            switch tally.add() % 12 {
+            case 2: (reply.cutAfter, reply.cut) = (30_000, .rst)
+            case 5: (reply.cutAfter, reply.cut) = (20_001, .fin)
+            case 8: reply.stallAfter = 10_000
+            case 11: reply = .text(503)
+            default: break
+            }
+        }
+        let outcome = try await run(
+            trial, "--window", window, "-x", "4", "--stall-timeout", "0.5", "--retries", "30")
+        try expectComplete(outcome, trial)
+        #expect(tally.count() > 12)
+    }
+
+    /// The connection at the front is slow; the others must not wait for it for ever.
+    @Test func aSlowConnectionAtTheFrontIsHelped() async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 16_000_000) { request, reply in
+            if request.method == "GET", tally.add() == 1 { reply.pace = 20_000 }
+        }
+        let outcome = try await run(trial, "--window", "4M", "-x", "4", "-v")
+        try expectComplete(outcome, trial)
+        #expect(outcome.errorOutput.contains("took over"), "\(outcome.errorOutput)")
+    }
+
+    @Test(arguments: ["sha-256", "md5", "crc32"])
+    func rightChecksum(algorithm: String) async throws {
+        let trial = try WireTrial(size: 2_000_000)
+        let path = trial.sandbox.path("copy")
+        try trial.content.write(to: path)
+        let tool = ["sha-256": "sha256sum", "md5": "md5sum", "crc32": "gzip -c"][algorithm] ?? ""
+        var hex = try ChildProcess.run("/bin/sh", ["-c", "\(tool) \(path)"]).output.prefix {
+            $0 != " "
+        }
+        if algorithm == "crc32" {
+            let last = try ChildProcess.run(
+                "/bin/sh", ["-c", "gzip -c \(path) | tail -c 8 | head -c 4"])
+            hex = Substring(
+                last.standardOutput.reversed().map { String(format: "%02x", $0) }.joined())
+        }
+        try FileManager.default.removeItem(atPath: path)
+        let outcome = try await run(trial, "--checksum", "\(algorithm):\(hex)")
+        try expectComplete(outcome, trial)
+        #expect(outcome.errorOutput.contains("verified \(algorithm):\(hex)"))
+    }
+
+    /// The end of a stream with a wrong digest never goes out.
+    @Test(arguments: [1, 50_000, 3_000_000] as [Int64], [false, true])
+    func wrongChecksum(size: Int64, isAdvertised: Bool) async throws {
+        let wrong = String(repeating: "0", count: 32)
+        let trial = try WireTrial(size: size) { _, reply in
+            if isAdvertised { reply.set("Repr-Digest", "md5=:AAAAAAAAAAAAAAAAAAAAAA==:") }
+        }
+        let options = isAdvertised ? ["--window", "1M"] : ["--checksum", "md5:\(wrong)"]
+        let outcome = try await Trials.run(
+            [trial.origin.url("/f"), "-o", "-"] + options, in: trial.sandbox.path)
+        try expectBroken(outcome, trial, code: 65)
+        #expect(outcome.errorOutput.contains("wrong checksum: expected `md5:\(wrong)`"))
+        #expect(outcome.standardOutput.count <= max(0, size - 60_000))
+    }
+
+    /// Nothing of another version follows what has gone out.
+    @Test(arguments: [true, false]) func changedMidway(hasETag: Bool) async throws {
+        let tally = Tally()
+        let other = Content(size: 6_000_000, seed: 2)
+        let trial = try WireTrial(size: 6_000_000) { request, content in
+            let isNew = request.method == "GET" && tally.add() > 20
+            return hasETag
+                ? .file(
+                    isNew ? other : content, for: request, etag: isNew ? "\"b\"" : "\"a\"")
+                : .file(
+                    isNew ? other : content, for: request,
+                    lastModified: httpDate(unixTime: isNew ? 1_600_000_001 : 1_600_000_000))
+        }
+        let outcome = try await run(trial, "--window", "256K", "-x", "3")
+        try expectBroken(outcome, trial, code: 76)
+        #expect(!outcome.standardOutput.isEmpty)
+        #expect(outcome.errorOutput.contains("changed while it was fetched, and what was written"))
+    }
+
+    /// What `HEAD` told is not what comes: nothing has gone out, so it starts over.
+    @Test func changedBeforeTheFirstByte() async throws {
+        let old = Content(size: 4_000_000, seed: 9)
+        let trial = try WireTrial(size: 3_000_000) { request, content in
+            request.method == "HEAD"
+                ? .file(old, for: request, etag: "\"old\"")
+                : .file(content, for: request, etag: "\"new\"")
+        }
+        try expectComplete(try await run(trial), trial)
+    }
+
+    @Test(
+        arguments: [OriginReply.Framing.contentLength, .chunked, .close], ["256K", "64M"])
+    func oneStream(framing: OriginReply.Framing, window: String) async throws {
+        let trial = try WireTrial(size: 5_000_000) { request, content in
+            var reply = OriginReply.file(content, for: request, etag: "\"a\"", ranges: false)
+            reply.framing = framing
+            return reply
+        }
+        try expectComplete(try await run(trial, "--window", window), trial)
+    }
+
+    /// A stream that breaks begins again, and goes on where it was, when its ETag says that it may.
+    @Test(arguments: [OriginReply.Framing.contentLength, .chunked])
+    func aBrokenStreamGoesOn(framing: OriginReply.Framing) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 3_000_000) { request, content in
+            var reply = OriginReply.file(content, for: request, etag: "\"a\"", ranges: false)
+            reply.framing = framing
+            if request.method == "GET" {
+                let number = tally.add()
+                if number <= 3 { reply.cutAfter = Int64(number) * 700_001 }
+            }
+            return reply
+        }
+        let outcome = try await run(trial, "--window", "256K")
+        try expectComplete(outcome, trial)
+        expectCRC(outcome)
+        #expect(tally.count() == 4)
+    }
+
+    /// Without a proof that it is the same version, it does not.
+    @Test(arguments: [nil, "W/\"a\""] as [String?])
+    func aBrokenStreamWithoutProofEnds(etag: String?) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 3_000_000) { request, content in
+            var reply = OriginReply.file(content, for: request, etag: etag, ranges: false)
+            if request.method == "GET", tally.add() == 1 { reply.cutAfter = 1_000_001 }
+            return reply
+        }
+        let outcome = try await run(trial, "--window", "256K", "--retries", "3")
+        try expectBroken(outcome, trial, code: 69)
+        #expect(!outcome.standardOutput.isEmpty)
+    }
+
+    @Test func aBrokenStreamOfAnotherVersionEnds() async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 3_000_000) { request, content in
+            let number = request.method == "GET" ? tally.add() : 1
+            var reply = OriginReply.file(
+                content, for: request, etag: "\"v\(number)\"", ranges: false)
+            reply.cutAfter = 1_000_001
+            return reply
+        }
+        let outcome = try await run(trial, "--window", "256K", "--retries", "3")
+        try expectBroken(outcome, trial, code: 76)
+    }
+
+    /// A server that stops serving ranges: the same version goes on in one stream, also where more
+    /// than the front had come.
+    @Test(arguments: [false, true]) func rangesThatEndMidway(frontIsSlow: Bool) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 6_000_000) { request, content in
+            guard request.method == "GET" else {
+                return .file(content, for: request, etag: "\"a\"")
+            }
+            let number = tally.add()
+            return OriginReply.file(
+                content, for: request, etag: "\"a\"", ranges: number <= (frontIsSlow ? 4 : 12)
+            ).with { if frontIsSlow, number == 1 { $0.pace = 20_000 } }
+        }
+        let outcome = try await run(trial, "--window", "512K", "-x", "3")
+        try expectComplete(outcome, trial)
+        expectCRC(outcome)
+        #expect(outcome.errorOutput.contains("fetching in one stream"), "\(outcome.errorOutput)")
+    }
+
+    /// The reply that `GET` has probed with is longer than the window.
+    @Test(arguments: ["256K", "64M"]) func withoutHead(window: String) async throws {
+        let trial = try WireTrial(size: 9_000_000) { request, reply in
+            if request.method == "HEAD" { reply = .text(405) }
+        }
+        try expectComplete(try await run(trial, "--window", window, "-x", "4"), trial)
+    }
+}

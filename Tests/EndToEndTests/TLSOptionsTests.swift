@@ -1,0 +1,250 @@
+import Foundation
+import Segmenter
+import TestSupport
+import Testing
+
+/// TLS: whom to believe, what to show, and how seldom to shake hands.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct TLSOptionsTests {
+    private let content = Content(size: 3_000_000, seed: 6)
+    private let root: Sandbox
+    private let sandbox: Sandbox
+
+    init() throws {
+        root = try Sandbox()
+        sandbox = try Sandbox()
+        try content.write(to: root.path("file.bin"))
+        try content.write(to: root.path("other.bin"))
+    }
+
+    private func nginx(_ directives: String = "") throws -> Nginx {
+        try Nginx(root: root.path, directives: directives)
+    }
+
+    private func run(
+        _ nginx: Nginx, _ options: [String], trusting: Bool = true
+    ) async throws -> ChildProcess.Outcome {
+        let trust = trusting ? ["--ca-certificate", nginx.authority] : []
+        let outcome = try await Trials.run(
+            [nginx.secureURL("/file.bin"), "--overwrite", "-x", "4", "--retries", "0"] + trust
+                + options, in: sandbox.path)
+        if outcome.exitCode == 0 {
+            #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        }
+        return outcome
+    }
+
+    /// The SHA-256 of the server's public key, as it is pinned.
+    private func pin(_ nginx: Nginx) throws -> String {
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c",
+                "openssl x509 -in \"$1\" -pubkey -noout | openssl pkey -pubin -outform der"
+                    + " | openssl dgst -sha256 -binary | openssl base64", "sh", nginx.certificate,
+            ], environment: ["PATH": "/usr/bin:/bin"])
+        return "sha256//" + outcome.output.filter { $0 != "\n" }
+    }
+
+    /// It says who one is, so it stays with the origin of the URL.
+    @Test func clientCertificatesStayAtTheirOrigin() async throws {
+        let there = try nginx(
+            """
+            ssl_verify_client optional_no_ca; ssl_client_certificate ca.pem;
+            if ($ssl_client_verify != NONE) { return 404; }
+            """)
+        let here = try nginx(
+            Self.wantsClients + "location = /to { return 302 \(there.secureURL("/file.bin")); }")
+        let client = try here.makeClientCertificate()
+        let trust = try sandbox.write(
+            "trust.pem",
+            try [here, there].map { try String(contentsOfFile: $0.authority, encoding: .utf8) }
+                .joined())
+        let outcome = try await Trials.run(
+            [
+                here.secureURL("/to"), "-o", "file.bin", "--ca-certificate", trust,
+                "--client-certificate", client.certificate, "--client-key", client.key,
+            ], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+    }
+
+    @Test func insecureIsLoud() async throws {
+        let nginx = try nginx()
+        let refused = try await run(nginx, [], trusting: false)
+        #expect(refused.exitCode == 77)
+        #expect(!refused.errorOutput.contains("WARNING"))
+        let outcome = try await run(nginx, ["--insecure"], trusting: false)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("WARNING: certificates are not checked"))
+        let probe = try await Trials.run(
+            ["probe", nginx.secureURL("/file.bin"), "--insecure"], in: sandbox.path)
+        #expect(probe.exitCode == 0, "\(probe.errorOutput)")
+        #expect(probe.errorOutput.contains("WARNING: certificates are not checked"))
+    }
+
+    @Test func pins() async throws {
+        let nginx = try nginx()
+        let right = try pin(nginx)
+        let wrong = "sha256//" + String(repeating: "A", count: 43) + "="
+        let key = try ChildProcess.run(
+            "/usr/bin/openssl", ["x509", "-in", nginx.certificate, "-pubkey", "-noout"])
+        let file = try sandbox.write("key.pem", key.output)
+        for pin in [right, "\(wrong);\(right)", file] {
+            let outcome = try await run(nginx, ["--pinned-public-key", pin])
+            #expect(outcome.exitCode == 0, "\(pin): \(outcome.errorOutput)")
+        }
+        // Whom nobody else believes is believed by his key, but not the other way round.
+        let unknown = try await run(
+            nginx, ["--insecure", "--pinned-public-key", right], trusting: false)
+        #expect(unknown.exitCode == 0, "\(unknown.errorOutput)")
+        for options in [[], ["--insecure"]] {
+            let outcome = try await run(nginx, ["--pinned-public-key", wrong] + options)
+            #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("not trusted"))
+            #expect(outcome.errorOutput.contains("`--pinned-public-key`"))
+        }
+    }
+
+    /// The authority's file stands beside nginx's configuration.
+    private static let wantsClients = """
+        ssl_verify_client optional; ssl_client_certificate ca.pem;
+        if ($ssl_client_verify != SUCCESS) { return 403; }
+        """
+
+    @Test func clientCertificates() async throws {
+        let users = try Sandbox()
+        let nginx = try nginx(Self.wantsClients)
+        let client = try nginx.makeClientCertificate()
+        let both = try users.write(
+            "both.pem",
+            try ["client.pem", "client.key"].map { name in
+                let path = name == "client.pem" ? client.certificate : client.key
+                return try String(contentsOfFile: path, encoding: .utf8)
+            }.joined())
+        let certificate = ["--client-certificate", client.certificate]
+        for options in [
+            certificate + ["--client-key", client.key], ["--client-certificate", both],
+        ] {
+            let outcome = try await run(nginx, options)
+            #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        }
+        let without = try await run(nginx, [])
+        #expect(without.exitCode == 77, "\(without.errorOutput)")
+        // No key, and another's.
+        let another = try self.nginx()
+        let other = try another.makeClientCertificate()
+        for options in [certificate, certificate + ["--client-key", other.key]] {
+            let outcome = try await run(nginx, options)
+            #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("the client's certificate or its key"))
+        }
+    }
+
+    @Test func encryptedClientKeys() async throws {
+        let users = try Sandbox()
+        let nginx = try nginx(Self.wantsClients)
+        let client = try nginx.makeClientCertificate(password: "hush")
+        for (text, code) in [("hush\n", 0), ("wrong\n", 64)] as [(String, Int32)] {
+            let secret = try users.write("secret", text)
+            let child = try ChildProcess(
+                "/bin/sh",
+                [
+                    "-c", "exec \"$@\" 3<\(secret)", "sh", try Segget.binary(),
+                    nginx.secureURL("/file.bin"), "--ca-certificate", nginx.authority,
+                    "--client-certificate", client.certificate, "--client-key", client.key,
+                    "--client-key-password-fd", "3", "--overwrite",
+                ], in: sandbox.path)
+            let outcome = try await Trials.end(of: child)
+            #expect(outcome.exitCode == code, "\(outcome.errorOutput)")
+        }
+        // Nobody is asked.
+        let outcome = try await run(
+            nginx, ["--client-certificate", client.certificate, "--client-key", client.key])
+        #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
+    }
+
+    @Test(
+        arguments: [
+            ("TLSv1.3", "1.3", 0), ("TLSv1.3", "1.2", 0), ("TLSv1.2", "1.2", 0),
+            ("TLSv1.2", "1.3", 69),
+        ] as [(String, String, Int32)])
+    func versions(server: String, lowest: String, code: Int32) async throws {
+        let nginx = try nginx("ssl_protocols \(server);")
+        let outcome = try await run(nginx, ["--tls-min", lowest])
+        #expect(outcome.exitCode == code, "\(outcome.errorOutput)")
+    }
+
+    /// A connection after the first resumes its TLS session, in the same file and in the next.
+    @Test(arguments: ["TLSv1.2", "TLSv1.3"])
+    func sessionsAreResumed(version: String) async throws {
+        // Every request has a connection of its own. libcurl uses no tickets with TLS 1.2.
+        let nginx = try nginx(
+            """
+            ssl_protocols \(version); keepalive_timeout 0;
+            \(version == "TLSv1.2" ? "ssl_session_cache shared:sessions:1m;" : "")
+            """)
+        let session = DownloadSession()
+        var options = DownloadOptions()
+        options.connections = 4
+        options.caCertificate = nginx.authority
+        for name in ["file.bin", "other.bin"] {
+            _ = try await session.download(
+                nginx.secureURL(name), to: sandbox.path(name), options: options)
+            #expect(try content.firstDifference(at: sandbox.path(name)) == nil)
+        }
+        await session.shutdown()
+        let expected = 10
+        #expect(eventually { (try? nginx.accessLog().count) ?? 0 >= expected })
+        let log = try nginx.accessLog().sorted { $0.connection < $1.connection }
+        #expect(log.first?.resumed == false)
+        #expect(Set(log.map(\.connection)).count == log.count)
+        // One would do, but for those that begin at the same moment, and sessions that OpenSSL gives
+        // up because their connection was broken off.
+        for name in ["file", "other"] {
+            let all = log.filter { $0.request.contains(name) }
+            let resumed = all.count(where: \.resumed)
+            #expect(resumed * 2 > all.count, "\(name): \(resumed) of \(all.count) are resumed")
+        }
+    }
+
+    /// What one trusts, another need not.
+    @Test func sessionsAreNotSharedWithThoseWhoTrustLess() async throws {
+        let nginx = try nginx("keepalive_timeout 0;")
+        let session = DownloadSession()
+        var careless = DownloadOptions()
+        careless.access.isInsecure = true
+        careless.retries = 0
+        _ = try await session.download(
+            nginx.secureURL("file.bin"), to: sandbox.path("file.bin"), options: careless)
+        var careful = careless
+        careful.access.isInsecure = false
+        let error = await #expect(throws: DownloadError.self) {
+            try await session.download(
+                nginx.secureURL("file.bin"), to: sandbox.path("other.bin"), options: careful)
+        }
+        guard case .untrusted? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await session.shutdown()
+    }
+
+    /// Idle connections serve the next file.
+    @Test func connectionsAreUsedForTheNextFile() async throws {
+        let stage = try Stage(size: 3_000_000)
+        let session = DownloadSession()
+        var options = DownloadOptions()
+        options.connections = 4
+        for name in ["one", "two", "three"] {
+            _ = try await session.download(
+                stage.origin.url(name), to: stage.path(name), options: options)
+        }
+        #expect(stage.origin.acceptedConnections <= 4)
+        // Another user's requests too: credentials are a request's, not a connection's.
+        options.access.credentials = .init(user: "me", password: "x")
+        _ = try await session.download(
+            stage.origin.url("four"), to: stage.path("four"), options: options)
+        #expect(stage.origin.acceptedConnections <= 4)
+        await session.shutdown()
+    }
+}

@@ -1,0 +1,59 @@
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+@Suite struct FairShareTests {
+    typealias Claim = FairShare.Claim
+
+    @Test(
+        arguments: [
+            (0, [], []), (100, [], []), (0, [5, 5], [0, 0]), (10, [5, 5], [5, 5]),
+            (9, [5, 5], [5, 4]), (100, [5, 5], [5, 5]), (100, [10, .max], [10, 90]),
+            (100, [.max, 10, .max], [45, 10, 45]), (3, [.max, .max, .max, .max], [1, 1, 1, 0]),
+            (30, [1, 50, 8], [1, 21, 8]), (7, [0, 7], [0, 7]),
+        ] as [(Int64, [Int64], [Int64])])
+    func fillsEqually(total: Int64, wishes: [Int64], shares: [Int64]) {
+        #expect(FairShare.fill(total, wishes) == shares)
+    }
+
+    /// One download with eight connections gets no more than one with one.
+    @Test func dividesAmongDownloadsFirst() {
+        let claims =
+            [Claim(group: 7, demand: .max)]
+            + Array(repeating: Claim(group: 2, demand: .max), count: 8)
+        #expect(FairShare.divide(1600, among: claims) == [800] + Array(repeating: 100, count: 8))
+    }
+
+    /// What a slow download leaves goes to the others.
+    @Test func whatOneLeavesIsAnothers() {
+        let claims = [(1, 100), (2, .max), (1, 50), (2, 20), (3, 0)].map {
+            Claim(group: $0, demand: $1)
+        }
+        #expect(FairShare.divide(1000, among: claims) == [100, 830, 50, 20, 0])
+    }
+
+    @Test func nobodyIsBetterOffAtAnothersCost() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<2000 {
+            let claims = (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                Claim(
+                    group: .random(in: 0...3, using: &random),
+                    demand: [0, 1, .random(in: 0...5000, using: &random), .max]
+                        .randomElement(using: &random) ?? 0)
+            }
+            let total = Int64.random(in: 0...10_000, using: &random)
+            let shares = FairShare.divide(total, among: claims)
+            let wanted = claims.reduce(Int64(0)) { $0 + min($1.demand, total) }
+            #expect(shares.reduce(0, +) == min(total, wanted), "seed \(seed)")
+            for (claim, share) in zip(claims, shares) {
+                #expect((0...claim.demand).contains(share), "seed \(seed)")
+                // Whoever has a wish open has as much as any other of the download.
+                guard share < claim.demand else { continue }
+                let best = zip(claims, shares).filter { $0.0.group == claim.group }.map(\.1).max()
+                #expect(share + 1 >= best ?? 0, "seed \(seed)")
+            }
+        }
+    }
+}

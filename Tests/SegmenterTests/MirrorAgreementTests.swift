@@ -1,0 +1,127 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+@Suite struct MirrorAgreementTests {
+    typealias Change = @Sendable (inout RemoteFile, inout RemoteFile) -> Void
+
+    /// One row: how the mirror and the one that leads differ from two without any validator.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        var expected: MirrorAgreement
+        var checksum: Digest?
+        var change: Change
+        var testDescription: String { name }
+
+        init(
+            _ name: String, _ expected: MirrorAgreement, checksum: Digest? = nil,
+            _ change: @escaping Change
+        ) {
+            self.name = name
+            self.expected = expected
+            self.checksum = checksum
+            self.change = change
+        }
+    }
+
+    private static func digest(_ algorithm: DigestAlgorithm, _ byte: UInt8) -> Digest {
+        guard
+            let digest = Digest(algorithm, Array(repeating: byte, count: algorithm.byteCount))
+        else { preconditionFailure("wrong length") }
+        return digest
+    }
+
+    private static let date = "Sun, 13 Sep 2020 12:26:40 GMT"
+    private static let later = "Sun, 13 Sep 2020 12:26:41 GMT"
+    private static let sha = digest(.sha256, 1)
+    private static let other = digest(.sha256, 2)
+
+    private static func file() -> RemoteFile {
+        RemoteFile(
+            url: "https://a/f", effectiveURL: "https://a/f", redirects: 0,
+            identity: RemoteIdentity(size: 100), acceptsRanges: true, suggestedName: "f",
+            digests: [], probedBy: "HEAD")
+    }
+
+    static let rows: [Row] = [
+        Row("nothing but the size", .spare) { _, _ in },
+        Row("equal strong tags", .together(.etag)) {
+            $0.identity.etag = "\"a\""
+            $1.identity.etag = "\"a\""
+        },
+        Row("equal strong tags and dates", .together(.etag)) {
+            $0.identity = RemoteIdentity(size: 100, etag: "\"a\"", lastModified: date)
+            $1.identity = $0.identity
+        },
+        Row("equal strong tags, other dates", .spare) {
+            $0.identity = RemoteIdentity(size: 100, etag: "\"a\"", lastModified: date)
+            $1.identity = RemoteIdentity(size: 100, etag: "\"a\"", lastModified: later)
+        },
+        Row("equal weak tags", .spare) {
+            $0.identity.etag = "W/\"a\""
+            $1.identity.etag = "W/\"a\""
+        },
+        Row("other tags", .spare) {
+            $0.identity.etag = "\"a\""
+            $1.identity.etag = "\"b\""
+        },
+        Row("one tag", .spare) { mirror, _ in mirror.identity.etag = "\"a\"" },
+        Row("equal dates", .spare) {
+            $0.identity = RemoteIdentity(
+                size: 100, lastModified: date, lastModifiedIsStrong: true)
+            $1.identity = $0.identity
+        },
+        Row("another size", .contradicts(.otherSize(expected: 100, got: 99))) { mirror, lead in
+            (mirror.identity.etag, lead.identity.etag) = ("\"a\"", "\"a\"")
+            mirror.identity.size = 99
+        },
+        Row(
+            "another size, with a checksum", .contradicts(.otherSize(expected: 100, got: 99)),
+            checksum: sha
+        ) { mirror, _ in mirror.identity.size = 99 },
+        Row("an unknown size", .spare, checksum: sha) { mirror, _ in mirror.identity.size = nil },
+        Row("no ranges", .spare, checksum: sha) { mirror, _ in mirror.acceptsRanges = false },
+        Row("a leader without ranges", .spare, checksum: sha) { _, lead in
+            lead.acceptsRanges = false
+        },
+        Row("a checksum", .together(.checksum), checksum: sha) { _, _ in },
+        Row("a weak checksum", .together(.checksum), checksum: digest(.md5, 1)) { _, _ in },
+        Row("a CRC", .spare, checksum: Digest(crc32: 1)) { _, _ in },
+        Row("a checksum and other tags", .together(.checksum), checksum: sha) {
+            $0.identity.etag = "\"a\""
+            $1.identity.etag = "\"b\""
+        },
+        Row("equal digests", .together(.digest)) {
+            $0.digests = [sha]
+            $1.digests = [digest(.md5, 1), sha]
+        },
+        Row("equal weak digests", .spare) {
+            $0.digests = [digest(.md5, 1)]
+            $1.digests = [digest(.md5, 1)]
+        },
+        Row("other digests", .contradicts(.otherDigest(expected: sha, got: other))) {
+            ($0.identity.etag, $1.identity.etag) = ("\"a\"", "\"a\"")
+            $0.digests = [other]
+            $1.digests = [sha]
+        },
+        Row(
+            "a digest against the checksum",
+            .contradicts(.otherDigest(expected: sha, got: other)), checksum: sha
+        ) {
+            $0.digests = [other]
+            $1.digests = [other]
+        },
+        Row("digests of two kinds", .spare) {
+            $0.digests = [digest(.sha512, 1)]
+            $1.digests = [sha]
+        },
+    ]
+
+    @Test(arguments: rows)
+    func judges(row: Row) {
+        var (mirror, lead) = (Self.file(), Self.file())
+        row.change(&mirror, &lead)
+        #expect(MirrorAgreement(mirror, with: lead, checksum: row.checksum) == row.expected)
+    }
+}
