@@ -143,7 +143,9 @@ extension InputFile.Item {
     /// - Returns: What to fetch, and where to.
     public func batchItem(options: DownloadOptions, folder: String) -> BatchItem {
         var target = InputOption.Target(options: options, folder: folder)
-        for setting in settings {
+        // The password last: it is the user's, wherever it stands.
+        let isLast: (InputFile.Setting) -> Bool = { $0.name == "http-passwd" }
+        for setting in settings.filter({ !isLast($0) }) + settings.filter(isLast) {
             _ = InputOption.table[setting.name]?.apply(&target, setting.value)
         }
         target.options.mirrors += urls.dropFirst()

@@ -82,7 +82,10 @@ struct InputOption: Sendable {
     ) -> InputOption {
         InputOption(expected) { target, value in
             guard !value.isEmpty else { return false }
-            set(&target, value)
+            var changed = target
+            set(&changed, value)
+            guard (try? changed.options.access.checkValues()) != nil else { return false }
+            target = changed
             return true
         }
     }
@@ -113,17 +116,6 @@ struct InputOption: Sendable {
         InputOption("`true` or `false`") { target, value in
             guard let isOn = Bool(value) else { return false }
             set(&target, isOn)
-            return true
-        }
-    }
-
-    private static func header(_ expected: String, prefix: String) -> InputOption {
-        InputOption(expected) { target, value in
-            let line = prefix + value
-            guard !value.isEmpty, (try? DownloadOptions.check(header: line)) != nil else {
-                return false
-            }
-            target.options.headers.append(line)
             return true
         }
     }

@@ -187,6 +187,29 @@ struct BatchEndToEndTests {
         #expect(try stage.isRight("big.5.iso", "/6/big.iso"))
     }
 
+    /// What concerns the whole session is told once, by the first file that runs.
+    @Test func aChangeOfTheRateIsToldOnce() throws {
+        let stage = try BatchStage(size: 2_000_000)
+        stage.bendGET { _, reply in reply.pace = 300_000 }
+        let process = try Segget.start(
+            stage.urls(3) + ["-x", "1", "--json", "--limit-rate", "10M"], in: stage.folder)
+        #expect(
+            eventually(timeout: 50) {
+                (1...3).allSatisfy {
+                    process.output.contains("\"event\":\"progress\",\"file\":\($0)")
+                }
+            })
+        process.signal(SIGUSR1)
+        #expect(eventually(timeout: 50) { process.output.contains("limit_changed") })
+        process.signal(SIGTERM)
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(143))
+        let told = try jsonEvents(outcome.output).filter {
+            $0["notice"] as? String == "limit_changed"
+        }
+        #expect(told.map { $0["file"] as? Int } == [1])
+    }
+
     /// The list is long, and few of it at a time.
     @Test func aLongListTakesLittleMemory() throws {
         let stage = try BatchStage(size: 1000)

@@ -65,15 +65,32 @@ struct InputFileTests {
             "ca-certificate=ca.pem"
         ).options
         #expect(options.checksum?.description == "sha-256:\(sum)")
-        #expect(
-            options.headers == [
-                "Global: yes", "A: b", "C: d=e", "Referer: http://r/", "User-Agent: me",
-            ])
+        #expect(options.headers == ["Global: yes", "A: b", "C: d=e"])
+        #expect(options.access.referer == "http://r/")
+        #expect(options.access.userAgent == "me")
         #expect(options.connections == 5)
         #expect(options.overwrite && !options.resume)
         #expect((options.stallTimeout, options.connectTimeout) == (3, 2.5))
         #expect(options.retries == 0)
         #expect(options.caCertificate == "ca.pem")
+    }
+
+    @Test func whoAsksCanBeAnotherForEachFile() throws {
+        let access = try item(
+            "http-passwd=p", "http-user=u", "load-cookies=c", "all-proxy=http://p:1/",
+            "no-proxy=a,b", "certificate=x.pem", "private-key=y.pem", "check-certificate=false"
+        ).options.access
+        #expect(access.credentials == .init(user: "u", password: "p"))
+        #expect((access.cookieFile, access.noProxy) == ("c", "a,b"))
+        #expect(access.proxy == "http://p:1/")
+        #expect((access.clientCertificate, access.clientKey) == ("x.pem", "y.pem"))
+        #expect(access.isInsecure)
+        // The password of the command line is not another user's.
+        var options = DownloadOptions()
+        options.access.credentials = .init(user: "me", password: "mine")
+        let other = try #require(items("http://h/f\n http-user=u").first)
+        let made = other.batchItem(options: options, folder: ".")
+        #expect(made.options.access.credentials == .init(user: "u", password: nil))
     }
 
     @Test func furtherURLsAreMirrors() throws {
@@ -99,6 +116,8 @@ struct InputFileTests {
             ("http://h/a\n header=Range: bytes=0-1", 2, .badValue("header", expected: "")),
             ("http://h/a\n overwrite=yes", 2, .badValue("overwrite", expected: "")),
             ("http://h/a\n timeout=nan", 2, .badValue("timeout", expected: "")),
+            ("http://h/a\n all-proxy=ftp://u:secret@h", 2, .badValue("all-proxy", expected: "")),
+            ("http://h/a\n http-user=a:b", 2, .badValue("http-user", expected: "")),
             ("  out=x\nhttp://h/a", 1, .optionWithoutURL),
             ("http://h/a\n out", 2, .notAnOption), ("http://h/a\n =x", 2, .notAnOption),
             // An address that was indented by mistake may hold a password: not shown.
