@@ -55,8 +55,6 @@ public final class DownloadBatch: Sendable {
     /// For one reader, who may be as slow as he likes: beginnings and ends are never lost, progress
     /// and, after thousands, other events are dropped while many wait.
     public let events: AsyncStream<BatchEvent>
-    /// Adds an event of the whole session's to those of the first file that is running.
-    let tell: @Sendable (DownloadEvent) -> Void
     private let task: Task<Void, Never>
     private let run: BatchRun
 
@@ -155,7 +153,6 @@ struct BatchRun: Sendable {
     private func run(_ index: Int) async -> Bool {
         let item = item(index)
         let url = WebURL(item.url)?.redacted ?? ""
-        running.withLock { _ = $0.insert(index) }
         events.offer(BatchEvent(index: index, kind: .begun(url: url)))
         running.withLock { _ = $0.insert(index) }
         let result: Result<DownloadedFile, DownloadError> =
@@ -165,11 +162,7 @@ struct BatchRun: Sendable {
             }
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
-        running.withLock { running in
-            running.remove(index)
-            // Under the lock, so that nothing of the file comes after it.
-            events.offer(BatchEvent(index: index, kind: .ended(result)))
-        }
+        events.offer(BatchEvent(index: index, kind: .ended(result)))
         if case .success = result { return true }
         return false
     }

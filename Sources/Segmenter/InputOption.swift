@@ -31,21 +31,23 @@ struct InputOption: Sendable {
             target.options.checksum = digest
             return true
         },
-        "header": header("`Name: value`", prefix: ""),
+        "header": .init("`Name: value`") { target, value in
+            guard (try? DownloadOptions.check(header: value)) != nil else { return false }
+            target.options.headers.append(value)
+            return true
+        },
         "referer": text("a URL") { $0.options.access.referer = $1 },
         "user-agent": text("a name") { $0.options.access.userAgent = $1 },
-        "http-user": text("a user") { target, value in
-            target.options.access.credentials = .init(
-                user: value, password: target.options.access.credentials?.password)
+        "http-user": text("a user, without a colon") {
+            $0.options.access.credentials = .init(user: $1, password: nil)
         },
-        "http-passwd": text("a password") { target, value in
-            target.options.access.credentials = .init(
-                user: target.options.access.credentials?.user ?? "", password: value)
+        "http-passwd": text("a password") {
+            let user = $0.options.access.credentials?.user ?? ""
+            $0.options.access.credentials = .init(user: user, password: $1)
         },
         "load-cookies": text("a file") { $0.options.access.cookieFile = $1 },
-        "all-proxy": text("a URL") { $0.options.access.proxy = $1 },
-        "proxy": text("a URL") { $0.options.access.proxy = $1 },
-        "no-proxy": text("hosts") { $0.options.access.noProxy = $1 },
+        "all-proxy": text("the URL of a proxy") { $0.options.access.proxy = $1 },
+        "no-proxy": text("hosts, separated by commas") { $0.options.access.noProxy = $1 },
         "certificate": text("a file") { $0.options.access.clientCertificate = $1 },
         "private-key": text("a file") { $0.options.access.clientKey = $1 },
         "check-certificate": flag { $0.options.access.isInsecure = !$1 },
