@@ -69,7 +69,7 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
 
-    @OptionGroup(title: "Access options") var access: AccessArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
 

@@ -16,7 +16,7 @@ struct ProbeCommand: ParsableCommand {
 
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
-    @OptionGroup(title: "Access options") var access: AccessArguments
+    @OptionGroup var access: AccessArguments
 
     @Flag(help: "Write the report as one JSON object (see docs/json.md).")
     var json = false
