@@ -36,7 +36,7 @@ enum ForeignOptions {
         "-N": "--timestamping", "-t": "--retries", "--tries": "--retries",
         "--timeout": "--stall-timeout", "--read-timeout": "--stall-timeout", "-nc": "--no-clobber",
         "-nv": "--quiet", "--no-verbose": "--quiet", "--spider": "`segget probe URL`",
-        "--user": "`-u USER`", "--http-user": "`-u USER`", "--password": "--password-fd",
+        "--http-user": "`-u USER`", "--password": "--password-fd",
         "--http-password": "--password-fd", "--http-passwd": "--password-fd",
         "--load-cookies": "--cookie", "--no-check-certificate": "--insecure",
         "--certificate": "--client-certificate", "--private-key": "--client-key",
@@ -67,7 +67,7 @@ enum ForeignOptions {
         "--no-netrc": "not needed: `.netrc` is read only with `--netrc`",
         // axel
         "--num-connections": "--connections", "-a": "`--progress bar`", "--alternate": "-a",
-        "--max-speed": "--limit-rate", "--ipv4": "`-4`", "--ipv6": "`-6`",
+        "--max-speed": "--limit-rate",
         "--max-redirect": "not offered: at most 20 redirects are followed",
     ]
 

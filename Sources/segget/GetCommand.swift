@@ -78,7 +78,7 @@ struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
     @OptionGroup(title: "Network") var request: RequestOptions
-    @OptionGroup(title: "Access") var access: AccessArguments
+    @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Scripts") var scripts: ScriptOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions

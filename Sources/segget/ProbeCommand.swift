@@ -16,7 +16,7 @@ struct ProbeCommand: ParsableCommand {
 
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
-    @OptionGroup(title: "Access options") var access: AccessArguments
+    @OptionGroup var access: AccessArguments
 
     /// Taken only to be refused: the parser's own message would show a URL with its credentials.
     @Argument(help: .hidden)

@@ -37,12 +37,13 @@ struct Settings {
     /// Options of which each ends the others: a later place that gives one silences earlier ones.
     static let alternatives: [Set<String>] = [
         ["output", "directory"], ["quiet", "verbose"], ["overwrite", "auto-rename"],
+        ["ipv4", "ipv6"], ["user", "bearer-fd"],
     ]
     /// Options that make no sense but on the command line.
     private static let typedOnly: Set<String> = ["config", "no-config", "help", "version"]
     /// Options whose values may be secrets.
     private static let secret: Set<String> = [
-        "header", "user", "cookie", "cookies", "proxy", "proxy-user", "password",
+        "header", "user", "cookie-text", "proxy", "mirror",
     ]
 
     /// The name of the command, where it was typed.

@@ -186,9 +186,9 @@ _segget() {
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --remote-name --auto-rename --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
-    repeating_options=(-H --header)
-    non_repeating_options=(--output -o --directory -d -x --connections --checksum --ca-certificate --connect-timeout --stall-timeout --retries --on-complete --on-error --config --progress)
+    non_repeating_flags=(--overwrite --no-resume --remote-name --auto-rename --dry-run --no-config --netrc -4 --ipv4 -6 --ipv6 --insecure --quiet -q --verbose -v --json --version -h --help)
+    repeating_options=(-H --header --resolve --mirror)
+    non_repeating_options=(--output -o --directory -d -x --connections --checksum --window --ca-certificate --connect-timeout --stall-timeout --retries --on-complete --on-error --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --limit-rate --max-size --max-time --min-rate --min-rate-time --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -205,6 +205,9 @@ _segget_get() {
         return
         ;;
     '--checksum')
+        return
+        ;;
+    '--window')
         return
         ;;
     '-H'|'--header')
@@ -233,6 +236,80 @@ _segget_get() {
         __segget_add_completions -f
         return
         ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '--max-size')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--min-rate')
+        return
+        ;;
+    '--min-rate-time')
+        return
+        ;;
+    '--mirror')
+        return
+        ;;
     '--progress')
         __segget_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
         return
@@ -242,9 +319,9 @@ _segget_get() {
 
 _segget_probe() {
     repeating_flags=()
-    non_repeating_flags=(--no-config --json --version -h --help)
-    repeating_options=(-H --header)
-    non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config)
+    non_repeating_flags=(--no-config --netrc -4 --ipv4 -6 --ipv6 --insecure --json --version -h --help)
+    repeating_options=(-H --header --resolve)
+    non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -267,6 +344,62 @@ _segget_probe() {
         ;;
     '--config')
         __segget_add_completions -f
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
         return
         ;;
     esac

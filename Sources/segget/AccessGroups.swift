@@ -1,0 +1,136 @@
+import ArgumentParser
+import Segmenter
+
+/// The options that say who asks.
+struct CredentialArguments: ParsableArguments {
+    /// How credentials are shown.
+    enum AuthenticationScheme: String, CaseIterable, ExpressibleByArgument {
+        case auto, basic, digest
+    }
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "User and password for the server; without `:PASS` the password is asked for.",
+            discussion: """
+                Other users of this machine may see a password on a command line for a moment: \
+                `--password-fd` and `--netrc` are safer.
+                """,
+            valueName: "user[:pass]"))
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the password for `--user` from this descriptor.", valueName: "n"))
+    var passwordFd: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "How credentials are shown: basic, digest, or auto, which is digest where only that is "
+                + "asked for.", valueName: "scheme"))
+    var auth = AuthenticationScheme.auto
+
+    @Flag(help: "Look credentials up in ~/.netrc, by host.")
+    var netrc = false
+
+    @Option(help: ArgumentHelp("Look credentials up in this file.", valueName: "file"))
+    var netrcFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the token that this descriptor gives, as `Authorization: Bearer`.",
+            valueName: "n"))
+    var bearerFd: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the cookies of this file, in Netscape's format, to their hosts.",
+            valueName: "file"))
+    var cookie: String?
+
+    @Option(
+        name: [.customShort("b"), .long],
+        help: ArgumentHelp("Send these cookies.", valueName: "k=v; k=v"))
+    var cookieText: String?
+
+    @Option(
+        name: [.customShort("A"), .long],
+        help: ArgumentHelp("Call this program so; empty for nothing.", valueName: "name"))
+    var userAgent: String?
+
+    @Option(help: ArgumentHelp("Send this as `Referer`.", valueName: "url"))
+    var referer: String?
+}
+
+/// The options about the way to the server.
+struct RouteArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Go through this proxy: http, https, socks4, socks4a, socks5 or socks5h.",
+            discussion: """
+                socks5h and socks4a have the proxy resolve names. Without this option http_proxy, \
+                https_proxy, all_proxy and no_proxy of the environment hold; an empty URL is no proxy.
+                """,
+            valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Reach these hosts without a proxy, separated by commas; `*` is all.",
+            valueName: "hosts"))
+    var noProxy: String?
+
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use IPv4 addresses only.")
+    var ipv4 = false
+
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Use IPv6 addresses only.")
+    var ipv6 = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Have connections go out from this interface or address.", valueName: "name"))
+    var interface: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Use these addresses for this host and port; repeatable.",
+            valueName: "host:port:addr[,addr]"))
+    var resolve: [String] = []
+}
+
+/// The options about what TLS has to prove.
+struct TLSArguments: ParsableArguments {
+    /// The lowest version of TLS.
+    enum TLSVersion: String, CaseIterable, ExpressibleByArgument {
+        case tls12 = "1.2"
+        case tls13 = "1.3"
+    }
+
+    @Flag(help: "Believe every certificate. Nobody knows then who answers, or who listens.")
+    var insecure = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Accept a server with this public key only: `sha256//BASE64[;…]`, or a PEM file.",
+            valueName: "key"))
+    var pinnedPublicKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Certificate to show to the server: a PEM file, or PKCS #12 (.p12, .pfx).",
+            valueName: "file"))
+    var clientCertificate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "PEM file with its key, unless it is in the same file.", valueName: "file"))
+    var clientKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the password of the client's key from this descriptor.", valueName: "n"))
+    var clientKeyPasswordFd: Int32?
+
+    @Option(help: ArgumentHelp("Lowest version of TLS to accept: 1.2 or 1.3.", valueName: "v"))
+    var tlsMin = TLSVersion.tls12
+}
