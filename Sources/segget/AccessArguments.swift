@@ -10,7 +10,7 @@ struct AccessArguments: ParsableArguments {
 
     /// Whether a secret comes from standard input.
     var readsStandardInput: Bool {
-        [passwordFd, bearerFd, clientKeyPasswordFd].contains(STDIN_FILENO)
+        [who.passwordFd, who.bearerFd, tls.clientKeyPasswordFd].contains(STDIN_FILENO)
     }
 
     func validate() throws {

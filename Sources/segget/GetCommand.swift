@@ -153,7 +153,15 @@ struct GetCommand: ParsableCommand {
             DryRun(files: FileList(count: 1) { _ in item }, json: json).run(session, interrupts)
         }
         let download = session.start(url, to: destination, options: options)
-        let settings = reportSettings(terminal: .standardError)
+        Self.follow(
+            download, url, hooks, reportSettings(terminal: .standardError), session, interrupts)
+    }
+
+    /// Reports a download to its end while this thread waits for signals.
+    static func follow(
+        _ download: Download, _ url: String, _ hooks: Hooks, _ settings: DownloadReport.Settings,
+        _ session: DownloadSession, _ interrupts: Interrupts
+    ) -> Never {
         Task {
             var report = DownloadReport(settings)
             for await event in download.events { report.handle(event) }

@@ -33,9 +33,11 @@ struct RepairCommand: ParsableCommand {
         transform: GetCommand.digest)
     var checksum: Digest?
 
-    @OptionGroup var request: RequestOptions
-
     @OptionGroup(title: "Files") var files: FileOptionsGroup
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Network") var request: RequestOptions
+    @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     @Flag(name: .shortAndLong, help: "Print errors only.")
     var quiet = false
@@ -68,25 +70,18 @@ struct RepairCommand: ParsableCommand {
     /// Repairs on other threads while this one, the main thread, waits for signals.
     func run() throws {
         StandardStreams.prepare()
-        let interrupts = Interrupts()
-        let session = DownloadSession()
         var options = request.downloadOptions
         options.connections = connections
         options.checksum = checksum
+        options.limits = limits.options
         files.apply(to: &options.files)
+        options.access = try access.read()
+        access.hideSecrets(headers: request.header, urls: [url])
+        let interrupts = Interrupts()
+        let session = DownloadSession(rateLimit: limits.limitRate)
         let download = session.repair(file, from: url, options: options)
-        let settings = reportSettings(terminal: .standardError)
-        Task {
-            var report = DownloadReport(settings)
-            for await event in download.events { report.handle(event) }
-            let status = report.finish(await download.result, signal: interrupts.received)
-            await session.shutdown()
-            Glibc.exit(status.rawValue)
-        }
-        interrupts.wait {
-            download.cancel()
-            return true
-        }
+        GetCommand.follow(
+            download, url, Hooks(), reportSettings(terminal: .standardError), session, interrupts)
     }
 
     private func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
