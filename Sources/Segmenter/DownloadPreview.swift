@@ -12,6 +12,8 @@ public struct DownloadPreview: Sendable, Equatable {
         case startOver(StartOverReason)
         /// Check what a killed run had completed, and give it its name; nothing is fetched.
         case finish
+        /// Nothing: the file is there.
+        case leave(DownloadedFile.Unchanged)
     }
 
     /// What would be done.

@@ -52,13 +52,14 @@ extension DownloadRun {
     private func preview(
         _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadPreview {
-        let probe = try makeProbe()
+        let (probe, started) = (try makeProbe(), monotonicSeconds())
         var isNameFinal = false
         if case .file(let path) = destination {
             state.target = Self.split(path)
             isNameFinal = !options.naming.numbersTaken
-            if isNameFinal, let end = try await previewEnd(state, probe.url) { return end }
+            if isNameFinal, let end = try await previewEnd(&state, probe.url) { return end }
         }
+        if let file = try await settleByTime(probe, &state, started) { return Self.left(file) }
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
         defer { state.mirroring?.book.cancel() }
         let lead =
@@ -80,7 +81,10 @@ extension DownloadRun {
         }
         if !isNameFinal {
             state.target = try await named(state, probe.url)
-            if let end = try await previewEnd(state, probe.url) { return end }
+            if let end = try await previewEnd(&state, probe.url) { return end }
+        }
+        if let file = try await settle(&finding, lead.probe, &state, started) {
+            return Self.left(file)
         }
         finding = try await confirmed(finding, lead.probe, state)
         var request = try request(finding, lead.probe.url, state)
@@ -117,24 +121,37 @@ extension DownloadRun {
         }
     }
 
-    /// What a killed run left to be finished, once the destination has been checked.
+    /// The preview of a download that fetches nothing.
+    private static func left(_ file: DownloadedFile) -> DownloadPreview {
+        DownloadPreview(
+            action: .leave(file.unchanged ?? .alreadyComplete), path: file.path, file: nil,
+            bytesKept: file.size, connections: 0)
+    }
+
+    /// What can be told without asking the server: what a killed run left to be finished, or that
+    /// the file is there.
     private func previewEnd(
-        _ state: State, _ url: WebURL
+        _ state: inout State, _ url: WebURL
     ) async throws(DownloadError.Reason) -> DownloadPreview? {
         guard let target = state.target else { return nil }
         let options = options
-        return try await onDisk { () throws(AssemblyError) -> DownloadPreview? in
+        let pending = try await onDisk { () throws(AssemblyError) -> Int64? in
             for url in [url] + options.mirrors.compactMap({ WebURL($0) }) where options.resume {
                 let size = try Publishing.pending(
                     folder: target.folder, name: target.name, fullURL: url.text)
-                guard let size else { continue }
-                return DownloadPreview(
-                    action: .finish, path: Assembly.path(of: target.name, in: target.folder),
-                    file: nil, bytesKept: size, connections: 0)
+                if let size { return size }
             }
-            try Assembly.checkDestination(
-                folder: target.folder, name: target.name, overwrite: options.overwrite)
             return nil
         }
+        if let pending {
+            return DownloadPreview(
+                action: .finish, path: Assembly.path(of: target.name, in: target.folder),
+                file: nil, bytesKept: pending, connections: 0)
+        }
+        let found = try await onDiskUntilCancelled {
+            (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
+            try Self.look(at: target, options, isCancelled)
+        }
+        return try take(found, &state, monotonicSeconds()).map(Self.left)
     }
 }

@@ -72,6 +72,12 @@ struct PreviewReport: Encodable {
         case .startOver(let why):
             (action, reason) = ("start_over", why.kind)
             words = "start over, fetch \(all): \(why.text)"
+        case .leave(.alreadyComplete):
+            (action, words) = (
+                "leave", "fetch nothing: the \(Units.size(preview.bytesKept)) are there already"
+            )
+        case .leave(.notNewer):
+            (action, words) = ("leave", "fetch nothing: the remote file is not newer")
         case .finish:
             (action, words) = (
                 "finish",

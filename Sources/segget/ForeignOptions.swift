@@ -33,7 +33,7 @@ enum ForeignOptions {
         "--preproxy": "--proxy", "--noproxy": "--no-proxy",
         // wget
         "--output-document": "--output", "-P": "--directory", "--directory-prefix": "--directory",
-        "-N": "--timestamping", "-t": "--retries", "--tries": "--retries",
+        "-t": "--retries", "--tries": "--retries",
         "--timeout": "--stall-timeout", "--read-timeout": "--stall-timeout", "-nc": "--no-clobber",
         "-nv": "--quiet", "--no-verbose": "--quiet", "--spider": "`segget probe URL`",
         "--http-user": "`-u USER`", "--password": "--password-fd",

@@ -63,6 +63,35 @@ struct DryRunEndToEndTests {
             try report(try stage.run(["--dry-run", "--json"]))["action"] as? String == "resume")
     }
 
+    @Test func tellsOfAFileThatIsThere() throws {
+        let stage = try Stage(size: 100_000)
+        #expect(try stage.run(["--keep-manifest"]).exitCode == 0)
+        let before = try stage.snapshot()
+        let served = stage.origin.bytesServed
+        for arguments in [[], ["-N"], ["-o", "file"], ["-o", "file", "-N"]] {
+            let outcome = try stage.run(["--dry-run", "--json"] + arguments)
+            #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+            #expect(try report(outcome)["action"] as? String == "leave", "\(arguments)")
+        }
+        #expect(stage.origin.bytesServed - served <= 8)
+        #expect(try stage.run(["--dry-run"]).output.contains("fetch nothing: the 97.6 KiB are there"))
+        stage.change { $0.etag = "\"v2\"" }
+        #expect(try stage.run(["--dry-run"]).exitCode == 73)
+        let newer = try report(try stage.run(["--dry-run", "--json", "-N"]))
+        #expect(newer["action"] as? String != "leave")
+        #expect(try stage.snapshot() == before)
+    }
+
+    @Test func tellsOfSeveralFiles() throws {
+        let stage = try Stage(size: 1000)
+        let second = stage.origin.url("/other/file")
+        let outcome = try stage.run(["--dry-run", "--json", second])
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        let paths = try jsonEvents(outcome.output).map { $0["path"] as? String }
+        #expect(paths == ["file", "file.1"])
+        #expect(try stage.names() == [])
+    }
+
     @Test func endsAsTheDownloadWould() throws {
         let stage = try Stage(size: 1000)
         try Data("old".utf8).write(to: URL(fileURLWithPath: stage.path("file")))

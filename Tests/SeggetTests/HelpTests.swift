@@ -116,11 +116,8 @@ struct HelpTests {
         #expect(ForeignOptions.hint(for: arguments, in: command) == nil)
     }
 
-    /// Options that the table names and that other changes bring.
-    private static let expected: Set<String> = ["timestamping"]
-
     @Test func theTableNamesOnlyWhatThereIs() {
-        let known = Self.tree.allNames.union(Self.expected)
+        let known = Self.tree.allNames
         for option in ForeignOptions.table.keys {
             let text = ForeignOptions.text(for: option) ?? ""
             for word in text.split(whereSeparator: { " `,:=.".contains($0) })

@@ -177,7 +177,7 @@ final class Transfer {
         segget_curl_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
         // Interim responses come before the final one (RFC 9110 §15.2).
         guard status >= 200 else { return true }
-        let reply = readReply(status: status)
+        let reply = Reply(status: status, readFrom: handle)
         // Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this
         // call, when it can; the body that it shows, or the end, tells that it cannot.
         challenge = [401, 407].contains(status) ? reply : nil
@@ -211,37 +211,6 @@ final class Transfer {
         case .discard: mode = .discarding
         case .decline: mode = .declined
         }
-    }
-
-    private func readReply(status: Int) -> Reply {
-        var reply = Reply(status: status)
-        var header: UnsafeMutablePointer<curl_header>?
-        for name in Reply.fieldNames {
-            var values: [String] = []
-            var index = 0
-            while index < 16,
-                curl_easy_header(
-                    handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK,
-                let value = header?.pointee.value
-            {
-                values.append(headerText(value))
-                index += 1
-            }
-            if !values.isEmpty { reply.fields[name] = values.joined(separator: ", ") }
-        }
-        let seconds = time(CURLINFO_RETRY_AFTER)
-        if seconds > 0 { reply.retryAfter = Double(seconds) }
-        if [401, 407].contains(status) {
-            reply.asksForDigest = asksForDigest(proxy: status == 407)
-        }
-        return reply
-    }
-
-    private func asksForDigest(proxy: Bool) -> Bool {
-        var offered = 0
-        segget_curl_getinfo_long(
-            handle, proxy ? CURLINFO_PROXYAUTH_AVAIL : CURLINFO_HTTPAUTH_AVAIL, &offered)
-        return offered & segget_curl_auth_digest != 0 && offered & segget_curl_auth_basic == 0
     }
 
     /// Takes a piece of the body: the hot path.
@@ -335,7 +304,7 @@ final class Transfer {
             return .badSetting(.unusable(.clientCertificate))
         case CURLE_RECV_ERROR where isRefusal(connectStatus):
             return .proxyRefused(
-                status: connectStatus, asksForDigest: asksForDigest(proxy: true))
+                status: connectStatus, asksForDigest: Reply.asksForDigest(handle, proxy: true))
         case CURLE_PROXY where isRefusedBySOCKS:
             return .proxyRefused(status: nil, asksForDigest: false)
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:

@@ -1,0 +1,57 @@
+extension Assembly {
+    /// What a download wants of its file.
+    package struct Request: Sendable {
+        /// Folder of the destination.
+        package var folder: String
+        /// Name of the destination in the folder.
+        package var name: String
+        /// The URL in full; only a salted hash of it is written down.
+        package var fullURL: String
+        /// The URL without credentials and query.
+        package var url: String
+        /// What the server offers.
+        package var identity: RemoteIdentity
+        /// Whether the server serves ranges.
+        package var servesRanges: Bool
+        /// The digest that the caller expects.
+        package var checksum: Digest?
+        /// The digests that the server advertises.
+        package var advertised: [Digest] = []
+        /// Whether an earlier run's part is continued.
+        package var resume = true
+        /// Whether what stands at the destination may be replaced.
+        package var overwrite = false
+        /// Why an earlier part must not be continued, decided elsewhere.
+        package var startOver: StartOverReason?
+        /// Time for the finished file, in seconds since 1970.
+        package var modified: Int64?
+        /// What further URLs of the same file mean for the part.
+        package var mirroring = Mirroring()
+        /// How the part's space is provided for.
+        package var allocation = FileAllocation.falloc
+        /// Whether what is known of the file is written into its extended attributes.
+        package var attributes = false
+        /// Whether that is also done when the file that is replaced has such attributes.
+        package var keepsAttributes = false
+        /// Whether the manifest stays beside the finished file.
+        package var keepManifest = false
+        /// Whether a regular file at the destination may be replaced, for another reason than
+        /// `overwrite`, which is about the part's and the manifest's names too.
+        package var replacesDestination = false
+
+        /// Whether a regular file at the destination may be replaced.
+        var mayReplace: Bool { overwrite || replacesDestination }
+
+        package init(
+            folder: String, name: String, fullURL: String, url: String, identity: RemoteIdentity,
+            servesRanges: Bool
+        ) {
+            self.folder = folder
+            self.name = name
+            self.fullURL = fullURL
+            self.url = url
+            self.identity = identity
+            self.servesRanges = servesRanges
+        }
+    }
+}
