@@ -30,7 +30,7 @@ extension Assembly {
         /// How the part's space is provided for.
         package var allocation = FileAllocation.falloc
         /// Whether what is known of the file is written into its extended attributes.
-        package var attributes = false
+        package var attributes = FileAttributes.none
         /// Whether that is also done when the file that is replaced has such attributes.
         package var keepsAttributes = false
         /// Whether the manifest stays beside the finished file.

@@ -285,7 +285,7 @@ extension Assembly {
         let facts = FinishedFacts(
             header: journal.header, size: size, digests: computed, extents: recorded.extents)
         // Before the mode, which the umask may make one that not even the owner can write.
-        let problem = try wantsAttributes ? facts.write(to: file.descriptor) : nil
+        let problem = try writeAttributes(facts)
         try file.finishAttributes(modified: request.modified)
         try file.sync()
         try journal.append(Manifest.Record(publishing: file.identity, digests: verified))
@@ -304,12 +304,20 @@ extension Assembly {
             attributesProblem: problem)
     }
 
-    private var wantsAttributes: Bool {
-        get throws(AssemblyError) {
-            guard !request.attributes else { return true }
-            guard request.keepsAttributes else { return false }
-            return try FinishedFacts.hasAttributes(request.name, in: folder)
+    /// Writes the extended attributes that are wanted.
+    ///
+    /// - Returns: The `errno` of what the file system refused, where they were asked for by name.
+    private func writeAttributes(_ facts: FinishedFacts) throws(AssemblyError) -> Int32? {
+        switch request.attributes {
+        case .all: return facts.write(to: file.descriptor, includesOrigin: true)
+        case .proof: _ = facts.write(to: file.descriptor, includesOrigin: false)
+        case .none:
+            guard request.keepsAttributes,
+                let old = try FinishedFacts.attributes(of: request.name, in: folder)
+            else { return nil }
+            return facts.write(to: file.descriptor, includesOrigin: !old.header.url.isEmpty)
         }
+        return nil
     }
 
     private func digests(size: Int64, crc: UInt32) throws(AssemblyError) -> [Digest]? {

@@ -41,13 +41,15 @@ package struct FinishedFacts: Sendable {
         return FinishedFacts(attributesOf: descriptor)
     }
 
-    /// Whether the file at `name` has attributes that tell of it.
-    static func hasAttributes(_ name: String, in folder: Folder) throws(AssemblyError) -> Bool {
+    /// What the attributes of the file at `name` tell; `nil` when they do not.
+    static func attributes(
+        of name: String, in folder: Folder
+    ) throws(AssemblyError) -> FinishedFacts? {
         guard try folder.status(of: name)?.isRegular == true,
             let descriptor = folder.open(name, O_RDONLY)
-        else { return false }
+        else { return nil }
         defer { close(descriptor) }
-        return FinishedFacts(attributesOf: descriptor) != nil
+        return FinishedFacts(attributesOf: descriptor)
     }
 }
 
@@ -92,12 +94,12 @@ extension FinishedFacts {
     /// Longest value that is read, in bytes.
     private static let longest = 4096
 
-    private var attributes: [(Attribute, String)] {
+    private func attributes(includesOrigin: Bool) -> [(Attribute, String)] {
         var all: [(Attribute, String)] = [
-            (.url, header.url), (.generation, header.generation), (.urlHash, header.urlHash),
-            (.size, "\(size)"),
+            (.generation, header.generation), (.urlHash, header.urlHash), (.size, "\(size)"),
             (.digests, digests.map(\.description).joined(separator: " ")),
         ]
+        if includesOrigin { all.append((.url, header.url)) }
         if let etag = header.etag { all.append((.etag, etag)) }
         if let date = header.lastModified {
             all.append((.lastModified, date))
@@ -108,9 +110,12 @@ extension FinishedFacts {
 
     /// Writes the facts into a file's extended attributes: all of them or none.
     ///
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - includesOrigin: Whether the URL, without credentials and query, is among them.
     /// - Returns: `nil`, or the `errno` of what the file system refused.
-    func write(to descriptor: Int32) -> Int32? {
-        for (attribute, value) in attributes {
+    func write(to descriptor: Int32, includesOrigin: Bool) -> Int32? {
+        for (attribute, value) in attributes(includesOrigin: includesOrigin) {
             let bytes = Array(value.utf8)
             guard
                 segget_set_attribute(descriptor, attribute.rawValue, bytes, bytes.count) != 0
@@ -122,6 +127,15 @@ extension FinishedFacts {
             return problem
         }
         return nil
+    }
+
+    /// Whether the file at `name` has one of these attributes, which is quick to find out.
+    static func areMarked(on name: String, in folder: Folder) -> Bool {
+        guard let descriptor = folder.open(name, O_RDONLY) else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        return segget_get_attribute(
+            descriptor, Attribute.generation.rawValue, &bytes, bytes.count) > 0
     }
 
     /// Reads the facts from a file's extended attributes; `nil` when they are not all there.
@@ -136,7 +150,7 @@ extension FinishedFacts {
             guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
             return String(decoding: value, as: UTF8.self)
         }
-        guard let url = read(.url), let generation = read(.generation),
+        guard let generation = read(.generation),
             let urlHash = read(.urlHash), let size = read(.size).flatMap({ Int64($0) }), size >= 0
         else { return nil }
         let digests = (read(.digests) ?? "").split(separator: " ")
@@ -147,7 +161,7 @@ extension FinishedFacts {
             lastModifiedIsStrong: read(.lastModifiedIsStrong) == "true")
         self.init(
             header: .init(
-                generation: generation, url: url, urlHash: urlHash, identity: identity),
+                generation: generation, url: read(.url) ?? "", urlHash: urlHash, identity: identity),
             size: size, digests: digests, extents: [])
     }
 }

@@ -7,10 +7,11 @@ extension Folder {
         withDescriptor { FileStatus(of: $0)?.identity }
     }
 
-    /// The destinations that have a manifest in the folder: names without `.segget`.
+    /// The names of the files in the folder that segget has begun or finished, as far as their
+    /// manifests or attributes tell.
     ///
     /// May block on the disk. Empty when the folder cannot be read.
-    package func unfinished() -> [String] {
+    package func ownNames() -> [String] {
         let suffix = Journal.name(for: "")
         return withDescriptor { descriptor in
             // Opened anew: reading moves a position that all duplicates share.
@@ -28,20 +29,25 @@ extension Folder {
                         String(cString: $0)
                     }
                 }
-                if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
+                if name.hasSuffix(suffix) {
+                    names.append(String(name.dropLast(suffix.count)))
+                } else if [UInt8(DT_REG), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type),
+                    FinishedFacts.areMarked(on: name, in: self)
+                {
+                    names.append(name)
+                }
             }
             return names
         }
     }
 
-    /// The header of the manifest of a destination; `nil` when there is none that can be read.
+    /// What a destination was begun for, by its manifest, or by the attributes of the finished file;
+    /// `nil` when neither tells.
     ///
     /// May block on the disk.
-    package func manifestHeader(of name: String) -> Manifest.Header? {
-        guard
-            case .success(let manifest)? = try? Assembly.readManifest(
-                Journal.name(for: name), in: self)
-        else { return nil }
-        return manifest.header
+    package func header(of name: String) -> Manifest.Header? {
+        let manifest = try? Assembly.readManifest(Journal.name(for: name), in: self)
+        if case .success(let manifest)? = manifest { return manifest.header }
+        return (try? FinishedFacts.attributes(of: name, in: self))?.header
     }
 }

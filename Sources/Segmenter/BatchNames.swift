@@ -58,7 +58,7 @@ final class BatchNames: Sendable {
                     {
                         return .another
                     }
-                    guard let header = folder.manifestHeader(of: candidate) else { return .nobody }
+                    guard let header = folder.header(of: candidate) else { return .nobody }
                     if urls.contains(where: header.isFor) { return .own }
                     return isAnothers(header) ? .another : .nobody
                 }
@@ -79,7 +79,7 @@ final class BatchNames: Sendable {
             throw .folderUnavailable(path: path, errno: 0)
         }
         if state.folders[identity] == nil {
-            state.folders[identity] = FolderNames(begun: folder.unfinished())
+            state.folders[identity] = FolderNames(begun: folder.ownNames())
         }
         return (identity, folder)
     }

@@ -6,8 +6,8 @@ public struct FileOptions: Sendable {
     public var allocation = FileAllocation.falloc
     /// Give the finished file the server's `Last-Modified` as its time.
     public var remoteTime = true
-    /// Write origin, version and digests into the finished file's extended attributes.
-    public var attributes = false
+    /// What of origin, version and digests is written into the finished file's extended attributes.
+    public var attributes = FileAttributes.none
     /// Leave the manifest beside the finished file, so that it can be checked and repaired.
     public var keepManifest = false
     /// Replace a file that stands at the destination when the remote one is newer or has another

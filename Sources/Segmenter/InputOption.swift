@@ -58,7 +58,7 @@ struct InputOption: Sendable {
         "conditional-get": flag { $0.options.files.timestamping = $1 },
         "timestamping": flag { $0.options.files.timestamping = $1 },
         "keep-manifest": flag { $0.options.files.keepManifest = $1 },
-        "xattr": flag { $0.options.files.attributes = $1 },
+        "xattr": flag { $0.options.files.attributes = $1 ? .all : .none },
         "split": number(1...64) { $0.options.connections = $1 },
         "max-connection-per-server": number(1...64) { $0.options.connections = $1 },
         "connections": number(1...64) { $0.options.connections = $1 },

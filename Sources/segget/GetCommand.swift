@@ -193,6 +193,7 @@ struct GetCommand: ParsableCommand {
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
         options.mirrors = sources.mirrors
+        if isBatch { options.files.attributes = .proof }
         files.apply(to: &options.files)
         laterRuns.apply(to: &options.files)
         options.naming = names.naming

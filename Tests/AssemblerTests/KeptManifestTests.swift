@@ -102,7 +102,7 @@ import Testing
     @Test func attributesTellAllThatIsKnown() throws {
         try publish {
             $0.keepManifest = false
-            $0.attributes = true
+            $0.attributes = .all
             $0.identity.lastModified = "Mon, 01 Jan 2024 00:00:00 GMT"
             $0.identity.lastModifiedIsStrong = true
             $0.checksum = Digest.sha256(of: sample.data)
@@ -131,7 +131,7 @@ import Testing
     @Test func attributesWithControlsAreNotTaken() throws {
         try publish {
             $0.keepManifest = false
-            $0.attributes = true
+            $0.attributes = .all
             $0.identity.etag = "\"v1\"\r\nX-Smuggled: 1"
         }
         let facts = try #require(try FinishedFacts.find(Sample.name, in: Folder(folder.path)))
@@ -142,7 +142,7 @@ import Testing
     @Test func attributesThatDoNotFitAreNotThereAtAll() throws {
         let assembly = try Assembly(
             sample.request {
-                $0.attributes = true
+                $0.attributes = .all
                 $0.identity.etag = "\"" + String(repeating: "x", count: 70_000) + "\""
             })
         sample.write(sample.whole, with: assembly)

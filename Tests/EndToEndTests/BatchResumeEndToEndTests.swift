@@ -113,6 +113,28 @@ struct BatchResumeEndToEndTests {
         #expect(served == 3 * 400_000 - 200_000)
     }
 
+    /// What a run has finished is neither fetched again nor an error in the next one, and keeps
+    /// its name.
+    @Test func finishedFilesAreLeftAlone() throws {
+        let stage = try BatchStage(size: 400_000)
+        let urls = stage.urls(3)
+        stage.bend { request, reply in
+            if request.target == "/1/big.iso" { reply = .text(404) }
+        }
+        #expect(try Segget.run(urls, in: stage.folder).end == .exit(69))
+        stage.behave()
+        let requests = stage.origin.requests.count
+        let outcome = try Segget.run(urls, in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("already complete"), "\(outcome.errorOutput)")
+        #expect(try stage.sandbox.names() == ["big.1.iso", "big.2.iso", "big.iso"])
+        #expect(try stage.isRight("big.iso", "/2/big.iso"))
+        #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
+        #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
+        let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
+        #expect(served <= 400_000 + 8)
+    }
+
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 75)] as [(Int32, Int32)])
     func aSignalStopsAllInOrder(signal: Int32, code: Int32) throws {
         let stage = try BatchStage(size: 1_000_000)

@@ -93,7 +93,7 @@ struct CommandTests {
     @Test func fileOptionsReachTheLibrary() throws {
         let plain = try get(["http://h/f"]).options.files
         #expect(plain.allocation == .falloc && plain.remoteTime)
-        #expect(!plain.attributes && !plain.keepManifest && !plain.timestamping)
+        #expect(plain.attributes == .none && !plain.keepManifest && !plain.timestamping)
         let files = try get(
             [
                 "http://h/f", "--file-allocation", "none", "--no-remote-time", "--xattr",
@@ -101,7 +101,8 @@ struct CommandTests {
             ]
         ).options.files
         #expect(files.allocation == .none && !files.remoteTime)
-        #expect(files.attributes && files.keepManifest && files.timestamping)
+        #expect(files.attributes == .all && files.keepManifest && files.timestamping)
+        #expect(try get(["http://h/f", "http://h/g"]).options.files.attributes == .proof)
         #expect(
             try get(["http://h/f", "--file-allocation", "trunc"]).options.files.allocation == .trunc
         )

@@ -9,7 +9,7 @@ struct FolderNamesTests {
             ("x.tar.gz", 1, "x.1.tar.gz"), ("X.TAR.ZST", 2, "X.2.TAR.ZST"),
             ("a.b.gz", 1, "a.b.1.gz"),
             ("name", 1, "name.1"), (".tar.gz", 1, ".tar.1.gz"), ("tar.gz", 1, "tar.1.gz"),
-            ("v1.2", 1, "v1.1.2"), ("ends.", 1, "ends.1."), ("文字.iso", 3, "文字.3.iso"),
+            ("v1.2", 1, "v1.2.1"), ("ends.", 1, "ends..1"), ("文字.iso", 3, "文字.3.iso"),
             (
                 "a." + String(repeating: "e", count: 40), 1,
                 "a." + String(repeating: "e", count: 40) + ".1"

@@ -173,22 +173,22 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|help)
+    get|probe|verify|repair|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get probe verify repair help' -- "${cur}"))
         ;;
     esac
 }
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --remote-name --auto-rename --dry-run --no-config --netrc -4 --ipv4 -6 --ipv6 --insecure --quiet -q --verbose -v --json --version -h --help)
-    repeating_options=(-H --header --resolve --mirror)
-    non_repeating_options=(--output -o --directory -d -x --connections --checksum --window --ca-certificate --connect-timeout --stall-timeout --retries --on-complete --on-error --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --limit-rate --max-size --max-time --min-rate --min-rate-time --progress)
+    non_repeating_flags=(--overwrite --no-resume --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc -4 --ipv4 -6 --ipv6 --insecure --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    repeating_options=(--input-file -i --mirror -H --header --resolve)
+    non_repeating_options=(--output -o --directory -d -x --connections --checksum --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -207,7 +207,35 @@ _segget_get() {
     '--checksum')
         return
         ;;
+    '--file-allocation')
+        __segget_add_completions -W 'falloc'$'\n''trunc'$'\n''none'
+        return
+        ;;
+    '--input-file'|'-i')
+        return
+        ;;
+    '-j'|'--jobs')
+        return
+        ;;
+    '--mirror')
+        return
+        ;;
     '--window')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '--max-size')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--min-rate')
+        return
+        ;;
+    '--min-rate-time')
         return
         ;;
     '-H'|'--header')
@@ -224,16 +252,6 @@ _segget_get() {
         return
         ;;
     '--retries')
-        return
-        ;;
-    '--on-complete')
-        return
-        ;;
-    '--on-error')
-        return
-        ;;
-    '--config')
-        __segget_add_completions -f
         return
         ;;
     '--user'|'-u')
@@ -292,22 +310,14 @@ _segget_get() {
         __segget_add_completions -W '1.2'$'\n''1.3'
         return
         ;;
-    '--limit-rate')
+    '--on-complete')
         return
         ;;
-    '--max-size')
+    '--on-error')
         return
         ;;
-    '--max-time')
-        return
-        ;;
-    '--min-rate')
-        return
-        ;;
-    '--min-rate-time')
-        return
-        ;;
-    '--mirror')
+    '--config')
+        __segget_add_completions -f
         return
         ;;
     '--progress')
@@ -405,6 +415,141 @@ _segget_probe() {
     esac
 }
 
+_segget_verify() {
+    repeating_flags=()
+    non_repeating_flags=(--quiet -q --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--checksum --sums)
+    __segget_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--checksum')
+        return
+        ;;
+    '--sums')
+        return
+        ;;
+    esac
+}
+
+_segget_repair() {
+    repeating_flags=()
+    non_repeating_flags=(--no-remote-time --xattr --netrc -4 --ipv4 -6 --ipv6 --insecure --no-config --quiet -q --verbose -v --json --version -h --help)
+    repeating_options=(-H --header --resolve)
+    non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
+    __segget_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '-x'|'--connections')
+        return
+        ;;
+    '--checksum')
+        return
+        ;;
+    '--file-allocation')
+        __segget_add_completions -W 'falloc'$'\n''trunc'$'\n''none'
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '--max-size')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--min-rate')
+        return
+        ;;
+    '--min-rate-time')
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '--ca-certificate')
+        __segget_add_completions -f
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--stall-timeout')
+        return
+        ;;
+    '--retries')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    '--progress')
+        __segget_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        return
+        ;;
+    esac
+}
+
 _segget_help() {
     repeating_flags=()
     non_repeating_flags=(--version)
@@ -416,7 +561,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|help) ;;
+    get|probe|verify|repair|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")
