@@ -85,7 +85,7 @@ extension Assembly {
         startVerifying { range, isIntact in
             outcomes.withLock { $0.append(Outcome(range: range, isIntact: isIntact)) }
         }
-        let all = outcomes.wait(timeout: 30) { $0.count == expected ? $0 : nil }
+        let all = outcomes.wait(timeout: 120) { $0.count == expected ? $0 : nil }
         #expect(all != nil, "not every extent was reported")
         for outcome in all ?? [] { confirm(outcome.range, isIntact: outcome.isIntact) }
     }

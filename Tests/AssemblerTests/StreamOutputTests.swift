@@ -5,7 +5,7 @@ import Testing
 @testable import Assembler
 
 /// A stream goes out in order, whatever the order in which it arrives.
-@Suite(.timeLimit(.minutes(2))) struct StreamOutputTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamOutputTests {
     private static let window = StreamOutput.smallestWindow
 
     /// Bytes, a stream for them, and a reader of what goes out.
@@ -100,7 +100,7 @@ import Testing
             #expect(file?.verified == (seed == 1 ? [] : [crc]))
             #expect(file?.crc32 == CRC32.of(rig.data))
             // The stream's thread lets go of the descriptor a moment after it has ended.
-            #expect(all.wait(timeout: 30) { $0 } == rig.data)
+            #expect(all.wait(timeout: 120) { $0 } == rig.data)
         }
     }
 
@@ -135,7 +135,7 @@ import Testing
         #expect(throws: AssemblyError.self) { try rig.output.publish(size: Int64(size)) {} }
         let written = Int(rig.output.bytesWritten)
         #expect(written <= max(0, size - (60 << 10)))
-        #expect(all.wait(timeout: 30) { $0 } == Array(rig.data[..<written]))
+        #expect(all.wait(timeout: 120) { $0 } == Array(rig.data[..<written]))
     }
 
     @Test(arguments: [false, true]) func saysThatTheReaderHasGone(socket: Bool) throws {
@@ -145,7 +145,7 @@ import Testing
         _ = rig.output.takeWindow()
         #expect(rig.write(ByteRange(0, 1000)) == 0)
         try rig.output.record()
-        #expect(moved.wait(timeout: 30) { $0 ? true : nil } == true)
+        #expect(moved.wait(timeout: 120) { $0 ? true : nil } == true)
         #expect(throws: AssemblyError.readerGone(path: rig.output.destination)) {
             try rig.output.record()
         }
@@ -158,7 +158,7 @@ import Testing
         #expect(limit == Self.window)
         #expect(rig.write(ByteRange(0, limit)) == 0)
         try rig.output.record()
-        #expect(eventually(timeout: 30) { rig.output.bytesWritten > 0 })
+        #expect(eventually(timeout: 120) { rig.output.bytesWritten > 0 })
         rig.output.interrupt()
         rig.output.stop()
         #expect(rig.output.bytesWritten < limit)
@@ -191,7 +191,7 @@ import Testing
         rig.output.retire(writer)
         let file = try rig.output.publish(size: 200_000) {}
         #expect(file?.crc32 == CRC32.of(rig.data))
-        #expect(all.wait(timeout: 30) { $0 } == rig.data)
+        #expect(all.wait(timeout: 120) { $0 } == rig.data)
     }
 
     @Test func aDescriptorThatIsNotOpenIsRefused() {

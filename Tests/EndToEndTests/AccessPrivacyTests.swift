@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What is meant for one server, and cookies, which say themselves whom they are for.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct AccessPrivacyTests {
     private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]
     private static let own = [

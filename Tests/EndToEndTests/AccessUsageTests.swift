@@ -2,38 +2,46 @@ import TestSupport
 import Testing
 
 /// Wrong access options: refused before the first request, and never repeated.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct AccessUsageTests {
-    @Test(
-        arguments: [
-            ["-u", "me"], ["-u", "me:hush\nX: y"], ["--password-fd", "0"],
-            ["-u", "me:hush", "--password-fd", "0"], ["-u", "me", "--password-fd", "99"],
-            ["-u", "me", "--password-fd", "0"], ["-u", "me", "--password-fd", "-1"],
-            ["--bearer-fd", "0"], ["--bearer-fd", "99"], ["-u", "a:hush", "--bearer-fd", "0"],
-            ["-u", "a", "--password-fd", "0", "--client-key-password-fd", "0"],
-            ["--auth", "ntlm"], ["--netrc-file", "/nonexistent"], ["--netrc-file", ""],
-            ["--netrc"], ["--cookie", "/nonexistent"], ["--cookie", "/tmp"], ["--cookie", ""],
-            ["-b", "hush"], ["-b", "k=hush\r\nX: y"], ["-A", "a\nhush"], ["--referer", "\rhush"],
-            ["--proxy", "ftp://u:hush@h/"], ["--proxy", "http://u:hush@h:port/"],
-            ["--proxy", "hush hush"], ["--no-proxy", "a\nhush"], ["-4", "-6"],
-            ["--interface", ""], ["--resolve", "hush"], ["--resolve", "h:80:name"],
-            ["--pinned-public-key", "sha256//hush"], ["--pinned-public-key", "/nonexistent"],
-            ["--pinned-public-key", ""], ["--client-certificate", "/nonexistent"],
-            ["--client-certificate", ""], ["--client-key", "/etc/passwd"],
-            ["--client-certificate", "/etc/passwd", "--client-key", "/nonexistent"],
-            ["--tls-min", "1.1"], ["--tls-min", "1.0"],
-        ])
-    func refused(options: [String]) async throws {
+    static let wrong = [
+        ["-u", "me"], ["-u", "me:hush\nX: y"], ["--password-fd", "0"],
+        ["-u", "me:hush", "--password-fd", "0"], ["-u", "me", "--password-fd", "99"],
+        ["-u", "me", "--password-fd", "0"], ["-u", "me", "--password-fd", "-1"],
+        ["--bearer-fd", "0"], ["--bearer-fd", "99"], ["-u", "a:hush", "--bearer-fd", "0"],
+        ["-u", "a", "--password-fd", "0", "--client-key-password-fd", "0"],
+        ["--auth", "ntlm"], ["--netrc-file", "/nonexistent"], ["--netrc-file", ""],
+        ["--netrc"], ["--cookie", "/nonexistent"], ["--cookie", "/tmp"], ["--cookie", ""],
+        ["-b", "hush"], ["-b", "k=hush\r\nX: y"], ["-A", "a\nhush"], ["--referer", "\rhush"],
+        ["--proxy", "ftp://u:hush@h/"], ["--proxy", "http://u:hush@h:port/"],
+        ["--proxy", "hush hush"], ["--no-proxy", "a\nhush"], ["-4", "-6"],
+        ["--interface", ""], ["--resolve", "hush"], ["--resolve", "h:80:name"],
+        ["--pinned-public-key", "sha256//hush"], ["--pinned-public-key", "/nonexistent"],
+        ["--pinned-public-key", ""], ["--client-certificate", "/nonexistent"],
+        ["--client-certificate", ""], ["--client-key", "/etc/passwd"],
+        ["--client-certificate", "/etc/passwd", "--client-key", "/nonexistent"],
+        ["--tls-min", "1.1"], ["--tls-min", "1.0"],
+    ]
+
+    @Test(arguments: wrong) func refused(options: [String]) async throws {
+        try await expectRefusal("get", options)
+    }
+
+    /// It has the same options; some of them will do.
+    @Test(arguments: Array(stride(from: 0, to: wrong.count, by: 4)))
+    func refusedByProbe(index: Int) async throws {
+        try await expectRefusal("probe", Self.wrong[index])
+    }
+
+    private func expectRefusal(_ command: String, _ options: [String]) async throws {
         let trial = try WireTrial(size: 1000)
-        for command in ["get", "probe"] {
-            let child = try Segget.start(
-                [command, trial.origin.url("/file.bin")] + options, in: trial.sandbox.path,
-                environment: ["HOME": "/nonexistent"])
-            let outcome = try await Trials.end(of: child)
-            #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
-            #expect(!outcome.errorOutput.isEmpty)
-            #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
-        }
+        let child = try Segget.start(
+            [command, trial.origin.url("/file.bin")] + options, in: trial.sandbox.path,
+            environment: ["HOME": "/nonexistent"])
+        let outcome = try await Trials.end(of: child)
+        #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.isEmpty)
+        #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
         #expect(trial.origin.acceptedConnections == 0)
         #expect(try trial.sandbox.names() == [])
     }

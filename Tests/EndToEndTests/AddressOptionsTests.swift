@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Which way connections go: addresses of both families, interfaces, names of one's own.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct AddressOptionsTests {
     private func run(_ arguments: [String], in sandbox: Sandbox) async throws
         -> ChildProcess.Outcome

@@ -4,7 +4,7 @@ import TestSupport
 
 /// The built command against an origin that behaves.
 struct BasicDownloadTests {
-    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 100_000, 9_000_001] as [Int64])
+    @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 100_000, 9_000_001] as [Int64])
     func fetchesFilesOfEverySize(size: Int64) throws {
         let content = Content(size: size, seed: 7)
         let origin = try FaultOrigin { .file(content, for: $0, etag: "\"v1\"") }
@@ -16,7 +16,7 @@ struct BasicDownloadTests {
         #expect(try sandbox.names() == ["file.bin"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func fetchesOverTLS() throws {
+    @Test(.timeLimit(.minutes(5))) func fetchesOverTLS() throws {
         let content = Content(size: 20_000_000, seed: 8)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))

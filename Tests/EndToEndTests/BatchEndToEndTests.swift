@@ -168,14 +168,14 @@ struct BatchEndToEndTests {
 
     /// A server that is down holds up neither the others nor their names.
     @Test func aServerThatIsDownHoldsNobodyUp() throws {
-        let stage = try BatchStage(size: 30_000)
+        let stage = try BatchStage(size: 30_000, memory: 16 << 20)
         let dead = try BatchStage(size: 10)
         dead.origin.refuseConnections()
         let process = try Segget.start(
             [dead.origin.url("/0/big.iso")] + stage.urls(6) + ["-j", "2", "--retries", "1000"],
             in: stage.folder)
         #expect(
-            eventually(timeout: 50) {
+            eventually(timeout: 120) {
                 (try? stage.sandbox.names().filter { $0.hasSuffix(".iso") }.count) == 6
             })
         #expect(process.isRunning)
@@ -190,17 +190,17 @@ struct BatchEndToEndTests {
     /// What concerns the whole session is told once, by the first file that runs.
     @Test func aChangeOfTheRateIsToldOnce() throws {
         let stage = try BatchStage(size: 2_000_000)
-        stage.bendGET { _, reply in reply.pace = 300_000 }
+        stage.bendGET { _, reply in reply.pace = 100_000 }
         let process = try Segget.start(
             stage.urls(3) + ["-x", "1", "--json", "--limit-rate", "10M"], in: stage.folder)
         #expect(
-            eventually(timeout: 50) {
+            eventually(timeout: 120) {
                 (1...3).allSatisfy {
                     process.output.contains("\"event\":\"progress\",\"file\":\($0)")
                 }
             })
         process.signal(SIGUSR1)
-        #expect(eventually(timeout: 50) { process.output.contains("limit_changed") })
+        #expect(eventually(timeout: 120) { process.output.contains("limit_changed") })
         process.signal(SIGTERM)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(143))

@@ -58,7 +58,7 @@ struct BatchResumeEndToEndTests {
         for kill in 1...kills {
             shuffle(stage, pace: 300_000)
             let process = try Segget.start(arguments, in: stage.folder)
-            let isThere = eventually(timeout: 50) {
+            let isThere = eventually(timeout: 120) {
                 !process.isRunning
                     || Self.names.allSatisfy {
                         (stage.recorded($0) ?? 0) >= Int64(kill) * 700_000
@@ -97,7 +97,7 @@ struct BatchResumeEndToEndTests {
         }
         let process = try Segget.start(urls + ["-x", "2"], in: stage.folder)
         #expect(
-            eventually(timeout: 50) {
+            eventually(timeout: 120) {
                 stage.recorded("big.iso") == 100_000 && stage.recorded("big.1.iso") == 100_000
             })
         process.signal(SIGINT)
@@ -137,17 +137,17 @@ struct BatchResumeEndToEndTests {
 
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 75)] as [(Int32, Int32)])
     func aSignalStopsAllInOrder(signal: Int32, code: Int32) throws {
-        let stage = try BatchStage(size: 1_000_000)
+        let stage = try BatchStage(size: 1_000_000, memory: 64 << 20)
         stage.bendGET { _, reply in reply.stallAfter = 60_000 }
         let process = try Segget.start(
             stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
         let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
-        #expect(eventually(timeout: 50) { names.allSatisfy { stage.recorded($0) == 120_000 } })
+        #expect(eventually(timeout: 120) { names.allSatisfy { stage.recorded($0) == 120_000 } })
         let sent = monotonicSeconds()
         process.signal(signal)
-        let outcome = try process.wait(timeout: 20)
+        let outcome = try process.wait(timeout: 120)
         // A second is required; the rest is for a machine that is busy with other tests.
-        #expect(monotonicSeconds() - sent <= 1.5)
+        #expect(monotonicSeconds() - sent <= 5)
         #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
         for name in names { #expect(stage.recorded(name) == 120_000) }
         #expect(outcome.errorOutput.contains("0 of 20 files done, 8 stopped, 12 not started; "))
@@ -165,7 +165,7 @@ struct BatchResumeEndToEndTests {
         let isDue = Guarded(false)
         stage.bend { request, reply in
             if request.target == "/3/big.iso" {
-                _ = isDue.wait(timeout: 50) { $0 }
+                _ = isDue.wait(timeout: 120) { $0 }
                 reply = .text(404)
             }
             if request.method == "GET" { reply.stallAfter = 60_000 }
@@ -173,7 +173,7 @@ struct BatchResumeEndToEndTests {
         let arguments = stage.urls(9) + ["-j", "3", "-x", "2"]
         let process = try Segget.start(arguments + ["--fail-fast"], in: stage.folder)
         #expect(
-            eventually(timeout: 50) {
+            eventually(timeout: 120) {
                 stage.recorded("big.iso") == 120_000 && stage.recorded("big.1.iso") == 120_000
             })
         isDue.withLock { $0 = true }

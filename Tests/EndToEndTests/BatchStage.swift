@@ -9,15 +9,18 @@ import TestSupport
 final class BatchStage: Sendable {
     let origin: FaultOrigin
     let sandbox: Sandbox
+    private let memory: Tmpfs?
     let size: Int64
     private let change: Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>
 
-    /// Offers files of `size` bytes.
-    init(size: Int64) throws {
+    /// Offers files of `size` bytes; with `memory`, in bytes, the folder is in memory, where no busy
+    /// disk holds up what is measured.
+    init(size: Int64, memory: Int64? = nil) throws {
         let bend = Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>({ _, _ in })
         self.size = size
         change = bend
-        sandbox = try Sandbox()
+        self.memory = try memory.map { try Tmpfs(size: $0) }
+        sandbox = try Sandbox(under: self.memory?.path)
         origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
             guard !request.target.hasPrefix("/none") else { return .text(404) }
             let content = Self.content(request.target, size)

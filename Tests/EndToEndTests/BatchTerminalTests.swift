@@ -34,27 +34,31 @@ struct BatchTerminalTests {
 
     /// Files that flow for as long as a test looks.
     private func flowing() throws -> BatchStage {
-        let stage = try BatchStage(size: 50_000_000)
-        stage.bendGET { _, reply in reply.pace = 200_000 }
+        let stage = try BatchStage(size: 5_000_000, memory: 128 << 20)
+        stage.bendGET { _, reply in reply.pace = 20_000 }
         return stage
     }
 
     @Test func finishedFilesScrollUpAndNothingIsLeft() throws {
         let stage = try BatchStage(size: 600_000)
+        let (isDue, areDue) = (Guarded(false), Guarded(false))
         stage.bendGET { request, reply in
-            let number = Double(request.target.split(separator: "/").first ?? "1") ?? 1
-            reply.pace = 50_000 * number
+            let number = Int(request.target.split(separator: "/").first ?? "") ?? 0
+            reply.stallAfter = 60_000
+            reply.release = number <= 4 ? isDue : areDue
         }
-        let screen = try start(stage, stage.urls(12))
-        #expect(try eventually(timeout: 30) { try shows(8, on: screen, width: 80) })
-        let isSeen = try eventually(timeout: 60) {
+        let screen = try start(stage, stage.urls(12) + ["--stall-timeout", "100"])
+        #expect(try eventually(timeout: 120) { try shows(8, on: screen, width: 80) })
+        isDue.withLock { $0 = true }
+        let isSeen = try eventually(timeout: 120) {
             let lines = try screen.lines()
             let finished = lines.firstIndex { $0.contains("586 KiB in ") }
             let running = lines.firstIndex { $0.contains("%") }
             return finished.flatMap { place in running.map { place < $0 } } ?? false
         }
         #expect(isSeen)
-        #expect(try eventually(timeout: 60) { try screen.text().contains("code ") })
+        areDue.withLock { $0 = true }
+        #expect(try eventually(timeout: 120) { try screen.text().contains("code ") })
         let text = try screen.history()
         #expect(text.contains("code 0"), "\(text)")
         #expect(text.contains("12 of 12 files done; 6.87 MiB in "), "\(text)")
@@ -68,7 +72,7 @@ struct BatchTerminalTests {
         // The screen is full when it begins, as it mostly is.
         let screen = try start(
             stage, stage.urls(12), environment: "seq -f line-%g 30; LC_ALL=C.UTF-8")
-        #expect(try eventually(timeout: 30) { try shows(8, on: screen, width: 80) })
+        #expect(try eventually(timeout: 120) { try shows(8, on: screen, width: 80) })
         var isAlone = true
         // In the last of these the lines that stand there take more rows than there are.
         for (width, height, files) in [
@@ -78,12 +82,12 @@ struct BatchTerminalTests {
             isAlone = isAlone && width > 20
             try screen.resize(width: width, height: height)
             #expect(
-                try eventually(timeout: 10) {
+                try eventually(timeout: 120) {
                     try shows(files, on: screen, width: width, isAlone: isAlone)
                 }, "at \(width)×\(height): \(screen.shown)")
         }
         try screen.press("C-c")
-        #expect(try eventually(timeout: 20) { try screen.text().contains("code 130") })
+        #expect(try eventually(timeout: 120) { try screen.text().contains("code 130") })
         let text = try screen.text()
         #expect(text.contains("0 of 12 files done, 8 stopped, 4 not started; "), "\(text)")
         // Nothing of what was shown stands below.
@@ -95,7 +99,7 @@ struct BatchTerminalTests {
         let stage = try flowing()
         let screen = try start(stage, stage.urls(12), width: width, height: height)
         #expect(
-            try eventually(timeout: 30) { try shows(files, on: screen, width: width + 1) },
+            try eventually(timeout: 120) { try shows(files, on: screen, width: width + 1) },
             "\(screen.shown)")
     }
 
@@ -105,10 +109,10 @@ struct BatchTerminalTests {
         let isDue = Guarded(false)
         stage.bend { request, reply in
             if request.target == "/3/big.iso" {
-                _ = isDue.wait(timeout: 50) { $0 }
+                _ = isDue.wait(timeout: 120) { $0 }
                 reply = .text(404)
             }
-            if request.method == "GET" { reply.pace = 200_000 }
+            if request.method == "GET" { reply.pace = 20_000 }
         }
         // By name: a file whose server does not answer yet would hold up the names of the others.
         let list = try Sandbox()
@@ -116,12 +120,12 @@ struct BatchTerminalTests {
         try list.write("list", text)
         let screen = try start(stage, ["-i", list.path("list")], width: 60)
         #expect(
-            try eventually(timeout: 30) {
+            try eventually(timeout: 120) {
                 try screen.lines().filter { $0.contains("%") }.count == 3
             })
         isDue.withLock { $0 = true }
         #expect(
-            try eventually(timeout: 30) {
+            try eventually(timeout: 120) {
                 let text = try screen.text()
                 let parts = text.components(separatedBy: "404 (Not Found)")
                 return parts.count == 2 && !parts[0].contains("%") && parts[1].contains("1 failed")
@@ -133,7 +137,7 @@ struct BatchTerminalTests {
         let screen = try start(
             stage, stage.urls(3) + [stage.origin.url("/none/x")],
             environment: "LC_ALL=C.UTF-8 TERM=dumb")
-        #expect(try eventually(timeout: 30) { try screen.text().contains("code 69") })
+        #expect(try eventually(timeout: 120) { try screen.text().contains("code 69") })
         let text = try screen.history()
         #expect(text.contains("3 of 4 files done, 1 failed; 293 KiB in "), "\(text)")
         #expect(!text.contains("\u{1b}["), "\(text)")
@@ -141,13 +145,13 @@ struct BatchTerminalTests {
 
     @Test func coloursAndUnicodeGoByTheEnvironment() throws {
         let stage = try BatchStage(size: 2_000_000)
-        stage.bendGET { _, reply in reply.pace = 400_000 }
+        stage.bendGET { _, reply in reply.pace = 40_000 }
         let failing = [
             stage.origin.url("/none/x"), stage.origin.url("/1/a-very-long-name-%C3%A4.iso"),
         ]
         let plain = try start(stage, failing, width: 60, environment: "LC_ALL=C NO_COLOR=1")
         #expect(
-            try eventually(timeout: 30) {
+            try eventually(timeout: 120) {
                 let text = try plain.history()
                 return text.contains("~") && text.contains("%") && text.contains("error: ")
                     && text.utf8.allSatisfy { $0 < 0x80 } && !text.contains("\u{1b}[31m")
@@ -156,7 +160,7 @@ struct BatchTerminalTests {
             stage, [failing[0], stage.origin.url("/2/another-very-long-name.iso")], width: 60,
             environment: "LC_ALL=C.UTF-8 NO_COLOR=")
         #expect(
-            try eventually(timeout: 30) {
+            try eventually(timeout: 120) {
                 let text = try coloured.history()
                 return text.contains("…") && text.contains("%")
                     && text.contains("\u{1b}[1m\u{1b}[31merror:")

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The remote file changes while it is fetched: one version is delivered, or none.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ChangeEndToEndTests {
     /// What tells the versions apart.
     enum Validator: String, Sendable, CaseIterable {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The configuration file, the environment, and what is typed.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConfigurationEndToEndTests {
     /// A folder for `XDG_CONFIG_HOME` with a configuration file in it.
     private func makeHome(_ text: String, mode: mode_t = 0o600) throws -> Sandbox {

@@ -2,15 +2,17 @@ import TestSupport
 import Testing
 
 /// Connections: how many, how often they are used, and who takes over from whom.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConnectionEndToEndTests {
     @Test(arguments: [1, 2, 16, 64])
     func neverMoreThanAskedFor(connections: Int) async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
         let outcome = try await trial.run("-x", "\(connections)", "--retries", "0")
         try trial.expectComplete(outcome)
-        #expect(trial.origin.peakConnections <= connections + 1)
-        #expect(trial.origin.requests.map(\.openConnections).max() ?? 0 <= connections + 1)
+        // The origin may hear late of one that was closed because its work was taken over.
+        let most = connections + 1 + (try outcome.notices("stole").count)
+        #expect(trial.origin.peakConnections <= most)
+        #expect(trial.origin.requests.map(\.openConnections).max() ?? 0 <= most)
         if connections == 1 { #expect(trial.origin.acceptedConnections == 1) }
         #expect(trial.origin.requests.allSatisfy { $0.header("Connection") == nil })
     }
@@ -58,17 +60,16 @@ struct ConnectionEndToEndTests {
     /// One connection crawls: the others take its work over.
     @Test(arguments: [2, 3])
     func theSlowOneLosesItsWork(slow: Int) async throws {
-        let tally = Tally()
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 16 << 10) { request, reply in
             guard request.method == "GET" else { return }
-            // Alone it would need many seconds for its first segment.
-            reply.pace = tally.add() == slow ? 100_000 : 20_000_000
+            // Alone it would need a minute for its first segment. The first request is HEAD.
+            reply.pace = request.number == slow + 1 ? 20_000 : 20_000_000
         }
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         let segment = try #require(trial.gets.first { $0.number == slow + 1 }?.range)
-        let alone = Double((segment.last ?? 0) - segment.first) / 100_000
-        #expect(alone > 10)
+        let alone = Double((segment.last ?? 0) - segment.first) / 20_000
+        #expect(alone > 50)
         #expect(outcome.wallSeconds < alone / 2)
         #expect(try !outcome.notices("stole").isEmpty)
         #expect(trial.excess <= 2 << 20)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Credentials: where they come from, how they are shown, and how often when they are wrong.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct CredentialsEndToEndTests {
     private static let right = "Basic bWU6czpAL2M="  // me:s:@/c
     private static let password = "s:@/c"
@@ -151,7 +151,7 @@ struct CredentialsEndToEndTests {
                 "-H", "X-Key: hush3", "--cookie-text=k=hush4", "--proxy", "http://u:hush5@h:1",
                 "--no-proxy", "*",
             ], in: trial.sandbox.path)
-        #expect(eventually(timeout: 60) { !trial.origin.requests.isEmpty })
+        #expect(eventually(timeout: 120) { !trial.origin.requests.isEmpty })
         let line = try String(contentsOfFile: "/proc/\(child.pid)/cmdline", encoding: .utf8)
         #expect(!line.contains("hush"), "\(line)")
         #expect(line.contains("-u") && line.contains("me:*****") && line.contains("/f"))

@@ -40,10 +40,15 @@ struct DestinationTests {
         #expect(try stage.run(["--overwrite", "--checksum", wrong]).end == .exit(65))
         #expect(try stage.read("file") == Self.mine)
 
-        stage.bendGET { $0.pace = 500_000 }
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 200_000
+            $0.release = goesOn
+        }
         let process = try stage.start(["--overwrite", "-x", "4"])
-        #expect(stage.waits(for: Self.size / 2, of: process))
+        #expect(stage.waits(for: 800_000, of: process))
         #expect(try stage.read("file") == Self.mine)
+        goesOn.withLock { $0 = true }
         #expect(try process.wait().end == .exit(0))
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
@@ -96,10 +101,15 @@ struct DestinationTests {
 
     @Test(.timeLimit(.minutes(5))) func overwritesNothingThatAppearsMeanwhile() throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.pace = 1_000_000 }
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
         let process = try stage.start(["-x", "4"])
         #expect(stage.waits(for: 100_000, of: process))
         try stage.write(Self.mine, to: "file")
+        goesOn.withLock { $0 = true }
         let outcome = try process.wait()
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("`file` exists already"))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Digests that the caller expects, or the server advertises.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct DigestEndToEndTests {
     static let size: Int64 = 2_000_000
     static let bytes = Content(size: size, seed: 1).bytes(0..<size)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--dry-run` tells what would be done, and does nothing.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct DryRunEndToEndTests {
     /// The object that `--dry-run --json` writes.
     private func report(_ outcome: ChildProcess.Outcome) throws -> [String: Any] {

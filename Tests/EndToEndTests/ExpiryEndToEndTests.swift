@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The effective URL expires: the original one is resolved again.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExpiryEndToEndTests {
     /// An origin that redirects to a link which it refuses after some uses.
     private static func trial(

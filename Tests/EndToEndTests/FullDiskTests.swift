@@ -89,7 +89,7 @@ struct FullDiskTests {
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheManifestCannotGrow() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
-        stage.bendGET { $0.pace = 60_000 }
+        stage.bendGET { $0.pace = 30_000 }
         let process = try stage.start(["-x", "16"])
         try #require(stage.waits(for: 50_000, of: process))
         try fill(stage)

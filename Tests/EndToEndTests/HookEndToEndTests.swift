@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--on-complete` and `--on-error`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct HookEndToEndTests {
     /// Writes what the command gets into files of the folder.
     private static let recorder = """

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// SIGUSR1 and SIGUSR2: half the rate, and double it.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct LimitSignalTests {
     /// Waits until the process has told of so many changes of the limit; returns them.
     private func limits(_ process: ChildProcess, _ count: Int) throws -> [Int64?] {
@@ -12,14 +12,14 @@ struct LimitSignalTests {
                 $0["notice"] as? String == "limit_changed"
             }
         }
-        #expect(try eventually(timeout: 30) { try notices().count >= count || !process.isRunning })
+        #expect(try eventually(timeout: 120) { try notices().count >= count || !process.isRunning })
         return try notices().map { $0["limit"] as? Int64 }
     }
 
     @Test func halveAndDoubleTheLimit() throws {
         let stage = try Stage(size: 4_000_000)
         let process = try stage.start(["--limit-rate", "256K", "--json", "-x", "4"])
-        #expect(eventually(timeout: 30) { process.output.contains("\"limit\":262144") })
+        #expect(eventually(timeout: 120) { process.output.contains("\"limit\":262144") })
         process.signal(SIGUSR1)
         #expect(try limits(process, 1) == [131_072])
         var told: [Int64?] = [131_072]
@@ -28,7 +28,7 @@ struct LimitSignalTests {
             told.append(limit)
             #expect(try limits(process, told.count) == told)
         }
-        let outcome = try process.wait(timeout: 50)
+        let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("note: the rate is limited to 128 KiB/s now"))
         #expect(try stage.isRight())
@@ -38,7 +38,7 @@ struct LimitSignalTests {
         let stage = try Stage(size: 8_000_000)
         stage.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["--json", "-x", "4"])
-        #expect(eventually(timeout: 30) { (stage.recorded() ?? 0) > 300_000 })
+        #expect(eventually(timeout: 120) { (stage.recorded() ?? 0) > 300_000 })
         process.signal(SIGUSR1)
         let limit = try #require(try limits(process, 1).first ?? nil)
         // Half of what four connections of this pace bring at most.
@@ -48,7 +48,7 @@ struct LimitSignalTests {
         process.signal(SIGUSR2)
         #expect(try limits(process, 3) == [limit, nil, nil])
         process.signal(SIGTERM)
-        let outcome = try process.wait(timeout: 20)
+        let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("note: the rate is not limited now"))
         stage.behave()
@@ -64,12 +64,12 @@ struct LimitSignalTests {
                 "-c", "trap '' USR1; exec \"$0\" \"$@\"", try Segget.binary(), "--limit-rate",
                 "256K", "--json", stage.origin.url("/file"),
             ], in: stage.folder)
-        #expect(eventually(timeout: 30) { process.output.contains("\"limit\":262144") })
+        #expect(eventually(timeout: 120) { process.output.contains("\"limit\":262144") })
         process.signal(SIGUSR1)
         process.signal(SIGUSR2)
         #expect(try limits(process, 1) == [524_288])
         for _ in 0..<5 { process.signal(SIGUSR2) }
-        let outcome = try process.wait(timeout: 50)
+        let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
     }
@@ -78,10 +78,10 @@ struct LimitSignalTests {
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
         let process = try Segget.start(["probe", stage.origin.url("/file")], in: stage.folder)
-        #expect(eventually(timeout: 30) { stage.origin.requests.count == 1 })
+        #expect(eventually(timeout: 120) { stage.origin.requests.count == 1 })
         process.signal(SIGUSR1)
         process.signal(SIGUSR2)
         process.signal(SIGTERM)
-        #expect(try process.wait(timeout: 20).end == .exit(143))
+        #expect(try process.wait(timeout: 120).end == .exit(143))
     }
 }

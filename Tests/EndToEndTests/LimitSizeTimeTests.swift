@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--max-size` and `--max-time`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct LimitSizeTimeTests {
     // MARK: Size
 
@@ -73,8 +73,8 @@ struct LimitSizeTimeTests {
     // MARK: Time
 
     @Test func timeIsUpAndTheSameCommandResumes() throws {
-        let stage = try Stage(size: 8_000_000)
-        stage.bendGET { $0.pace = 400_000 }
+        let stage = try Stage(size: 8_000_000, memory: 64 << 20)
+        stage.bendGET { $0.pace = 200_000 }
         let outcome = try stage.run(["-x", "4", "--max-time", "1.5", "--json"])
         #expect(outcome.end == .exit(75), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("was stopped after 1.5 s, as `--max-time` asks"))
@@ -104,12 +104,12 @@ struct LimitSizeTimeTests {
 
     /// Whoever stops it himself is told so.
     @Test func aSignalIsNotTakenForTheTime() throws {
-        let stage = try Stage(size: 4_000_000)
+        let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["-x", "4", "--max-time", "60"])
         #expect(stage.waits(for: 50_000, of: process))
         process.signal(SIGINT)
-        let outcome = try process.wait(timeout: 20)
+        let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(130))
         #expect(outcome.errorOutput.contains("was stopped by SIGINT"))
     }

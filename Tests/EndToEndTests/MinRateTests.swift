@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `--min-rate`: other connections first, then the end.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct MinRateTests {
     private static let options = ["--min-rate", "100K", "--min-rate-time", "1"]
 
@@ -71,7 +71,7 @@ struct MinRateTests {
     /// The limit of rate is not the server's fault.
     @Test(arguments: ["1", "4"])
     func theOwnLimitDoesNotCount(connections: String) async throws {
-        let trial = try WireTrial(size: 1_200_000)
+        let trial = try WireTrial(size: 800_000)
         let outcome = try await trial.run(
             "-x", connections, "--limit-rate", "300K", "--min-rate", "300K", "--min-rate-time",
             "1")

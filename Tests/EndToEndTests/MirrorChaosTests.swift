@@ -62,7 +62,7 @@ struct MirrorChaosTests {
     func whatIsPublishedIsRight(seed: UInt64) async throws {
         print("mirror chaos: seed \(seed)")
         var random = SplitMix64(seed: seed)
-        for round in 0..<24 {
+        for round in 0..<12 {
             let count = Int.random(in: 2...4, using: &random)
             // Without a checksum nobody lies under the right tag: that could not be found out.
             let hasChecksum = Bool.random(using: &random)

@@ -3,14 +3,16 @@ import TestSupport
 import Testing
 
 /// Mirrors that do not have the file that they say they have.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct MirrorLieEndToEndTests {
     private static let size: Int64 = 12_000_000
 
     /// Mirrors whose tags differ: only a checksum can hold their bytes together.
-    private static func trial(_ count: Int, sameTag: Bool = false) throws -> MirrorTrial {
+    private static func trial(
+        _ count: Int, sameTag: Bool = false, pace: Double = 1_000_000
+    ) throws -> MirrorTrial {
         try MirrorTrial(count, size: size) { index, offer in
-            offer.pace = 1_000_000
+            offer.pace = pace
             if !sameTag { offer.etag = "\"of \(index)\"" }
         }
     }
@@ -18,13 +20,13 @@ struct MirrorLieEndToEndTests {
     /// Another file of the same size: found out by a sample, before any of its bytes is used.
     @Test(arguments: [true, false])
     func otherContent(sameTag: Bool) async throws {
-        let trial = try Self.trial(3, sameTag: sameTag)
+        let trial = try Self.trial(3, sameTag: sameTag, pace: 1_500_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + (sameTag ? [] : trial.checksum))
         try trial.expectComplete(outcome)
         #expect(try trial.dropped(outcome) == [1: ["other_data"]])
         #expect(trial.served[1] <= 128 << 10)
-        #expect(trial.served[2] > 2_000_000)
+        #expect(trial.served[2] > 500_000)
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
@@ -55,7 +57,7 @@ struct MirrorLieEndToEndTests {
         let trial = try Self.trial(2, sameTag: true)
         trial.change(1) { $0.content = Content(size: Self.size - 1, seed: 7) }
         let child = try trial.start(["-x", "4", "--retries", "1"])
-        #expect(eventually(timeout: 50) { trial.served[0] > 3_000_000 })
+        #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         trial.kill(0)
         let outcome = try await Trials.end(of: child)
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
@@ -111,7 +113,7 @@ struct MirrorLieEndToEndTests {
             }
         }
         let child = try trial.start(["-x", "4"] + trial.checksum)
-        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
         child.signal(SIGKILL)
         _ = try await Trials.end(of: child)
         let outcome = try await Trials.run(
@@ -130,7 +132,7 @@ struct MirrorLieEndToEndTests {
             }
         }
         let child = try trial.start(["-x", "4"] + trial.checksum)
-        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
         child.signal(SIGKILL)
         _ = try await Trials.end(of: child)
         trial.kill(1)
@@ -142,7 +144,7 @@ struct MirrorLieEndToEndTests {
 
     /// Nothing proves that the second has the same file: it only stands by.
     @Test func aSpareIsNotUsed() async throws {
-        let trial = try Self.trial(2)
+        let trial = try Self.trial(2, pace: 3_000_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
         try trial.expectComplete(outcome)
@@ -152,7 +154,7 @@ struct MirrorLieEndToEndTests {
 
     /// Equal dates prove nothing.
     @Test func equalDatesAreNoProof() async throws {
-        let trial = try Self.trial(2)
+        let trial = try Self.trial(2, pace: 3_000_000)
         for number in 0..<2 {
             trial.change(number) {
                 $0.etag = nil
@@ -174,7 +176,7 @@ struct MirrorLieEndToEndTests {
             $0.pace = nil
         }
         let child = try trial.start(["-x", "4", "--retries", "1"])
-        #expect(eventually(timeout: 50) { trial.served[0] > 3_000_000 })
+        #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         trial.kill(0)
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome, other)
@@ -188,7 +190,7 @@ struct MirrorLieEndToEndTests {
     @Test func thePartWaitsForTheFirst() async throws {
         let trial = try Self.trial(2)
         let child = try trial.start(["-x", "4"])
-        #expect(eventually(timeout: 50) { trial.served[0] > 3_000_000 })
+        #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         child.signal(SIGKILL)
         _ = try await Trials.end(of: child)
         let tally = Tally()
@@ -232,7 +234,7 @@ struct MirrorLieEndToEndTests {
     func oneChangesMidway(number: Int) async throws {
         let trial = try Self.trial(2, sameTag: true)
         let child = try trial.start(["-x", "6"])
-        #expect(eventually(timeout: 50) { trial.served.allSatisfy { $0 > 1_500_000 } })
+        #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
         trial.change(number) {
             $0.content = Content(size: Self.size, seed: 9)
             $0.etag = "\"v2\""

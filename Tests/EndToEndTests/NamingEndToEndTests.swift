@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The names that files get on the disk.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct NamingEndToEndTests {
     @Test(arguments: [
         ("attachment; filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt", "naïve €.txt"),

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Servers without ranges, or without a size: one stream, and the output says so.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct OneStreamEndToEndTests {
     /// A server that serves no ranges, as far as a client can tell.
     struct Server: Sendable, CustomTestStringConvertible {

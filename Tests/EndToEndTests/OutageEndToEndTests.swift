@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Servers that are away: from the beginning, for a while, for good.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct OutageEndToEndTests {
     @Test func downFromTheBeginning() async throws {
         let trial = try WireTrial()
@@ -62,7 +62,7 @@ struct OutageEndToEndTests {
             "--connect-timeout", "0.5", "--retries", "1",
             url: "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))/file.bin")
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
-        #expect((0.9...20).contains(outcome.wallSeconds))
+        #expect((0.9...60).contains(outcome.wallSeconds))
     }
 
     /// The server breaks everything and is away for a while.

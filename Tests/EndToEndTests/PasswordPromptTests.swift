@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The question for a password, on a real terminal.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct PasswordPromptTests {
     /// A terminal in which segget runs, made by tmux.
     private final class Terminal: Sendable {
@@ -31,7 +31,7 @@ struct PasswordPromptTests {
         private func tmux(_ arguments: [String]) throws -> String {
             let outcome = try ChildProcess.run(
                 "/usr/bin/tmux", ["-S", sandbox.path("socket")] + arguments, in: folder,
-                environment: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"], timeout: 20)
+                environment: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"], timeout: 60)
             guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
             return outcome.output
         }
@@ -42,7 +42,7 @@ struct PasswordPromptTests {
             "'\(Segget.binary())' \(trial.origin.url("/dir/file.bin")) -u me",
             in: trial.sandbox.path)
         #expect(
-            try eventually(timeout: 60) { try terminal.text().contains("Password for me:") })
+            try eventually(timeout: 120) { try terminal.text().contains("Password for me:") })
         return terminal
     }
 
@@ -53,7 +53,7 @@ struct PasswordPromptTests {
         let terminal = try terminal(trial)
         #expect(trial.origin.requests.isEmpty)
         try terminal.type("hush", "Enter")
-        #expect(try eventually(timeout: 60) { try terminal.text().contains(" echo ") })
+        #expect(try eventually(timeout: 120) { try terminal.text().contains(" echo ") })
         let text = try terminal.text()
         #expect(text.contains("code 0"), "\(text)")
         #expect(!text.contains("hush"), "\(text)")
@@ -65,7 +65,7 @@ struct PasswordPromptTests {
         let trial = try WireTrial()
         let terminal = try terminal(trial)
         try terminal.type("hush", "C-c")
-        #expect(try eventually(timeout: 60) { try terminal.text().contains(" echo ") })
+        #expect(try eventually(timeout: 120) { try terminal.text().contains(" echo ") })
         let text = try terminal.text()
         #expect(text.contains("code 130"), "\(text)")
         #expect(!text.contains("hush"), "\(text)")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Pipes, readers and what they do to `--output -`.
-@Suite(.serialized, .timeLimit(.minutes(4)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct PipeEndToEndTests {
     private func start(_ stage: Stage, _ options: [String]) throws -> PipedSegget {
         try PipedSegget(options + ["-o", "-", stage.origin.url("/file")], in: stage.folder)
@@ -15,10 +15,10 @@ struct PipeEndToEndTests {
     /// A reader that pauses for far longer than the stall timeout: no retry is used up, and what is
     /// fetched meanwhile is bounded.
     @Test(arguments: [true, false]) func aSlowReaderIsNoStall(servesRanges: Bool) throws {
-        let stage = try Stage(size: 60_000_000)
+        let stage = try Stage(size: 40_000_000)
         stage.change { $0.servesRanges = servesRanges }
         let piped = try start(
-            stage, ["--window", "1M", "--stall-timeout", "0.4", "--retries", "0", "-x", "4"])
+            stage, ["--window", "1M", "--stall-timeout", "1", "--retries", "0", "-x", "4"])
         #expect(stage.content.matches(try piped.read(100_000), in: 0..<100_000))
         // It neither ends nor goes on fetching.
         #expect(!eventually(timeout: 2.5) { !piped.process.isRunning })
@@ -26,16 +26,16 @@ struct PipeEndToEndTests {
         let served = stage.origin.bytesServed
         #expect(served < 20_000_000)
         let rest = try piped.readToEnd()
-        #expect(stage.content.matches(rest, in: 100_000..<60_000_000))
+        #expect(stage.content.matches(rest, in: 100_000..<40_000_000))
         let outcome = try piped.process.wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        #expect(stage.origin.bytesServed < 60_000_000 + (4 << 20))
+        #expect(stage.origin.bytesServed < 40_000_000 + (4 << 20))
         #expect(try stage.names() == [])
     }
 
     @Test(arguments: [true, false]) func memoryIsBoundedByTheWindow(servesRanges: Bool) throws {
         let root = try Sandbox()
-        let size: Int64 = 300_000_000
+        let size: Int64 = 160_000_000
         let file = open(root.path("sparse"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         _ = ftruncate(file, off_t(size))
         close(file)
@@ -79,7 +79,7 @@ struct PipeEndToEndTests {
         let piped = try start(stage, ["--window", "256K"])
         #expect(stage.content.matches(try piped.read(1000), in: 0..<1000))
         piped.process.signal(signal.number)
-        let outcome = try piped.process.wait(timeout: 10)
+        let outcome = try piped.process.wait(timeout: 120)
         #expect(outcome.end == .exit(signal.code), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("written: the first "), "\(outcome.errorOutput)")
         #expect(try stage.names() == [])
@@ -90,7 +90,7 @@ struct PipeEndToEndTests {
         let stage = try Stage(size: 1_000_000)
         let piped = try start(stage, ["--progress", "plain"])
         #expect(stage.content.matches(try piped.read(1000), in: 0..<1000))
-        #expect(eventually(timeout: 30) { stage.origin.bytesServed >= 1_000_000 })
+        #expect(eventually(timeout: 120) { stage.origin.bytesServed >= 1_000_000 })
         piped.process.signal(SIGTERM)
         let outcome = try piped.process.wait()
         #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")

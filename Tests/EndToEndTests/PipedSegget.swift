@@ -23,7 +23,7 @@ final class PipedSegget {
     deinit { close(reader) }
 
     /// Reads `count` bytes, or fewer when the stream ends before.
-    func read(_ count: Int, timeout: Double = 50) throws -> [UInt8] {
+    func read(_ count: Int, timeout: Double = 120) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let inTime = eventually(timeout: timeout) {

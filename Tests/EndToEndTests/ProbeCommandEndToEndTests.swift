@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `segget probe` against servers of several kinds.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProbeCommandEndToEndTests {
     /// A server, and what the report must say of it.
     struct Case: Sendable, CustomTestStringConvertible {

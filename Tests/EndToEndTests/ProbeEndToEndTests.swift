@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What is made of the answers to `HEAD` and to the first `GET`.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProbeEndToEndTests {
     /// A way in which `HEAD` does not do.
     struct Head: Sendable, CustomTestStringConvertible {

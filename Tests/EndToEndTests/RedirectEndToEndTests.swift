@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Redirects, hop by hop, and what must not travel along.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct RedirectEndToEndTests {
     private static func redirect(_ to: String, _ status: Int = 302) -> OriginReply {
         .text(status, "moved", headers: [HeaderField("Location", to)])

@@ -185,7 +185,7 @@ struct RepairTests {
         // The part's manifest tells of what is intact, and of a little more.
         let kept = Self.size - missing + 100_000
         try #require(
-            eventually(timeout: 50) {
+            eventually(timeout: 120) {
                 !process.isRunning
                     || (stage.manifest()?.finished == nil && (stage.recorded() ?? 0) >= kept)
             } && process.isRunning)

@@ -10,7 +10,12 @@ struct RivalTests {
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["--overwrite"], ["--no-resume"]])
     func theSecondFailsAtOnce(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.pace = 100_000 }
+        // The first one gets no further until the second has ended.
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
         let first = try stage.start(["-x", "4"])
         try #require(stage.waits(for: 100_000, of: first))
         let second = try stage.run(arguments)
@@ -18,6 +23,7 @@ struct RivalTests {
         #expect(second.errorOutput.contains("another process is downloading to `file"))
         // It has not waited for the other's end.
         #expect(first.isRunning)
+        goesOn.withLock { $0 = true }
         #expect(try first.wait().end == .exit(0))
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
@@ -28,7 +34,7 @@ struct RivalTests {
     func ofManyOneWins(hasPart: Bool) throws {
         let stage = try Stage(size: Self.size)
         if hasPart { try stage.leavePart(each: 200_000) }
-        stage.bendGET { $0.pace = 200_000 }
+        stage.bendGET { $0.pace = 500_000 }
         let rivals = try (0..<8).map { _ in try stage.start(["-x", "4"]) }
         let outcomes = try rivals.map { try $0.wait() }
         #expect(outcomes.count { $0.end == .exit(0) } == 1)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Credentials, queries and header values: in requests only.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct SecretsEndToEndTests {
     static let secrets = ["s3cret", "t0ken", "h3ader", "s1gned", "dXNlcjpzM2NyZXQ"]
 
@@ -45,7 +45,7 @@ struct SecretsEndToEndTests {
             in: trial.sandbox.path)
         let manifest = trial.sandbox.path("file.bin.segget")
         #expect(
-            eventually(timeout: 20) {
+            eventually(timeout: 120) {
                 let text = try? String(contentsOfFile: manifest, encoding: .utf8)
                 return text?.contains("\"extents\"") == true && trial.gets.count > 8
             })

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The man page and the completions in `share/`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ShareTests {
     private static let share =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/share"
@@ -15,7 +15,7 @@ struct ShareTests {
         return try ChildProcess(
             "/usr/bin/env", [program, "-c", script], in: Self.share,
             environment: ["PATH": path, "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"]
-        ).wait(timeout: 60)
+        ).wait(timeout: 120)
     }
 
     @Test(arguments: [

@@ -8,7 +8,7 @@ struct SignalTests {
     /// A second is required; the rest is for a machine that is busy with other tests.
     ///
     /// The folders are in memory: a disk that takes longer than a second for its part is another case.
-    private static let patience = 2.5
+    private static let patience = 5.0
 
     private static let signals: [(signal: Int32, code: Int32, name: String)] = [
         (SIGINT, 130, "SIGINT"), (SIGTERM, 143, "SIGTERM"), (SIGHUP, 75, "SIGHUP"),
@@ -20,7 +20,7 @@ struct SignalTests {
     ) throws -> ChildProcess.Outcome {
         let sent = monotonicSeconds()
         process.signal(signal)
-        let outcome = try process.wait(timeout: 20)
+        let outcome = try process.wait(timeout: 120)
         #expect(monotonicSeconds() - sent <= Self.patience)
         #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
         return outcome
@@ -142,7 +142,7 @@ struct SignalTests {
         let process = try stage.start([
             "--json", "-x", "1", "--checksum", "sha-512:" + String(repeating: "0", count: 128),
         ])
-        #expect(eventually(timeout: 60) { process.output.contains("\"verifying\"") })
+        #expect(eventually(timeout: 120) { process.output.contains("\"verifying\"") })
         let outcome = try stop(process, by: SIGINT, code: 130)
         #expect(outcome.errorOutput.contains("was stopped by SIGINT"))
         #expect(try stage.names() == ["file.part", "file.segget"])
@@ -177,9 +177,13 @@ struct SignalTests {
             ], in: stage.folder)
         try #require(stage.waits(for: 400_000, of: process))
         process.signal(SIGINT)
-        #expect(!eventually(timeout: 0.7) { !process.isRunning })
-        let outcome = try stop(process, by: SIGTERM, code: 143)
-        #expect(outcome.wallSeconds > 0.7)
+        let sent = monotonicSeconds()
+        #expect(!eventually(timeout: 0.4) { !process.isRunning })
+        process.signal(SIGTERM)
+        // After a second the first signal ends it by itself: a machine so busy shows nothing.
+        let isLate = monotonicSeconds() - sent > 0.9
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(143) || isLate && outcome.end == .exit(130))
         #expect(stage.recorded() == 400_000)
     }
 

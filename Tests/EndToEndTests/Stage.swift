@@ -105,7 +105,7 @@ final class Stage: Sendable {
 
     /// Waits until the manifest tells of `bytes`, or the process ends.
     func waits(for bytes: Int64, of process: ChildProcess, name: String = "file") -> Bool {
-        eventually(timeout: 50) {
+        eventually(timeout: 120) {
             !process.isRunning || (recorded(name) ?? 0) >= bytes
         } && process.isRunning
     }
@@ -122,7 +122,7 @@ final class Stage: Sendable {
         let name = String(path.prefix { $0 != "?" }.split(separator: "/").last ?? "file")
         let process = try start(["-x", "\(connections)"] + arguments, path: path)
         guard waits(for: each * Int64(connections), of: process, name: name) else {
-            throw Unexpected(text: try process.wait(timeout: 0.1).errorOutput)
+            throw Unexpected(text: try process.wait(timeout: 10).errorOutput)
         }
         process.signal(SIGKILL)
         _ = try process.wait()

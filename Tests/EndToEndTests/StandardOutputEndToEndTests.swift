@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `--output -`: the file goes out in order, all of it or with an error, and nothing else is left.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct StandardOutputEndToEndTests {
     /// Runs `segget --output -` to its end.
     private func run(_ trial: WireTrial, _ options: String...) async throws -> ChildProcess.Outcome

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Wrong usage is refused before the first request.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct UsageEndToEndTests {
     private static let md5 = String(repeating: "0", count: 32)
 

@@ -89,11 +89,20 @@ enum Trials {
         try await end(of: Segget.start(arguments, in: folder))
     }
 
+    /// Whether one of at most three attempts comes out right: for what a busy machine alone may
+    /// spoil, such as rates and shares, and for nothing else.
+    static func oneOfThree(
+        isolation: isolated (any Actor)? = #isolation, _ attempt: () async throws -> Bool
+    ) async throws -> Bool {
+        for _ in 0..<3 where try await attempt() { return true }
+        return false
+    }
+
     /// Waits for the end of a process.
     static func end(of child: ChildProcess) async throws -> ChildProcess.Outcome {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try child.wait(timeout: 50) })
+                continuation.resume(with: Result { try child.wait(timeout: 200) })
             }
         }
     }

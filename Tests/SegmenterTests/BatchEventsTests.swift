@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BatchEventsTests {
     private static let progress = DownloadProgress(
         phase: .downloading, bytesDone: 0, size: nil, bytesVerifying: 0, bytesReceived: 0,
@@ -66,7 +66,7 @@ struct BatchEventsTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BatchTurnsTests {
     @Test func turnsComeInOrderWhateverTheOrderOfAsking() async {
         let turns = BatchTurns()

@@ -134,7 +134,7 @@ public final class ChildProcess: Sendable {
     public func wait(timeout: Double = 120) throws -> Outcome {
         if let outcome = collector.wait(timeout: timeout) { return outcome }
         signal(SIGKILL)
-        guard let outcome = collector.wait(timeout: 30) else {
+        guard let outcome = collector.wait(timeout: 120) else {
             preconditionFailure("\(command) does not die")
         }
         throw TimedOut(command: command, seconds: timeout, outcome: outcome)

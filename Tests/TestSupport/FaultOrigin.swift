@@ -15,6 +15,8 @@ public final class FaultOrigin: Sendable {
     private let stopSignal: StopSignal
     private let log: Guarded<OriginLog>
     private let acceptor: Guarded<OriginAcceptor?>
+    /// Keeps the port while connections are refused.
+    private let place = Guarded<OriginListener?>(nil)
     private let serve: @Sendable (Int32) -> Void
 
     /// Starts the server on a free port.
@@ -74,8 +76,12 @@ public final class FaultOrigin: Sendable {
     /// Stops listening: the kernel refuses new connections; those that are open go on.
     public func refuseConnections() {
         acceptor.withLock { acceptor in
-            acceptor?.stop()
+            guard let old = acceptor else { return }
+            old.stop()
             acceptor = nil
+            // Bound, and not listening: nobody else is given the port meanwhile.
+            let listener = try? OriginListener(address: address, port: port, listens: false)
+            place.withLock { $0 = listener }
         }
     }
 
@@ -85,7 +91,13 @@ public final class FaultOrigin: Sendable {
     public func acceptConnections() throws {
         try acceptor.withLock { acceptor in
             guard acceptor == nil else { return }
-            acceptor = try OriginAcceptor(OriginListener(address: address, port: port), serve)
+            let kept = place.withLock { place in
+                defer { place = nil }
+                return place
+            }
+            let listener = try kept ?? OriginListener(address: address, port: port)
+            if kept != nil { try checked(listen(listener.socket, 1024), "listen") }
+            acceptor = try OriginAcceptor(listener, serve)
         }
     }
 
@@ -99,8 +111,12 @@ public final class FaultOrigin: Sendable {
     /// Closes everything and waits until all threads are done; at once when it was stopped before.
     public func stop() {
         refuseConnections()
+        place.withLock { place in
+            if let place { close(place.socket) }
+            place = nil
+        }
         stopSignal.raise()
-        let done = log.wait(timeout: 30) { $0.sockets.isEmpty }
+        let done = log.wait(timeout: 180) { $0.sockets.isEmpty }
         precondition(done, "a handler of the origin does not return")
     }
 }

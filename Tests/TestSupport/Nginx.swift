@@ -68,7 +68,7 @@ public final class Nginx: Sendable {
                 ])
             // The pid file is written once the ports are bound: it is not another server that
             // has taken a port meanwhile and accepts.
-            let ready = eventually(timeout: 20) {
+            let ready = eventually(timeout: 120) {
                 !process.isRunning
                     || (access(folder.path("nginx.pid"), F_OK) == 0
                         && ports.allSatisfy { Self.accepts($0) })
@@ -79,7 +79,7 @@ public final class Nginx: Sendable {
                 return
             }
             process.signal(SIGTERM)
-            failure = try process.wait(timeout: 10).errorOutput
+            failure = try process.wait(timeout: 120).errorOutput
         }
         throw ToolFailure(tool: "nginx", text: failure)
     }
@@ -123,7 +123,7 @@ public final class Nginx: Sendable {
     /// Ends nginx and removes its folder; at once when it was stopped before.
     public func stop() {
         process.signal(SIGTERM)
-        _ = try? process.wait(timeout: 10)
+        _ = try? process.wait(timeout: 120)
         folder.close()
     }
 

@@ -6,10 +6,10 @@ struct OriginListener {
     let socket: Int32
     let port: UInt16
 
-    /// Listens on `port`, or on a free one for 0.
+    /// Listens on `port`, or on a free one for 0; or only takes it, so that nobody else does.
     ///
     /// - Throws: ``SystemCallError``.
-    init(address: String, port: UInt16) throws {
+    init(address: String, port: UInt16, listens: Bool = true) throws {
         socket = try checked(Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), "socket")
         do {
             var yes: Int32 = 1
@@ -24,7 +24,7 @@ struct OriginListener {
             try withUnsafeMutablePointer(to: &name) { name in
                 try name.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
                     try checked(bind(socket, name, length), "bind \(address):\(port)")
-                    try checked(listen(socket, 1024), "listen")
+                    if listens { try checked(listen(socket, 1024), "listen") }
                     try checked(getsockname(socket, name, &length), "getsockname")
                 }
             }
@@ -70,6 +70,6 @@ final class OriginAcceptor: Sendable {
     /// Closes the listening socket and ends the thread.
     func stop() {
         stopSignal.raise()
-        _ = done.wait(timeout: 30) { $0 }
+        _ = done.wait(timeout: 120) { $0 }
     }
 }

@@ -89,6 +89,8 @@ public struct OriginReply: Sendable {
     public var stallAfter: Int64?
     /// Seconds that it stays silent; by default until the peer closes or the origin stops.
     public var stallFor = Double.infinity
+    /// Once it is true, a silence ends and the rest of the body goes out without a pace.
+    public var release: Guarded<Bool>?
     /// Whether to say `Connection: close`, and to close.
     public var closeAfter = false
     /// Bytes to damage: offsets in the file for ``Body/content(_:_:)``, else in the body.

@@ -74,9 +74,10 @@ struct OriginReplySender {
                 }
                 if position == stallAfter {
                     stallAfter = nil
-                    guard wire.pause(reply.stallFor) else { return false }
+                    guard stall() else { return false }
                 }
                 guard position < count else { break }
+                if isReleased { pacer = nil }
                 var piece = min(count - position, Int64(buffer.count), pacer?.piece ?? .max)
                 for limit in [reply.cutAfter, stallAfter] {
                     if let limit, limit > position { piece = min(piece, limit - position) }
@@ -95,6 +96,18 @@ struct OriginReplySender {
             }
             return chunked ? wire.send("0\r\n\r\n") : true
         }
+    }
+
+    private var isReleased: Bool { reply.release?.withLock { $0 } == true }
+
+    /// Stays silent as the reply says; returns false when the peer left or the origin stops.
+    private func stall() -> Bool {
+        guard reply.release != nil else { return wire.pause(reply.stallFor) }
+        let end = monotonicSeconds() + reply.stallFor
+        while !isReleased, monotonicSeconds() < end {
+            guard wire.pause(0.01) else { return false }
+        }
+        return true
     }
 
     private func sendPiece(_ bytes: UnsafeRawBufferPointer, chunked: Bool) -> Bool {

@@ -57,7 +57,7 @@ public final class Tinyproxy: Sendable {
     /// Ends it and removes its folder; at once when it was stopped before.
     public func stop() {
         process.signal(SIGTERM)
-        _ = try? process.wait(timeout: 10)
+        _ = try? process.wait(timeout: 120)
         folder.close()
     }
 }
@@ -100,7 +100,7 @@ public final class Microsocks: Sendable {
     /// Ends it; at once when it was stopped before.
     public func stop() {
         process.signal(SIGTERM)
-        _ = try? process.wait(timeout: 10)
+        _ = try? process.wait(timeout: 120)
     }
 }
 
@@ -114,10 +114,10 @@ private func startOnFreePort(
     for _ in 0..<5 {
         let port = try Nginx.freePort()
         let process = try start(port)
-        let isReady = eventually(timeout: 20) { !process.isRunning || Nginx.accepts(port) }
+        let isReady = eventually(timeout: 120) { !process.isRunning || Nginx.accepts(port) }
         if isReady, process.isRunning { return (port, process) }
         process.signal(SIGTERM)
-        failure = try process.wait(timeout: 10).errorOutput
+        failure = try process.wait(timeout: 120).errorOutput
     }
     throw ToolFailure(tool: tool, text: failure)
 }

@@ -50,7 +50,7 @@ struct TestAuthority: Sendable {
 
     private static func openssl(_ arguments: [String], in folder: String) throws {
         let outcome = try ChildProcess.run(
-            "/usr/bin/openssl", arguments, in: folder, timeout: 30)
+            "/usr/bin/openssl", arguments, in: folder, timeout: 120)
         guard outcome.exitCode == 0 else {
             throw ToolFailure(tool: "openssl", text: outcome.errorOutput)
         }

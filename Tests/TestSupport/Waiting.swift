@@ -16,7 +16,7 @@ public func monotonicSeconds() -> Double {
 /// - Returns: whether the condition came to hold; a test must check it.
 /// - Throws: what `condition` throws.
 public func eventually(
-    timeout: Double = 10, poll interval: Double = 0.005, _ condition: () throws -> Bool
+    timeout: Double = 60, poll interval: Double = 0.005, _ condition: () throws -> Bool
 ) rethrows -> Bool {
     let deadline = monotonicSeconds() + timeout
     while true {

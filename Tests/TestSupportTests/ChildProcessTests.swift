@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ChildProcessTests {
-    static func shell(_ script: String, timeout: Double = 20) throws -> ChildProcess.Outcome {
+    static func shell(_ script: String, timeout: Double = 120) throws -> ChildProcess.Outcome {
         try ChildProcess.run("/bin/sh", ["-c", script], timeout: timeout)
     }
 
@@ -37,9 +37,9 @@ struct ChildProcessTests {
     @Test func timeoutKills() throws {
         let start = monotonicSeconds()
         let error = #expect(throws: ChildProcess.TimedOut.self) {
-            try Self.shell("echo here; exec sleep 60", timeout: 0.3)
+            try Self.shell("echo here; exec sleep 60", timeout: 1.5)
         }
-        #expect(monotonicSeconds() - start < 10)
+        #expect(monotonicSeconds() - start < 50)
         #expect(error?.outcome.end == .signal(SIGKILL))
         #expect(error?.outcome.output == "here\n")
     }
@@ -50,7 +50,7 @@ struct ChildProcessTests {
         #expect(child.outputLines == ["one"])
         #expect(child.isRunning)
         child.signal(SIGINT)
-        #expect(try child.wait(timeout: 10).end == .signal(SIGINT))
+        #expect(try child.wait(timeout: 120).end == .signal(SIGINT))
         #expect(!child.isRunning)
     }
 

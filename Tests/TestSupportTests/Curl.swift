@@ -22,7 +22,7 @@ enum Curl {
     }
 
     /// Runs curl; an exit code that is not 0 is for the test to judge.
-    static func get(_ arguments: String..., timeout: Double = 20) throws -> Reply {
+    static func get(_ arguments: String..., timeout: Double = 120) throws -> Reply {
         let sandbox = try Sandbox("segget-curl")
         let outcome = try ChildProcess.run(
             "/usr/bin/curl",

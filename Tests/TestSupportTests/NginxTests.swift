@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NginxTests {
     static let content = Content(size: 2_000_000, seed: 21)
 
@@ -37,7 +37,7 @@ struct NginxTests {
         let nginx = try Nginx(root: root.path, limitRate: "1m", directives: "etag off;")
         let reply = try Curl.get(nginx.url("/file"))
         #expect(reply.body.count == 2_000_000)
-        #expect((0.8...6).contains(reply.seconds))
+        #expect((0.8...50).contains(reply.seconds))
         #expect(reply.header("ETag") == nil)
     }
 

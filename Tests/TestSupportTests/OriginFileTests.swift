@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The origin as a correct server, against curl.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OriginFileTests {
     static let content = Content(size: 3_000_000, seed: 11)
     static let etag = "\"v1\""

@@ -30,6 +30,6 @@ struct SandboxTests {
         let start = monotonicSeconds()
         #expect(eventually { monotonicSeconds() - start > 0.05 })
         #expect(!eventually(timeout: 0.05) { false })
-        #expect((0.1...5).contains(monotonicSeconds() - start))
+        #expect((0.1...50).contains(monotonicSeconds() - start))
     }
 }
