@@ -17,7 +17,7 @@ struct LimitSignalTests {
     }
 
     @Test func halveAndDoubleTheLimit() throws {
-        let stage = try Stage(size: 4_000_000)
+        let stage = try Stage(size: 2_500_000)
         let process = try stage.start(["--limit-rate", "256K", "--json", "-x", "4"])
         #expect(eventually(timeout: 120) { process.output.contains("\"limit\":262144") })
         process.signal(SIGUSR1)
@@ -57,7 +57,7 @@ struct LimitSignalTests {
     }
 
     @Test func areIgnoredWhenTheyWereIgnoredBefore() throws {
-        let stage = try Stage(size: 4_000_000)
+        let stage = try Stage(size: 2_500_000)
         let process = try ChildProcess(
             "/bin/sh",
             [

@@ -33,7 +33,7 @@ struct MirrorLieEndToEndTests {
     /// The one given first lies: the checksum finds out in the end, and the others bring the file.
     @Test(arguments: [2, 3])
     func theFirstLies(count: Int) async throws {
-        let trial = try Self.trial(count)
+        let trial = try Self.trial(count, pace: 2_000_000)
         trial.change(0) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
         try trial.expectComplete(outcome)
@@ -68,7 +68,7 @@ struct MirrorLieEndToEndTests {
     /// A byte damaged in the middle of what one of them sends.
     @Test(arguments: [0, 1])
     func garbageInTheMiddle(liar: Int) async throws {
-        let trial = try Self.trial(2)
+        let trial = try Self.trial(2, pace: 2_000_000)
         trial.change(liar) {
             $0.bend = { request, reply in
                 guard request.method == "GET", reply.body.count > 64 << 10 else { return }
@@ -196,7 +196,7 @@ struct MirrorLieEndToEndTests {
         let tally = Tally()
         trial.change(0) {
             $0.pace = nil
-            $0.bend = { _, reply in if tally.add() <= 6 { reply = .text(503) } }
+            $0.bend = { _, reply in if tally.add() <= 4 { reply = .text(503) } }
         }
         let outcome = try await trial.run(["-x", "4"])
         try trial.expectComplete(outcome)

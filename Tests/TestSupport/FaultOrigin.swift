@@ -12,6 +12,7 @@ public final class FaultOrigin: Sendable {
     /// The port that it listens on.
     public let port: UInt16
     private let address: String
+    private let longestSegment: Int32?
     private let stopSignal: StopSignal
     private let log: Guarded<OriginLog>
     private let acceptor: Guarded<OriginAcceptor?>
@@ -32,7 +33,9 @@ public final class FaultOrigin: Sendable {
     ) throws {
         let stopSignal = try StopSignal()
         let log = Guarded(OriginLog())
-        let listener = try OriginListener(address: address, port: 0)
+        longestSegment = sendBuffer.map { min(8192, $0 / 2) }
+        let listener = try OriginListener(
+            address: address, port: 0, longestSegment: longestSegment)
         self.stopSignal = stopSignal
         self.log = log
         self.address = address
@@ -80,7 +83,8 @@ public final class FaultOrigin: Sendable {
             old.stop()
             acceptor = nil
             // Bound, and not listening: nobody else is given the port meanwhile.
-            let listener = try? OriginListener(address: address, port: port, listens: false)
+            let listener = try? OriginListener(
+                address: address, port: port, listens: false, longestSegment: longestSegment)
             place.withLock { $0 = listener }
         }
     }
@@ -95,7 +99,9 @@ public final class FaultOrigin: Sendable {
                 defer { place = nil }
                 return place
             }
-            let listener = try kept ?? OriginListener(address: address, port: port)
+            let listener =
+                try kept
+                ?? OriginListener(address: address, port: port, longestSegment: longestSegment)
             if kept != nil { try checked(listen(listener.socket, 1024), "listen") }
             acceptor = try OriginAcceptor(listener, serve)
         }
