@@ -123,6 +123,7 @@ struct Invocation {
 
     /// The setting that makes right what was typed wrong.
     private func culprit(_ settings: Settings) -> (Settings.Setting, any Error)? {
+        guard !settings.settings.isEmpty else { return nil }
         for count in 0...settings.settings.count {
             do {
                 _ = try Segget.parseAsRoot(settings.arguments(first: count))
