@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Runs the built tests, one after the other: most wait for processes and networks, and each has a limit of time.
+# Not in parallel, not even those of pure values: all of these together take some twenty seconds.
 # What failed is told again at the end, where whoever reads a long log looks first.
 set -euo pipefail
 cd "$(dirname "$0")/.."

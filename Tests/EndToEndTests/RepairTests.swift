@@ -211,7 +211,7 @@ struct RepairTests {
         let wrong = try stage.read("file")
         let manifest = try stage.read("file.segget")
         var done = 0
-        for _ in 0..<20 {
+        for _ in 0..<12 {
             let process = try start(stage, ["-q"])
             let patience = Double.random(in: 0...0.4, using: &random)
             if !eventually(timeout: patience, { !process.isRunning }) { process.signal(SIGKILL) }
