@@ -15,8 +15,10 @@ package enum FinishedDecision: Sendable, Hashable {
     ///   - offered: What the server offers.
     ///   - fullURL: The URL that is asked for, with query.
     ///   - url: The same without credentials and query.
+    ///   - otherURLs: Further full URLs that the caller gave for the same file.
     package init(
-        _ facts: FinishedFacts, size: Int64, offered: RemoteIdentity, fullURL: String, url: String
+        _ facts: FinishedFacts, size: Int64, offered: RemoteIdentity, fullURL: String, url: String,
+        otherURLs: [String] = []
     ) {
         guard facts.size == size else {
             self = .doubtful(.resized(was: facts.size, now: size))
@@ -29,7 +31,8 @@ package enum FinishedDecision: Sendable, Hashable {
         if let reason = mine.obstacle(toContinuingWith: theirs) {
             self = .doubtful(.remote(reason))
         } else if facts.header.isFor(fullURL: fullURL)
-            || (facts.header.url == url && mine.strongETag != nil)
+            || (mine.hasSameStrongETag(as: offered)
+                && (facts.header.url == url || otherURLs.contains(where: facts.header.isFor)))
         {
             self = .same
         } else {

@@ -29,6 +29,12 @@ public struct RemoteIdentity: Sendable, Hashable {
         return etag
     }
 
+    /// Whether both are known by the same strong entity tag: the only validator of one server that says
+    /// anything of another URL's file.
+    package func hasSameStrongETag(as other: RemoteIdentity) -> Bool {
+        strongETag != nil && strongETag == other.strongETag
+    }
+
     /// The value for `If-Range`: a strong entity tag, else a strong date (RFC 9110 §13.1.5).
     public var strongValidator: String? {
         strongETag ?? (lastModifiedIsStrong ? lastModified : nil)

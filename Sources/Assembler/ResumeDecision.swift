@@ -104,7 +104,8 @@ package enum ResumeDecision: Sendable {
         // Another query may be a fresh signature for the same file; a strong entity tag or the
         // checksum must say so. Another path is another resource, whose tags may be equal by chance:
         // many servers make them of size and time.
-        let isSameResource = header.url == now.url && header.identity.strongETag != nil
+        let isSameResource =
+            header.url == now.url && header.identity.hasSameStrongETag(as: now.offered)
         return isSameResource || now.hasChecksum ? nil : .urlChanged
     }
 
@@ -118,6 +119,6 @@ package enum ResumeDecision: Sendable {
         guard now.servesRanges else { return .noRanges }
         if now.hasChecksum, begun.size != nil, begun.size == now.offered.size { return nil }
         if let obstacle { return obstacle }
-        return begun.strongETag != nil ? nil : .urlChanged
+        return begun.hasSameStrongETag(as: now.offered) ? nil : .urlChanged
     }
 }

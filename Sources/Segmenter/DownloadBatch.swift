@@ -236,7 +236,10 @@ struct BatchRun: Sendable {
     private func isOneOfOurs(_ header: Manifest.Header) -> Bool {
         if let known = owners.withLock({ $0[header.generation] }) { return known }
         let found = (0..<count).contains { index in
-            WebURL(item(index).url).map { header.isFor(fullURL: $0.text) } ?? false
+            let item = item(index)
+            return ([item.url] + item.options.mirrors).contains { url in
+                WebURL(url).map { header.isFor(fullURL: $0.text) } ?? false
+            }
         }
         owners.withLock { $0[header.generation] = found }
         return found

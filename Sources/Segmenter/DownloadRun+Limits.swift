@@ -35,6 +35,17 @@ extension DownloadRun {
         throw .tooLarge(size: finding.file.size, limit: most)
     }
 
+    /// Refuses a file that is larger than it may be; what a `HEAD` says has to be said by a `GET`.
+    ///
+    /// - Throws: `tooLarge`, or why there is no answer.
+    func checkSize(_ lead: inout Lead) async throws(DownloadError.Reason) {
+        guard isTooLarge(lead.finding) else { return }
+        if !lead.finding.isProven {
+            lead.finding = try await find(lead.probe, byGet: true, range: Probe.firstByte)
+        }
+        try checkSize(lead.finding)
+    }
+
     /// Whether what was found is larger than it may be.
     func isTooLarge(_ finding: Probe.Finding) -> Bool {
         guard let size = finding.file.size, let most = options.limits.maxSize else { return false }

@@ -124,6 +124,8 @@ extension DownloadRun {
 
     /// Whether an earlier run's part would be lost if this URL led.
     private func loses(_ lead: Lead, _ state: State) throws(DownloadError.Reason) -> Bool {
+        // A stream continues no earlier run's part.
+        if case .descriptor = destination { return false }
         var state = state
         if state.target == nil, case .folder(let folder) = destination {
             state.target = Target(
@@ -149,6 +151,9 @@ extension DownloadRun {
         if book.usable.contains(lead.number) { book.drop(lead.number, .failed(reason)) }
         reset(&state)
         if mirroring.isAlone || book.usable.isEmpty {
+            // What is there is not given up, as long as it may yet be completed, for a server that
+            // has other data: nothing has shown that it is wrong.
+            if !mirroring.isAlone, reason.mayPass, state.kept > 0 { throw reason }
             // What differed from others may be what is right after all.
             let next = MirrorRepair(
                 candidates: book.possible, wrote: mirroring.ledger.wrote, tried: mirroring.tried,

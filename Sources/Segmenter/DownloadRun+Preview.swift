@@ -62,12 +62,13 @@ extension DownloadRun {
         if let file = try await settleByTime(probe, &state, started) { return Self.left(file) }
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
         defer { state.mirroring?.book.cancel() }
-        let lead =
+        var lead =
             state.mirroring == nil
             ? Lead(
                 probe: probe,
                 finding: try await find(probe, byGet: false, range: Probe.firstByte))
             : try await nextLead(state)
+        try await checkSize(&lead)
         var finding = lead.finding
         defer { finding.held.map { loop.drop($0.transfer) } }
         if case .folder(let folder) = destination {

@@ -117,7 +117,8 @@ extension DownloadRun {
         func decision(_ finding: Probe.Finding) -> FinishedDecision {
             FinishedDecision(
                 facts, size: file.status.size, offered: finding.file.identity,
-                fullURL: probe.url.text, url: probe.url.redacted)
+                fullURL: probe.url.text, url: probe.url.redacted,
+                otherURLs: ([urlText] + options.mirrors).compactMap { WebURL($0)?.text })
         }
         var decided = decision(finding)
         if decided != .same, !finding.isProven {

@@ -53,7 +53,7 @@ extension DownloadRun {
             // What the whole file had when it was downloaded, it must have again.
             request.advertised += plan.facts.digests.filter { !request.advertised.contains($0) }
         }
-        request.resume = options.resume
+        request.resume = options.resume || state.hasBegun
         request.overwrite = options.overwrite
         request.startOver = state.startOver
         request.replacesDestination = state.mayReplace
@@ -98,7 +98,7 @@ extension DownloadRun {
     func loss(
         _ request: Assembly.Request
     ) throws(DownloadError.Reason) -> StartOverReason? {
-        guard options.resume else { return nil }
+        guard request.resume else { return nil }
         do throws(AssemblyError) {
             guard case .startOver(let reason) = try Assembly.preview(request) else { return nil }
             return reason == .rejected ? nil : reason
@@ -129,7 +129,7 @@ extension DownloadRun {
         _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
     ) async throws(DownloadError.Reason) -> (any Output)? {
         if case .descriptor(let descriptor) = destination {
-            return try await openStream(descriptor, finding, &state)
+            return try await openStream(descriptor, finding, probe, &state)
         }
         let request = try request(finding, probe.url, state)
         let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }

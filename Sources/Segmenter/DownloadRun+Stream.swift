@@ -9,12 +9,18 @@ extension DownloadRun {
     ///
     /// - Throws: What broke the stream, when it cannot be gone on with.
     func openStream(
-        _ descriptor: Int32, _ finding: Probe.Finding, _ state: inout State
+        _ descriptor: Int32, _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
     ) async throws(DownloadError.Reason) -> StreamOutput {
         let identity = finding.file.identity
         var startedOver: StartOverReason?
         if let stream = state.stream {
-            let obstacle = stream.identity.obstacle(toStreaming: identity)
+            var obstacle = stream.identity.obstacle(toStreaming: identity)
+            if obstacle == nil, state.streamURL != probe.url.text,
+                !stream.identity.hasSameStrongETag(as: identity)
+            {
+                // That another server's file has the same date proves nothing.
+                obstacle = .urlChanged
+            }
             if obstacle == nil, !stream.recorded.covered.isEmpty {
                 if finding.file.plan != .segments { stream.forgetBeyondFront() }
                 return stream
@@ -31,6 +37,7 @@ extension DownloadRun {
             window: options.stream.window, startedOver: startedOver)
         let stream = try await onDisk { () throws(AssemblyError) in try StreamOutput(request) }
         state.stream = stream
+        state.streamURL = probe.url.text
         return stream
     }
 

@@ -46,6 +46,10 @@ struct DownloadRun: Sendable {
         var kept: Int64 = 0
         /// Where a download to a descriptor goes.
         var stream: StreamOutput?
+        /// The full URL that its bytes come from.
+        var streamURL: String?
+        /// Whether this run has opened a part: what is in it from then on is its own.
+        var hasBegun = false
         /// What broke the attempt before.
         var setback: DownloadError.Reason?
         /// Where the file has several URLs.
@@ -142,6 +146,7 @@ struct DownloadRun: Sendable {
             var isConfirmed = state.target == nil
             while true {
                 do throws(DownloadError.Reason) {
+                    try await checkSize(&lead)
                     if !isConfirmed {
                         lead.finding = try await confirmed(lead.finding, lead.probe, state)
                     }
@@ -149,7 +154,7 @@ struct DownloadRun: Sendable {
                     if let file = try await attempt(&lead, started, &state) { return file }
                 } catch {
                     lead = try await successor(of: lead, after: error, &state)
-                    isConfirmed = false
+                    isConfirmed = state.target == nil
                 }
             }
         } catch {
@@ -175,6 +180,7 @@ struct DownloadRun: Sendable {
             return nil
         }
         state.startOver = nil
+        state.hasBegun = true
         state.mirroring?.opened(assembly)
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
         tell(.started(start(finding, assembly, state)))

@@ -26,9 +26,9 @@ extension Fetch {
         let received = receivedSoFar
         let fresh = received - receivedAtWatch
         receivedAtWatch = received
-        // Not the server's doing: the session's limit, and extents that are being checked.
+        // Not the server's doing: the session's limit, a slow reader, and extents that are being checked.
         let isHeldBack = slots.contains { $0.writer != nil && $0.isHeldBack }
-        guard !isHeldBack, awaitsNetwork else { return }
+        guard !isHeldBack, window?.isBehind != true, awaitsNetwork else { return }
         // Nor is time in which the loop did not run.
         let seconds = min(elapsed, 2 * Worker.tickInterval)
         switch floor?.note(bytes: fresh, seconds: seconds) {
@@ -55,6 +55,7 @@ extension Fetch {
         tell(.changingConnections(minimum: setup.limits.minRate ?? 0))
         for index in slots.indices {
             if let transfer = slots[index].transfer { worker.drop(transfer) }
+            _ = endSample(index)
             _ = retire(index)
             scheduler.release(index)
             slots[index].rate = 0

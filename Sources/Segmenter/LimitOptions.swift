@@ -15,7 +15,7 @@ public struct LimitOptions: Sendable, Hashable {
     ///
     /// When the whole download is slower for `minRatePeriod`, all its connections are given up for
     /// fresh ones; when it is for a second period, it fails. Time in which the session's limit of
-    /// rate holds it back does not count, nor does checking what is on the disk.
+    /// rate or a slow reader holds it back does not count, nor does checking what is on the disk.
     public var minRate: Double?
     /// How long the least speed may be missed, in seconds.
     public var minRatePeriod = 30.0

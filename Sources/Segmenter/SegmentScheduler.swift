@@ -165,7 +165,9 @@ struct SegmentScheduler {
         let rest = segment.rest.count
         var tail = min(Int64(Double(rest) * mine / (mine + theirs)), rest - 1)
         if timeLeft >= Self.wholeStealTime {
-            if rest - tail < Self.shortestSteal { tail = rest }
+            // Never all of an equal's: it would be free, and take all back.
+            let isBetter = rates[thief].map { $0 <= 0 || $0 > 2 * theirs } ?? true
+            if rest - tail < Self.shortestSteal, isBetter { tail = rest }
         } else if tail < Self.shortestSteal {
             return nil
         }

@@ -18,6 +18,7 @@ import Testing
         var offered = FinishedDecisionTests.strong
         var fullURL = FinishedDecisionTests.full
         var url = FinishedDecisionTests.url
+        var otherURLs: [String] = []
         var expected: FinishedDecision
 
         init(
@@ -65,9 +66,26 @@ import Testing
             ($0.known, $0.offered) = (dated, dated)
             $0.fullURL = url + "?key=2"
         },
+        Row("another query, the same date and no tag", .doubtful(.otherURL)) {
+            $0.known = RemoteIdentity(
+                size: 100, etag: "\"a\"", lastModified: date, lastModifiedIsStrong: true)
+            $0.offered = dated
+            $0.fullURL = url + "?key=2"
+        },
         Row("another path with the same tag", .doubtful(.otherURL)) {
             $0.fullURL = "https://example.org/g"
             $0.url = $0.fullURL
+        },
+        Row("a mirror with the same tag", .same) {
+            $0.fullURL = "https://example.org/g"
+            $0.url = $0.fullURL
+            $0.otherURLs = [full]
+        },
+        Row("a mirror, and only a date", .doubtful(.otherURL)) {
+            ($0.known, $0.offered) = (dated, dated)
+            $0.fullURL = "https://example.org/g"
+            $0.url = $0.fullURL
+            $0.otherURLs = [full]
         },
     ]
 
@@ -76,7 +94,8 @@ import Testing
             header: .init(identity: row.known, url: Self.url, fullURL: Self.full, generation: 7),
             size: 100, digests: [Digest(crc32: 1)], extents: [])
         let decision = FinishedDecision(
-            facts, size: row.size, offered: row.offered, fullURL: row.fullURL, url: row.url)
+            facts, size: row.size, offered: row.offered, fullURL: row.fullURL, url: row.url,
+            otherURLs: row.otherURLs)
         #expect(decision == row.expected)
     }
 

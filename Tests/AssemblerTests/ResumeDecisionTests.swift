@@ -57,6 +57,10 @@ import Testing
 
     private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
 
+    /// Known by a strong tag and by a strong date.
+    private static let both = RemoteIdentity(
+        size: 100, etag: "\"a\"", lastModified: dated.lastModified, lastModifiedIsStrong: true)
+
     static let rows: [Row] = [
         Row("continues", "resume 10") { _ in },
         Row("nothing is there", "begin") { ($0.manifest, $0.partSize) = (nil, nil) },
@@ -166,6 +170,16 @@ import Testing
         Row("a mirror, the same date only", over(.urlChanged)) {
             mirror(&$0)
             $0.manifest = manifest(dated)
+            $0.offered = dated
+        },
+        Row("a mirror, the same date and no tag", over(.urlChanged)) {
+            mirror(&$0)
+            $0.manifest = manifest(both)
+            $0.offered = dated
+        },
+        Row("another query, the same date and no tag", over(.urlChanged)) {
+            $0.fullURL = url + "?key=2"
+            $0.manifest = manifest(both)
             $0.offered = dated
         },
         Row("a mirror without ranges, checksum", over(.noRanges)) {

@@ -49,6 +49,27 @@ struct BatchResumeEndToEndTests {
         #expect(found.sorted() == ["a", "a.1", "a.2", "a.3", "b"])
     }
 
+    /// What was begun with a mirror is not another file's to replace while the mirror is away.
+    @Test func aMirrorsPartIsLeftAlone() throws {
+        let stage = try BatchStage(size: 3_000_000)
+        stage.bendGET { $1.pace = 200_000 }
+        let begun = try Segget.start([stage.urls(2)[1], "-x", "2"], in: stage.folder)
+        #expect(eventually(timeout: 50) { stage.recorded("big.iso") ?? 0 > 300_000 })
+        begun.signal(SIGKILL)
+        _ = try begun.wait()
+        let kept = try #require(stage.recorded("big.iso"))
+        stage.bend { request, reply in
+            if request.target.hasPrefix("/2/") { reply = .text(404) }
+        }
+        let urls = stage.urls(3)
+        let list = "\(stage.origin.url("/none/big.iso"))\t\(urls[1])\n\(urls[2])\n"
+        let outcome = try stage.run(list: list, ["--retries", "0", "-q"])
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        #expect(stage.recorded("big.iso") == kept)
+        #expect(
+            try stage.sandbox.names() == ["big.1.iso", "big.iso.part", "big.iso.segget"])
+    }
+
     /// Killed while all are under way, again and again: each is continued under its own name, and
     /// little is fetched twice.
     @Test func aKilledBatchIsContinued() throws {

@@ -33,6 +33,20 @@ struct PipeEndToEndTests {
         #expect(try stage.names() == [])
     }
 
+    /// Nor is the server slow when the reader is.
+    @Test(arguments: [true, false]) func aSlowReaderIsNoSlowServer(servesRanges: Bool) throws {
+        let stage = try Stage(size: 8_000_000)
+        stage.change { $0.servesRanges = servesRanges }
+        let piped = try start(
+            stage, ["--window", "1M", "--min-rate", "100K", "--min-rate-time", "0.5", "-x", "4"])
+        #expect(stage.content.matches(try piped.read(100_000), in: 0..<100_000))
+        #expect(!eventually(timeout: 3) { !piped.process.isRunning })
+        #expect(stage.content.matches(try piped.readToEnd(), in: 100_000..<8_000_000))
+        let outcome = try piped.process.wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("new connections"))
+    }
+
     @Test(arguments: [true, false]) func memoryIsBoundedByTheWindow(servesRanges: Bool) throws {
         let root = try Sandbox()
         let size: Int64 = 160_000_000

@@ -189,6 +189,17 @@ import Testing
         #expect(scheduler.unassigned.ranges == [ByteRange(450, 500), ByteRange(600, 1000)])
     }
 
+    /// A connection that may never come back loses all it has, to one that is better or new.
+    @Test(arguments: [(3e5, true), (nil, true), (1.5e5, false), (1e5, false)] as [(Double?, Bool)])
+    func takesTheWholeOfASlowOne(mine: Double?, isWhole: Bool) {
+        let range = ByteRange(0, 200 << 10)
+        var scheduler = SegmentScheduler(size: range.end)
+        #expect(scheduler.adopt(range, by: 0) == true)
+        let stolen = scheduler.assign(1, rates: [0: 1e5, 1: mine ?? 0], connections: 2)
+        #expect(stolen != nil)
+        #expect((stolen?.range == range) == isWhole)
+    }
+
     @Test func stealsByTimeFromTheOneThatWouldFinishLast() {
         let size: Int64 = 60 << 20
         var scheduler = SegmentScheduler(size: size)
@@ -211,8 +222,8 @@ import Testing
             (2_400_000, 10e6, 0), (2_600_000, 10e6, 1_300_000),
             // Less than 128 KiB for the thief, or for the victim: not worth a request,
             (255 << 10, 2e5, 0), (257 << 10, 2e5, 257 << 9),
-            // but taken whole from one that may never come back.
-            (255 << 10, 1e5, 255 << 10), (300 << 10, 1e5, 150 << 10), (1, 0.1, 1), (1, 1, 0),
+            // but all the same where it takes long; never whole, or it would be taken back.
+            (255 << 10, 1e5, 255 << 9), (300 << 10, 1e5, 150 << 10), (1, 0.1, 0), (1, 1, 0),
         ] as [(Int64, Double?, Int64)])
     func stealsOnlyWhatIsWorthARequest(left: Int64, speed: Double?, taken: Int64) {
         var scheduler = SegmentScheduler(size: left)

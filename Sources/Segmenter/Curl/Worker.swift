@@ -162,10 +162,12 @@ final class Worker {
     }
 
     private func reap() {
-        for (id, code) in broken {
+        // What ends may resume others, which break in their turn.
+        let due = broken
+        broken = []
+        for (id, code) in due {
             if let transfer = transfers[id] { end(transfer, transfer.end(for: code)) }
         }
-        broken = []
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE,
