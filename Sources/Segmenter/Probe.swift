@@ -171,7 +171,7 @@ struct Probe: Sendable {
         }
         let delay = policy.delay(
             failures: failures, retryAfter: retryAfter, random: .random(in: 0..<1))
-        tell(.retrying(range: nil, attempt: failures, delay: delay, cause: failure))
+        tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
         } catch {
