@@ -211,7 +211,7 @@ extension Assembly {
         _ name: String, in folder: Folder, overwrite: Bool
     ) throws(AssemblyError) {
         guard let there = try folder.status(of: name) else { return }
-        guard there.isRegular || !overwrite else {
+        guard there.isRegular else {
             throw .notARegularFile(path: folder.path(of: name))
         }
         guard overwrite else { throw .destinationExists(path: folder.path(of: name)) }

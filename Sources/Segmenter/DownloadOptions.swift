@@ -20,7 +20,7 @@ public struct DownloadOptions: Sendable {
     public var connectTimeout = 10.0
     /// Longest time without a byte on a connection, in seconds.
     public var stallTimeout = 15.0
-    /// Attempts without progress before the download fails.
+    /// Further attempts without progress before the download fails.
     public var retries = 10
     /// How the file goes to a descriptor; without meaning for other destinations.
     public var stream = StreamOptions()

@@ -107,7 +107,7 @@ extension Fetch {
         slots[index].waitsUntil = now + delay
         tell(
             .retrying(
-                range: asked, attempt: slots[index].failures, delay: delay, cause: failure))
+                range: asked, attempt: slots[index].failures + 1, delay: delay, cause: failure))
         pump(now)
     }
 

@@ -70,6 +70,15 @@ struct InputOption: Sendable {
         "timeout": seconds { $0.options.stallTimeout = $1 },
         "stall-timeout": seconds { $0.options.stallTimeout = $1 },
         "retries": number(0...1000) { $0.options.retries = $1 },
+        // aria2 counts the first attempt too, and takes 0 for no limit.
+        "max-tries": number(0...1000) { $0.options.retries = $1 == 0 ? 1000 : $1 - 1 },
+        "file-allocation": .init("none, trunc or falloc") { target, value in
+            // aria2's `prealloc` writes zeros where nothing better is to be had.
+            guard let allocation = FileAllocation(rawValue: value == "prealloc" ? "falloc" : value)
+            else { return false }
+            target.options.files.allocation = allocation
+            return true
+        },
     ]
 
     private init(

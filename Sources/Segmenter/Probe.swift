@@ -153,6 +153,8 @@ struct Probe: Sendable {
         switch exchange.end {
         case .failed(.network(let code, _)) where isInterfaceFailure(code):
             throw .access(.unusable(.interface))
+        case .failed(.network(let code, let text)) where isHopelessHandshake(code, text):
+            throw .transfer(.network(code: code, message: text), attempts: 1)
         case .failed(let failure): return failure
         case .untrusted(let text): throw .untrusted(text)
         case .cancelled: throw .cancelled
@@ -169,7 +171,7 @@ struct Probe: Sendable {
         }
         let delay = policy.delay(
             failures: failures, retryAfter: retryAfter, random: .random(in: 0..<1))
-        tell(.retrying(range: nil, attempt: failures, delay: delay, cause: failure))
+        tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
         } catch {

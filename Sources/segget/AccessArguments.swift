@@ -112,7 +112,7 @@ struct AccessArguments: ParsableArguments {
     ///
     /// - Parameters:
     ///   - headers: The values of `--header`.
-    ///   - urls: URLs on the command line, whose passwords are secrets.
+    ///   - urls: URLs on the command line, whose passwords and queries are secrets.
     func hideSecrets(headers: [String], urls: [String]) {
         for value in [who.user].compactMap({ $0 }) + headers {
             guard let colon = value.firstIndex(of: ":") else { continue }
@@ -122,9 +122,12 @@ struct AccessArguments: ParsableArguments {
             CommandLineSecrets.hide(in: cookieText, cookieText[...])
         }
         for url in urls + [route.proxy].compactMap({ $0 }) {
-            guard let mark = url.lastIndex(of: "@") else { continue }
             let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-            if start < mark { CommandLineSecrets.hide(in: url, url[start..<mark]) }
+            let mark = url.lastIndex(of: "@") ?? start
+            CommandLineSecrets.hide(
+                in: url, url[start..<max(start, mark)],
+                // The query of a signed URL is as good as a password.
+                url[start...].drop { $0 != "?" }.dropFirst())
         }
     }
 }

@@ -92,7 +92,10 @@ extension Diagnostic {
             ]
         case .malformed(let path, let problem):
             [
-                Message(.error, "\(quote(path)), line \(problem.line): \(describe(problem.kind))"),
+                Message(
+                    .error,
+                    "\(path == "-" ? "standard input" : quote(path)), line \(problem.line): \(describe(problem.kind))"
+                ),
                 Message(.hint, "nothing was fetched; correct the line and run the command again"),
             ]
         case .empty:

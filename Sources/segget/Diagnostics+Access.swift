@@ -2,6 +2,19 @@ import Segmenter
 
 // What is wrong with the options of access, in words that never show their values.
 extension Diagnostic {
+    /// What to do about an error of the network, by libcurl's text.
+    static func hint(network text: String, _ again: String) -> String {
+        if text.contains("wrong version number") {
+            return "the server does not speak TLS at that port: check the scheme and the port"
+        }
+        if text.contains("alert protocol version") || text.contains("unsupported protocol")
+            || text.contains("no protocols available")
+        {
+            return "the server offers no version of TLS that is accepted here (`--tls-min`)"
+        }
+        return "check the network and the host name, then \(again)"
+    }
+
     static func describe(_ problem: AccessProblem) -> String {
         switch problem {
         case .unreadable(let part, let path, let code):

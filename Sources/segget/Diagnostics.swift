@@ -250,7 +250,7 @@ extension Diagnostic {
         let mirror = "a proxy or cache on the way may be at fault: try later, or a mirror"
         let (status, hint): (ExitStatus, String) =
             switch failure {
-            case .network: (.unavailable, "check the network and the host name, then \(again)")
+            case .network(_, let text): (.unavailable, Self.hint(network: text, again))
             case .proxy:
                 (.unavailable, "check the proxy that `--proxy` or the environment names")
             case .status(let code) where [401, 403, 407].contains(code):

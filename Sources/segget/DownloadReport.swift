@@ -28,6 +28,7 @@ struct DownloadReport {
     private var lastPhase: DownloadProgress.Phase?
     private var name = ""
     private var endIsProven = true
+    private var hasStarted = false
 
     /// Reports to the standard streams.
     init(_ settings: Settings) {
@@ -109,6 +110,7 @@ struct DownloadReport {
     }
 
     private mutating func started(_ start: DownloadStart) {
+        hasStarted = true
         name = start.path.split(separator: "/").last.map(String.init) ?? start.path
         emit("started", JSONEvents.Started(start))
         switch start.plan {
@@ -134,7 +136,14 @@ struct DownloadReport {
     private mutating func noticed(_ notice: DownloadNotice) {
         if notice == .endUnproven { endIsProven = false }
         emit("notice", JSONEvents.Notice(notice))
-        if notice.isAlwaysShown || settings.detail == .all { say(.note, notice.text) }
+        if notice.isAlwaysShown || settings.detail == .all || isWorthWaiting(notice) {
+            say(.note, notice.text)
+        }
+    }
+
+    /// Whether it is all there is to see: before the start, nothing else tells why segget waits.
+    private func isWorthWaiting(_ notice: DownloadNotice) -> Bool {
+        if case .retrying = notice { !hasStarted } else { false }
     }
 
     private func say(_ label: Message.Label, _ text: String) {

@@ -53,7 +53,9 @@ struct GetCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
-        help: ArgumentHelp("Number of connections for each file, 1 to 64.", valueName: "n"))
+        help: ArgumentHelp(
+            "Number of connections for each file, 1 to 64; curl's `-x` is `--proxy`.",
+            valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(

@@ -17,7 +17,7 @@ struct ProgressLine {
 
     /// The line, on at most `width` columns: the narrower, the fewer parts it has.
     ///
-    /// With less room the name goes first, then the map shrinks and goes, then connections, time
+    /// With less room the limit of rate goes first, then the name, then the map shrinks and goes, then connections, time
     /// to go, bytes and speed. The percentage is what stays, down to four columns.
     func text(width: Int) -> String {
         var parts: [String] = []
@@ -29,6 +29,14 @@ struct ProgressLine {
             guard used + columns <= width else { return parts.joined(separator: Self.gap) }
             parts.append(part)
             used += columns
+        }
+        // A name tells more than the limit does: several files may share the screen.
+        if let limit {
+            let columns = limit.count + Self.gap.count
+            if share(width - used - columns).name > 0 {
+                parts.append(limit)
+                used += columns
+            }
         }
         let (nameColumns, mapColumns) = share(width - used)
         if nameColumns > 0 {
@@ -45,9 +53,15 @@ struct ProgressLine {
 
     /// A line for logs: the same facts, without a map and not cut.
     var plain: String {
-        let facts = essentials.map { $0.trimmingSpaces }
+        let facts = (essentials + (limit.map { [$0] } ?? [])).map { $0.trimmingSpaces }
         return "\(PrintableText.fit(name, columns: .max, unicode: unicode)): "
             + facts.joined(separator: ", ")
+    }
+
+    /// The limit of rate, while there is one.
+    private var limit: String? {
+        guard progress.phase == .downloading else { return nil }
+        return progress.limit.map { "max \(Units.speed($0))" }
     }
 
     /// The parts in order of importance, each of fixed width so that the line does not jitter.
@@ -68,7 +82,6 @@ struct ProgressLine {
                 parts.append("ETA \((left ?? "-").leftPadded(to: 6))")
             }
             parts.append("\("\(progress.connections)".leftPadded(to: 2)) conn")
-            if let limit = progress.limit { parts.append("max \(Units.speed(limit))") }
         case .verifying, .publishing:
             parts.append("\(progress.phase.rawValue)".leftPadded(to: 10))
             parts.append(size ?? done.leftPadded(to: 8))

@@ -30,7 +30,7 @@ struct RequestOptions: ParsableArguments {
     var stallTimeout = DownloadOptions().stallTimeout
 
     @Option(
-        help: ArgumentHelp("Attempts without progress before giving up.", valueName: "n"))
+        help: ArgumentHelp("Further attempts without progress before giving up.", valueName: "n"))
     var retries = DownloadOptions().retries
 
     func validate() throws {

@@ -111,11 +111,9 @@ enum CommandLineSecrets {
     ///
     /// - Parameters:
     ///   - value: The whole value of an option or argument.
-    ///   - secret: What of it nobody is to read.
-    static func hide(in value: String, _ secret: Substring) {
+    ///   - secrets: What of it nobody is to read, as parts of `value`.
+    static func hide(in value: String, _ secrets: Substring...) {
         let value = value.utf8
-        let start = value.distance(from: value.startIndex, to: secret.startIndex)
-        let length = secret.utf8.count
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
             let count = strlen(argument)
@@ -123,7 +121,12 @@ enum CommandLineSecrets {
             guard count >= value.count,
                 memcmp(argument + count - value.count, Array(value), value.count) == 0
             else { continue }
-            memset(argument + (count - value.count + start), Int32(UInt8(ascii: "*")), length)
+            for secret in secrets {
+                let start = value.distance(from: value.startIndex, to: secret.startIndex)
+                memset(
+                    argument + (count - value.count + start), Int32(UInt8(ascii: "*")),
+                    secret.utf8.count)
+            }
         }
     }
 }

@@ -30,9 +30,10 @@ import Testing
         } else {
             try #require(mkdir(path(Sample.name), 0o700) == 0)
         }
-        #expect(throws: AssemblyError.destinationExists(path: path(Sample.name))) { try open() }
-        #expect(throws: AssemblyError.notARegularFile(path: path(Sample.name))) {
-            try open { $0.overwrite = true }
+        for overwrite in [false, true] {
+            #expect(throws: AssemblyError.notARegularFile(path: path(Sample.name))) {
+                try open { $0.overwrite = overwrite }
+            }
         }
         #expect(folder.names == [Sample.name])
     }

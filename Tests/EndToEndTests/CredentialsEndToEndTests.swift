@@ -147,14 +147,14 @@ struct CredentialsEndToEndTests {
         let trial = try WireTrial { _, reply in reply.delayBeforeHeaders = .infinity }
         let child = try Segget.start(
             [
-                "http://me:hush1@127.0.0.1:\(trial.origin.port)/f", "-u", "me:hush2",
+                "http://me:hush1@127.0.0.1:\(trial.origin.port)/f?key=hush6", "-u", "me:hush2",
                 "-H", "X-Key: hush3", "--cookie-text=k=hush4", "--proxy", "http://u:hush5@h:1",
                 "--no-proxy", "*",
             ], in: trial.sandbox.path)
         #expect(eventually(timeout: 120) { !trial.origin.requests.isEmpty })
         let line = try String(contentsOfFile: "/proc/\(child.pid)/cmdline", encoding: .utf8)
         #expect(!line.contains("hush"), "\(line)")
-        #expect(line.contains("-u") && line.contains("me:*****") && line.contains("/f"))
+        #expect(line.contains("-u") && line.contains("me:*****") && line.contains("/f?"))
         let request = try #require(trial.origin.requests.first)
         #expect(request.header("X-Key") == "hush3")
         #expect(request.header("Cookie") == "k=hush4")

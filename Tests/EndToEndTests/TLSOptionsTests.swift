@@ -47,6 +47,20 @@ struct TLSOptionsTests {
         return "sha256//" + outcome.output.filter { $0 != "\n" }
     }
 
+    /// No later attempt would end otherwise.
+    @Test func noCommonVersionIsToldAtOnce() async throws {
+        let old = try nginx("ssl_protocols TLSv1.2;")
+        let plain = try nginx()
+        let port = plain.url("/file.bin").dropFirst("http".count)
+        for (url, hint) in [(old.secureURL("/file.bin"), "--tls-min"), ("https\(port)", "scheme")] {
+            let outcome = try await Trials.run(
+                [url, "--tls-min", "1.3", "--insecure", "--json"], in: sandbox.path)
+            #expect(outcome.exitCode == 69)
+            #expect(!outcome.output.contains("retrying"))
+            #expect(outcome.errorOutput.contains(hint), "\(outcome.errorOutput)")
+        }
+    }
+
     /// It says who one is, so it stays with the origin of the URL.
     @Test func clientCertificatesStayAtTheirOrigin() async throws {
         let there = try nginx(

@@ -98,6 +98,13 @@ struct HelpTests {
         (["-q", "--tries=3"], "--tries", "`--retries`"), (["--dir=x"], "--dir", "`--directory`"),
         (["--out", "x"], "--out", "`--output`"), (["--conections=3"], "--conections", "did you"),
         (["--wibble"], "--wibble", "segget help"), (["-\u{e9}"], "-\u{e9}", "segget help"),
+        (["-fsSL"], "-s", "`--quiet`"), (["-LO"], "-O", "`--remote-name`"),
+        (["-vkLo", "x"], "-k", "`--insecure`"), (["-np"], "-np", "does not follow links"),
+        (["--create-dirs"], "--create-dirs", "create the folder first"),
+        (["--compressed"], "--compressed", "as the server has it"),
+        (["--max-redirs=3"], "--max-redirs", "at most 20"),
+        (["--speed-time", "3"], "--speed-time", "`--min-rate-time`"),
+        (["--netrc-path=x"], "--netrc-path", "`--netrc-file`"),
         (["--password=hush"], "--password", "--password-fd"),
     ])
     func otherProgramsOptionsAreTranslated(
@@ -110,7 +117,10 @@ struct HelpTests {
         #expect(!hint.text.contains("hush"))
     }
 
-    @Test(arguments: [["-x8"], ["--header=X: y"], ["--", "--wibble"], ["-"], ["-c", "-L"]])
+    @Test(arguments: [
+        ["-x8"], ["--header=X: y"], ["--", "--wibble"], ["-"], ["-c", "-L"], ["-qLo-"], ["-Lofsk"],
+        ["--retries", "-1"],
+    ])
     func ownOptionsNeedNoHint(arguments: [String]) throws {
         let command = try #require(Self.tree.commands.first)
         #expect(ForeignOptions.hint(for: arguments, in: command) == nil)

@@ -48,6 +48,15 @@ struct ProgressLineTests {
         #expect(shown == text)
     }
 
+    /// Several files with a limit would be nameless otherwise, on a terminal of 80 columns.
+    @Test func theLimitGoesBeforeTheName() {
+        var progress = Examples.progress()
+        progress.limit = 10_485_760
+        #expect(line(progress, width: 82) == line(Examples.progress(), width: 82))
+        let wide = line(progress, width: 100)
+        #expect(wide.hasPrefix("file.iso") && wide.contains("8 conn  max 10.0 MiB/s  ["), "\(wide)")
+    }
+
     @Test func asciiTerminalsGetAsciiMaps() {
         let map: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 8]
         #expect(ProgressMap.draw(map, columns: 9, unicode: false) == " ..::++*#")

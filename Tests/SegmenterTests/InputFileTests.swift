@@ -75,6 +75,19 @@ struct InputFileTests {
         #expect(options.caCertificate == "ca.pem")
     }
 
+    @Test(arguments: [("5", 4), ("1", 0), ("0", 1000)])
+    func aria2CountsTheFirstAttemptToo(tries: String, retries: Int) throws {
+        #expect(try item("max-tries=\(tries)").options.retries == retries)
+    }
+
+    @Test(arguments: [
+        ("none", FileAllocation.none), ("trunc", .trunc), ("falloc", .falloc),
+        ("prealloc", .falloc),
+    ])
+    func spaceIsProvidedForAsAsked(value: String, allocation: FileAllocation) throws {
+        #expect(try item("file-allocation=\(value)").options.files.allocation == allocation)
+    }
+
     @Test func whoAsksCanBeAnotherForEachFile() throws {
         let access = try item(
             "http-passwd=p", "http-user=u", "load-cookies=c", "all-proxy=http://p:1/",

@@ -100,7 +100,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" o output' -l 'output' -s 'o' -d 'Save as this file; `-` writes to standard output, in order.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -l 'directory' -s 'd' -d 'Save in this folder, under the name that the server or the URL suggests. (default: the current folder)' -rfa '(__segget_complete_directories)'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Number of connections for each file, 1 to 64.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Number of connections for each file, 1 to 64; curl\'s `-x` is `--proxy`.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" checksum' -l 'checksum' -d 'The digest that the file must have.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" no-resume' -l 'no-resume' -d 'Start over instead of resuming an earlier run.'
@@ -125,7 +125,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" retries' -l 'retries' -d 'Attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" auth' -l 'auth' -d 'How credentials are shown: basic, digest, or auto, which is digest where only that is asked for.' -rfka 'auto basic digest'
@@ -163,7 +163,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" retries' -l 'retries' -d 'Attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
@@ -211,7 +211,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" retries' -l 'retries' -d 'Attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" auth' -l 'auth' -d 'How credentials are shown: basic, digest, or auto, which is digest where only that is asked for.' -rfka 'auto basic digest'

@@ -138,6 +138,16 @@ extension AccessOptions {
 /// Whether a `CURLcode` says that the interface to go out from cannot be used.
 func isInterfaceFailure(_ code: Int) -> Bool { code == Int(CURLE_INTERFACE_FAILED.rawValue) }
 
+/// Whether a `CURLcode` with its text says that the two sides have no version of TLS in common, or
+/// that one of them does not speak TLS: the next attempt would end in the same way.
+func isHopelessHandshake(_ code: Int, _ message: String) -> Bool {
+    code == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
+        && [
+            "alert protocol version", "unsupported protocol", "no protocols available",
+            "wrong version number",
+        ].contains { message.contains($0) }
+}
+
 /// Sets options on one easy handle, and keeps the lists that it refers to.
 struct OptionSetter {
     let handle: CURL
