@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Several servers for one file, together with other options.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct MirrorCombinationTests {
     private static let date = "Mon, 01 Jan 2024 00:00:00 GMT"
 
