@@ -5,7 +5,29 @@ import Glibc
 struct Invocation {
     private let typed: [String]
 
-    init(_ arguments: [String]) { typed = arguments }
+    init(_ arguments: [String]) { typed = Self.commandFirst(arguments) }
+
+    /// Puts a command in front of the options that were typed before it, as in
+    /// `segget --no-config verify FILE`.
+    static func commandFirst(_ arguments: [String]) -> [String] {
+        let commands = Segget.configuration.subcommands.map { $0._commandName }
+        guard arguments.first?.hasPrefix("-") == true,
+            let place = arguments.firstIndex(where: commands.contains)
+        else { return arguments }
+        var before = arguments[..<place]
+        while let argument = before.popFirst() {
+            let name = argument.prefix { $0 != "=" }
+            let option = CommandTree.own.commands.lazy.flatMap(\.options).first { option in
+                option.names.contains { "--\($0)" == name }
+                    || option.letters.contains { "-\($0)" == argument }
+            }
+            // What is no option may be a URL, and what follows an option its value.
+            guard let option else { return arguments }
+            guard !option.isFlag, !argument.contains("=") else { continue }
+            guard before.popFirst() != nil else { return arguments }
+        }
+        return [arguments[place]] + arguments[..<place] + arguments[(place + 1)...]
+    }
 
     /// Runs what was typed, and ends the process.
     func run() -> Never {
