@@ -112,23 +112,21 @@ struct BatchRun: Sendable {
         await offLoop("names") { takeNamedPaths() }
         // No more tasks than run at a time, however long the list is.
         await withTaskGroup(of: Bool.self) { group in
-            var next = 0
+            var (next, active) = (0, 0)
             var isStopping = false
             while true {
-                while next < count, next < jobs, !Task.isCancelled {
+                while next < count, active < jobs, !isStopping, !Task.isCancelled {
                     let index = next
                     group.addTask { await run(index) }
                     next += 1
+                    active += 1
                 }
                 guard let isDone = await group.next() else { break }
+                active -= 1
                 if !isDone, failFast, !isStopping {
                     isStopping = true
                     group.cancelAll()
                 }
-                guard !isStopping, !Task.isCancelled, next >= jobs, next < count else { continue }
-                let index = next
-                group.addTask { await run(index) }
-                next += 1
             }
         }
         names.end()

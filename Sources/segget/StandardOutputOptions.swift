@@ -30,18 +30,5 @@ struct StandardOutputOptions: ParsableArguments {
         return options
     }
 
-    /// Reads `512K`, `64M`, `1G` or a plain number of bytes.
-    static func bytes(_ text: String) -> Int64? {
-        var digits = text[...]
-        var unit: Int64 = 1
-        if let last = text.last, let power = "KMG".firstIndex(of: Character(last.uppercased())) {
-            unit = 1 << (10 * Int64("KMG".distance(from: "KMG".startIndex, to: power) + 1))
-            digits = text.dropLast()
-        }
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }),
-            let number = Int64(digits)
-        else { return nil }
-        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
-        return overflow ? nil : bytes
-    }
+    private static func bytes(_ text: String) -> Int64? { Quantity(text).map { Int64($0.bytes) } }
 }
