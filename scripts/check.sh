@@ -41,6 +41,13 @@ expected=$(awk '
 [ "$expected" = "$(grep -E '^\| [0-9]+ \| [^|]+ \|$' README.md)" ] ||
     fail "the exit codes in README.md are not those of ExitStatus.swift; they should be:"$'\n'"$expected"
 
+# Every test that docs/reliability.md names, as Suite.function, is one that exists.
+while IFS=. read -r suite function; do
+    files=$(git grep -lE "(struct|class|enum|extension) $suite\b" -- Tests || true)
+    [ -n "$files" ] && grep -qE "func $function\b" $files ||
+        fail "docs/reliability.md names $suite.$function, which no file in Tests has"
+done < <(grep '^|' docs/reliability.md | grep -oE '`[A-Z][A-Za-z0-9]+Tests\.[a-zA-Z0-9]+`' | tr -d '\`' | sort -u)
+
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || fail "$script is not valid bash"
 done
