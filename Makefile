@@ -4,6 +4,7 @@
 # make install PREFIX=/usr/local DESTDIR=
 # make docs    writes share/, man page and completions, from what the built program says of itself
 # make lint    formatting, and the rules that no compiler checks
+# make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
 # make bench   segget against curl and others on loopback; BENCH='--help' shows the options
 
 SWIFT ?= swift
@@ -11,12 +12,14 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BENCH ?=
 DEMO ?=
+SECONDS ?= 1800
+SEED ?=
 
 BINARY := .build/release/segget
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench)
 
-.PHONY: build test demo bench lint docs check-docs install clean
+.PHONY: build test soak demo bench lint docs check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -27,6 +30,12 @@ test:
 	scripts/packages.sh test
 	$(SWIFT) build --build-tests
 	SWIFT=$(SWIFT) scripts/test.sh
+
+soak: build
+	scripts/packages.sh test
+	$(SWIFT) build --build-tests
+	SEGGET_BINARY=$(CURDIR)/.build/release/segget SEGGET_SOAK_SECONDS=$(SECONDS) \
+	    $(if $(SEED),SEGGET_SOAK_SEED=$(SEED)) SWIFT=$(SWIFT) scripts/test.sh --filter SoakTests
 
 demo: build
 	scripts/packages.sh demo

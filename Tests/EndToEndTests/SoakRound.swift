@@ -1,0 +1,201 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+
+/// One file: run after run, until it is there.
+final class SoakRound {
+    private let plan: SoakPlan
+    private let server: SoakOrigin
+    private let disk: Tmpfs?
+    private let sandbox: Sandbox?
+    private let folder: String
+    private(set) var report = SoakReport()
+    private(set) var lastErrors = ""
+
+    /// Longest that a run may take, in seconds: the retries, the stalls and a slow machine.
+    private static let patience = 180.0
+    /// Bytes of memory that no run may take, a debug build and its libraries included.
+    private static let mostMemory: Int64 = 64 << 20
+    /// Descriptors that no run may have open.
+    private static let mostDescriptors = 48
+    /// Exit codes of what went wrong on the wire or on the disk, as the README has them.
+    private static let failures: Set<Int32> = [65, 69, 74, 76, 77]
+
+    init(_ plan: SoakPlan) throws {
+        self.plan = plan
+        server = try SoakOrigin(plan)
+        disk = try plan.disk.map { try Tmpfs(size: $0) }
+        sandbox = disk == nil ? try Sandbox("segget-soak") : nil
+        folder = disk?.path ?? sandbox?.path ?? ""
+    }
+
+    private var path: String { "\(folder)/file" }
+
+    /// Downloads the file, however often it takes.
+    func run() throws {
+        var isDone = false
+        for number in 0...plan.stops.count where !isDone {
+            if number == min(1, plan.stops.count) { try disk?.resize(to: 256 << 20) }
+            isDone = try once(number)
+        }
+        if !isDone { report.failures.append("the server behaves, and the file did not come") }
+        report.files += isDone ? 1 : 0
+        report.faults = server.faults
+    }
+
+    /// - Returns: Whether the file is there.
+    private func once(_ number: Int) throws -> Bool {
+        let isHonest = number == plan.stops.count
+        // What is rejected is fetched anew, and so is what a change has made worthless.
+        let before = manifest()
+        server.begin(run: number)
+        let served = server.origin.bytesServed
+        let process = try Segget.start(
+            plan.arguments(sha256: server.versions[server.hasChanged ? 1 : 0].sha256Hex)
+                + [server.origin.url("/file")], in: folder)
+        report.runs += 1
+        let signal = isHonest ? nil : watch(process, plan.stops[number], since: served)
+        let outcome: ChildProcess.Outcome
+        do {
+            outcome = try process.wait(timeout: Self.patience)
+        } catch let timeout as ChildProcess.TimedOut {
+            lastErrors = timeout.outcome.errorOutput
+            report.failures.append("run \(number) did not end in \(Self.patience) s")
+            return true
+        }
+        lastErrors = "run \(number): \(outcome.end)\n\(outcome.errorOutput.suffix(6000))"
+        report.peakMemory = max(report.peakMemory, outcome.peakMemory)
+        if outcome.peakMemory > Self.mostMemory {
+            report.failures.append("run \(number) took \(outcome.peakMemory >> 20) MiB")
+        }
+        server.origin.dropConnections()
+        if report.peakDescriptors > Self.mostDescriptors {
+            report.failures.append("run \(number): \(report.peakDescriptors) descriptors")
+        }
+        try check(outcome, signal, number)
+        // Killed after the last step, before the exit: nothing is left to be done.
+        if signal == .kill, outcome.exitCode == nil, try names() == ["file"] { return true }
+        guard outcome.exitCode == 0 else {
+            if isHonest { report.failures.append("the server behaves, and segget fails") }
+            return isHonest
+        }
+        let fetched = server.origin.bytesServed - served
+        if isHonest, plan.keepsParts, let before, before.rejected == nil {
+            let missing = plan.size - before.extents.covered.count
+            // Tails that were stolen while they were on their way, and the first requests.
+            let excess = fetched - missing - (4 << 20) - Int64(plan.connections) * (256 << 10)
+            if excess > 0 {
+                report.failures.append("\(fetched) bytes fetched, where \(missing) were missing")
+            }
+        }
+        report.bytes += plan.size
+        return true
+    }
+
+    /// Waits for the moment of the signal, and sends it.
+    private func watch(
+        _ process: ChildProcess, _ stop: SoakPlan.Stop, since served: Int64
+    ) -> SoakPlan.Stop.Signal? {
+        let isDue = eventually(timeout: Self.patience, poll: 0.002) {
+            look(at: process)
+            return !process.isRunning || server.origin.bytesServed - served >= stop.served
+        }
+        guard isDue, process.isRunning else { return nil }
+        switch stop.signal {
+        case .kill: process.signal(SIGKILL)
+        case .terminate: process.signal(SIGTERM)
+        case .interrupt: process.signal(SIGINT)
+        case .pause:
+            process.signal(SIGSTOP)
+            process.signal(SIGCONT)
+        case .none: return nil
+        }
+        report.signals += 1
+        return stop.signal
+    }
+
+    private func look(at process: ChildProcess) {
+        report.peakDescriptors = max(report.peakDescriptors, openDescriptors(process.pid))
+    }
+
+    /// Checks what holds at the end of every run.
+    private func check(
+        _ outcome: ChildProcess.Outcome, _ signal: SoakPlan.Stop.Signal?, _ number: Int
+    ) throws {
+        let names = try names()
+        func fail(_ text: String) {
+            report.failures.append("run \(number): \(text); left: \(names)")
+        }
+        switch outcome.end {
+        case .signal(let which):
+            if which != SIGKILL || signal != .kill { fail("signal \(which) ended it") }
+        case .exit(let code):
+            report.codes[code, default: 0] += 1
+            let stopped: Int32? = signal == .terminate ? 143 : signal == .interrupt ? 130 : nil
+            if code != 0, code != stopped, !Self.failures.contains(code) {
+                fail("exit code \(code)")
+            }
+            if outcome.errorOutput.contains("Fatal error") { fail("it crashed") }
+        }
+        let isPublished = names.contains("file")
+        if outcome.exitCode == 0,
+            names != (plan.keepsManifest ? ["file", "file.segget"] : ["file"])
+        {
+            fail("not just the file is there")
+        }
+        if isPublished {
+            let isRight = try server.possible.contains { try $0.firstDifference(at: path) == nil }
+            if !isRight { fail("THE FILE IS WRONG") }
+        }
+        if case .exit(let code) = outcome.end, code != 0, isPublished {
+            fail("a file, and \(code)")
+        }
+        if names.contains("file.segget"), manifest() == nil { fail("the manifest cannot be read") }
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
+    private func manifest() -> Manifest? {
+        FileManager.default.contents(atPath: "\(path).segget")
+            .flatMap { try? Manifest(reading: Array($0)) }
+    }
+}
+
+/// What came of the rounds.
+struct SoakReport: Sendable, CustomStringConvertible {
+    var files = 0
+    var runs = 0
+    var signals = 0
+    var bytes: Int64 = 0
+    var faults: [SoakFault: Int] = [:]
+    var codes: [Int32: Int] = [:]
+    var peakMemory: Int64 = 0
+    var peakDescriptors = 0
+    var failures: [String] = []
+
+    mutating func add(_ other: SoakReport) {
+        files += other.files
+        runs += other.runs
+        signals += other.signals
+        bytes += other.bytes
+        faults.merge(other.faults) { $0 + $1 }
+        codes.merge(other.codes) { $0 + $1 }
+        peakMemory = max(peakMemory, other.peakMemory)
+        peakDescriptors = max(peakDescriptors, other.peakDescriptors)
+        failures += other.failures
+    }
+
+    var description: String {
+        let kinds = faults.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { "\($0.key.rawValue) \($0.value)" }.joined(separator: ", ")
+        let ends = codes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        return """
+            \(files) files, \(bytes >> 20) MiB, \(runs) runs, \(signals) signals, \
+            \(failures.count) failures; exit codes \(ends.joined(separator: ", ")); \
+            at most \(peakMemory >> 20) MiB and \(peakDescriptors) descriptors; faults: \(kinds)
+            """
+    }
+}
