@@ -87,7 +87,7 @@ extension DownloadRun {
             finding.held.map { loop.drop($0.transfer) }
             finding.held = nil
             if !finding.isProven {
-                tell(.notice(.headUnusable("told of another file than was begun")))
+                tell(.notice(.headUnusable("said that the part cannot be continued")))
             } else {
                 asked += 1
                 try await probe.pause(asked, nil, .breach(.wholeFileForRange))
