@@ -34,7 +34,8 @@ extension DownloadNotice {
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
+        case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
+            .endUnproven,
             .certificatesUnchecked, .changingConnections, .limitChanged,
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true

@@ -84,7 +84,7 @@ struct ProbeReport: Encodable {
         return switch identity {
         case "etag": "rests on the ETag (identity: etag)"
         case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
-        default: 
+        default:
             "starts over, unless `--checksum` proves the file, or `--resume-unverified` is given "
                 + "(identity: none)"
         }

@@ -148,8 +148,9 @@ struct IdentityEndToEndTests {
     /// How the new content might be found out although the server says that nothing has changed.
     enum Proof: CaseIterable { case advertised, expected, nothing }
 
-    /// The tag stays, or there is none, and the content changes: only a digest finds it out. Without
-    /// one segget says that only the size is verified.
+    /// The tag stays, or there is none, and the content changes: only a digest finds it out.
+    ///
+    /// Without one segget says that only the size is verified.
     @Test(arguments: Proof.allCases, ["\"v\"", nil])
     func aChangeThatTheServerDoesNotTell(proof: Proof, etag: String?) async throws {
         let digest = Self.old.sha256Hex

@@ -14,7 +14,8 @@ enum Examples {
         .otherRange(asked: ByteRange(0, 10), got: ByteRange(5, 10)),
         .otherSize(expected: 1, got: nil), .otherLength(expected: 1, got: 2),
         .otherETag(expected: hostile, got: nil), .otherETag(expected: nil, got: hostile),
-        .otherLastModified(expected: nil, got: hostile), .otherETag(expected: "\"a\"", got: hostile),
+        .otherLastModified(expected: nil, got: hostile),
+        .otherETag(expected: "\"a\"", got: hostile),
         .otherLastModified(expected: hostile, got: hostile), .contentCoding(hostile), .bodyTooLong,
     ]
 
@@ -99,7 +100,8 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9), rate: nil),
-            .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6), .headUnusable(hostile),
+            .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6),
+            .headUnusable(hostile),
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),

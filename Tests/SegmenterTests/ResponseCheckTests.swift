@@ -157,7 +157,9 @@ import Testing
         .partial(
             "a date where there was none", bare, ifRange: false, fields: ["last-modified": monday],
             is: .breach(.otherLastModified(expected: nil, got: monday))),
-        .partial("a strong tag, and a date where there was none", fields: ["last-modified": monday], is: good),
+        .partial(
+            "a strong tag, and a date where there was none", fields: ["last-modified": monday],
+            is: good),
         .partial(
             "a tag where only a date was", dated,
             fields: ["etag": "\"b\"", "last-modified": monday],
