@@ -19,6 +19,8 @@ extension Assembly {
         package var advertised: [Digest] = []
         /// Whether an earlier run's part is continued.
         package var resume = true
+        /// The generation of a part of which a sample was compared with the server's file.
+        package var sampled: String?
         /// Whether what stands at the destination may be replaced.
         package var overwrite = false
         /// Why an earlier part must not be continued, decided elsewhere.

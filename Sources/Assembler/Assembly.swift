@@ -28,6 +28,8 @@ package final class Assembly: @unchecked Sendable {
     package private(set) var unverified: [Int64: Extent] = [:]
     /// Why an earlier part was not continued, when there was one.
     package let startedOver: StartOverReason?
+    /// `errno` of fallocate(2), where the file system cannot reserve space.
+    package let allocationProblem: Int32?
     private var writers: [ExtentWriter] = []
     private var loose: [Extent] = []
     private var sinceRewrite: [Extent]?
@@ -78,10 +80,15 @@ package final class Assembly: @unchecked Sendable {
                 header: resumed?.header
                     ?? Manifest.Header(
                         identity: request.mirroring.recorded(request.identity), url: request.url,
-                        fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max)),
+                        fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
+                        needsChecksum: request.mirroring.isHeldByChecksum),
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
             made = journal
-            if let size = request.identity.size { try file.preallocate(size, request.allocation) }
+            if let size = request.identity.size {
+                allocationProblem = try file.preallocate(size, request.allocation)
+            } else {
+                allocationProblem = nil
+            }
             self.journal = journal
         } catch {
             // The first failure says more than one of tidying up.
@@ -129,7 +136,8 @@ package final class Assembly: @unchecked Sendable {
                 manifest: manifest, partSize: partSize, offered: request.identity,
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
                 hasChecksum: request.checksum != nil, wantsResume: request.resume,
-                mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs),
+                mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
+                sampled: request.sampled),
             partPath: folder.path(of: partName(for: request.name)),
             manifestPath: folder.path(of: manifestName))
     }
@@ -292,8 +300,10 @@ extension Assembly {
         try journal.synchronize()
         // Before the rename: what does not fit on the disk shall fail while it can be resumed.
         if request.keepManifest { try facts.prepareManifest(journal.name, in: folder) }
+        let isLinked: Bool
         do throws(AssemblyError) {
-            try Publishing.rename(file, to: request.name, overwrite: request.mayReplace)
+            isLinked = try Publishing.rename(
+                file, to: request.name, overwrite: request.mayReplace)
         } catch {
             try? folder.remove(JournalRewrite.name(for: journal.name))
             throw error
@@ -301,7 +311,7 @@ extension Assembly {
         if request.keepManifest { try journal.replace() } else { try journal.remove() }
         return PublishedFile(
             path: destination, size: size, crc32: crc, verified: verified,
-            attributesProblem: problem)
+            attributesProblem: problem, isLinked: isLinked)
     }
 
     /// Writes the extended attributes that are wanted.

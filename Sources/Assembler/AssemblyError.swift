@@ -47,6 +47,9 @@ public enum StartOverReason: Error, Sendable, Hashable {
     case lastModifiedChanged(was: String?, now: String?)
     /// Neither a strong ETag, a usable Last-Modified nor a checksum proves that it is the same file.
     case noValidator
+    /// Nothing proves that it is the same file, and a sample of the part is not what the server
+    /// sends there.
+    case sampleDiffers(ByteRange)
     /// The server does not serve byte ranges.
     case noRanges
     /// The part was complete, and its digest was wrong.

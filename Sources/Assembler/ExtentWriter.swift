@@ -74,7 +74,7 @@ package final class ExtentWriter {
     }
 
     /// What was written since the last call; `nil` when nothing was.
-    func takeUnrecorded() -> Extent? {
+    package func takeUnrecorded() -> Extent? {
         guard position > recorded else { return nil }
         let extent = Extent(ByteRange(recorded, position), crc: crc)
         recorded = position

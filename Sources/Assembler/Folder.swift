@@ -62,12 +62,15 @@ package final class Folder: Sendable {
 
     /// Renames within the folder, and fails when something stands at `new`: renameat2(2), or where
     /// the file system does not know it, link(2) and unlink(2).
-    func renameWithoutReplacing(_ old: String, to new: String) throws(AssemblyError) {
-        if segget_rename_noreplace(descriptor, old, new) == 0 { return }
+    ///
+    /// - Returns: Whether it was the latter.
+    @discardableResult
+    func renameWithoutReplacing(_ old: String, to new: String) throws(AssemblyError) -> Bool {
+        if segget_rename_noreplace(descriptor, old, new) == 0 { return false }
         if errno == EINVAL || errno == ENOSYS {
             if linkat(descriptor, old, descriptor, new, 0) == 0 {
                 try remove(old)
-                return
+                return true
             }
         }
         guard errno != EEXIST else { throw .destinationExists(path: path(of: new)) }

@@ -51,9 +51,12 @@ package struct Manifest: Sendable {
         package var lastModified: String?
         /// Whether `lastModified` is a strong validator.
         package var lastModifiedIsStrong: Bool
+        /// Whether only a checksum holds the bytes together: they may be of servers that differ.
+        package var needsChecksum: Bool?
 
         package init(
-            identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64
+            identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64,
+            needsChecksum: Bool = false
         ) {
             segget = Manifest.version
             let hex = String(generation, radix: 16)
@@ -64,6 +67,7 @@ package struct Manifest: Sendable {
             etag = identity.etag
             lastModified = identity.lastModified
             lastModifiedIsStrong = identity.lastModifiedIsStrong
+            self.needsChecksum = needsChecksum ? true : nil
         }
 
         /// Puts together what was read elsewhere.

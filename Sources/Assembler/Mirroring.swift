@@ -24,6 +24,7 @@ package struct Mirroring: Sendable {
             manifest.header.etag = nil
             manifest.header.lastModified = nil
             manifest.header.lastModifiedIsStrong = false
+            manifest.header.needsChecksum = true
         }
         guard let keeps else { return manifest }
         let kept = manifest.extents.extents.filter { keeps.contains($0.range) }

@@ -92,25 +92,28 @@ package final class PartialFile: Sendable {
 
     /// Provides for `size` bytes as `allocation` says; what is behind them is cut off.
     ///
+    /// - Returns: The `errno` of fallocate(2), where the file system does not know it.
     /// - Throws: `noSpace` before anything is written, `io`.
+    @discardableResult
     func preallocate(
         _ size: Int64, _ allocation: FileAllocation = .falloc
-    ) throws(AssemblyError) {
+    ) throws(AssemblyError) -> Int32? {
         guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
         if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
             throw failure("ftruncate")
         }
-        guard size > 0, allocation != .none else { return }
+        guard size > 0, allocation != .none else { return nil }
         guard allocation == .falloc else {
             guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
-            return
+            return nil
         }
         while segget_fallocate(descriptor, off_t(size)) != 0 {
             switch errno {
             case EINTR: continue
             case EOPNOTSUPP, ENOSYS, EINVAL:
+                let error = errno
                 guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
-                return
+                return error
             case ENOSPC, EDQUOT:
                 // Give back what was reserved before the space ran out.
                 let error = errno
@@ -124,6 +127,7 @@ package final class PartialFile: Sendable {
             default: throw failure("fallocate")
             }
         }
+        return nil
     }
 
     /// Gives the finished file the mode that the umask leaves, and the server's time.

@@ -12,6 +12,8 @@ package struct PublishedFile: Sendable, Hashable {
     package var verified: [Digest]
     /// `errno` of the extended attributes that could not be written, when they could not.
     package var attributesProblem: Int32?
+    /// Whether it got its name by link(2) and unlink(2), for want of a rename that replaces nothing.
+    package var isLinked = false
 }
 
 /// Giving a verified file its name, and finishing that after a crash.
@@ -52,9 +54,13 @@ package enum Publishing {
     }
 
     /// Renames the part to `name` and makes that durable.
+    ///
+    /// - Returns: Whether that took link(2) and unlink(2).
+    @discardableResult
     static func rename(
         _ file: PartialFile, to name: String, overwrite: Bool
-    ) throws(AssemblyError) {
+    ) throws(AssemblyError) -> Bool {
+        var isLinked = false
         guard try file.folder.status(of: file.name)?.identity == file.identity else {
             throw .io(operation: "rename", path: file.path, errno: ENOENT)
         }
@@ -64,9 +70,10 @@ package enum Publishing {
             }
             try file.folder.rename(file.name, to: name)
         } else {
-            try file.folder.renameWithoutReplacing(file.name, to: name)
+            isLinked = try file.folder.renameWithoutReplacing(file.name, to: name)
         }
         try file.folder.sync()
+        return isLinked
     }
 
     /// Finishes what an earlier run of the same URL was about to publish when it was killed.

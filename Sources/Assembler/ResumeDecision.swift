@@ -33,12 +33,15 @@ package enum ResumeDecision: Sendable {
         package var mayOverwrite: Bool
         /// Further full URLs that the caller gave for the same file.
         package var otherURLs: [String]
+        /// The generation of a part of which a sample was found to be what the server sends, and
+        /// which the caller wants to continue although nothing proves that it is the same file.
+        package var sampled: String?
 
         package init(
             manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
             hasChecksum: Bool, wantsResume: Bool, mayOverwrite: Bool,
-            otherURLs: [String] = []
+            otherURLs: [String] = [], sampled: String? = nil
         ) {
             self.manifest = manifest
             self.partSize = partSize
@@ -50,6 +53,7 @@ package enum ResumeDecision: Sendable {
             self.wantsResume = wantsResume
             self.mayOverwrite = mayOverwrite
             self.otherURLs = otherURLs
+            self.sampled = sampled
         }
     }
 
@@ -98,7 +102,10 @@ package enum ResumeDecision: Sendable {
     /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
     static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
         let obstacle = header.identity.obstacle(toContinuingWith: now.offered)
-        if let obstacle, !(obstacle == .noValidator && now.hasChecksum) { return obstacle }
+        if let obstacle, !(obstacle == .noValidator && (now.hasChecksum || isSampled(header, now)))
+        {
+            return obstacle
+        }
         guard now.servesRanges else { return .noRanges }
         guard !header.isFor(fullURL: now.fullURL) else { return nil }
         // Another query may be a fresh signature for the same file; a strong entity tag or the
@@ -107,6 +114,12 @@ package enum ResumeDecision: Sendable {
         let isSameResource =
             header.url == now.url && header.identity.hasSameStrongETag(as: now.offered)
         return isSameResource || now.hasChecksum ? nil : .urlChanged
+    }
+
+    /// Whether a sample may stand in for a validator: not where bytes of several servers are held
+    /// together by a checksum, as it would only speak for those that it was taken from.
+    private static func isSampled(_ header: Manifest.Header, _ now: Situation) -> Bool {
+        now.sampled == header.generation && header.needsChecksum != true
     }
 
     /// Why what was begun with one mirror cannot be continued with another one.

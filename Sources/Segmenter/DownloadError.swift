@@ -120,10 +120,10 @@ public enum ContractBreach: Error, Sendable, Hashable {
     case otherSize(expected: Int64?, got: Int64?)
     /// `Content-Length` disagrees with the range. In bytes.
     case otherLength(expected: Int64, got: Int64)
-    /// Another entity tag.
-    case otherETag(expected: String, got: String?)
-    /// Another `Last-Modified`.
-    case otherLastModified(expected: String, got: String?)
+    /// Another entity tag; `nil` is none.
+    case otherETag(expected: String?, got: String?)
+    /// Another `Last-Modified`; `nil` is none.
+    case otherLastModified(expected: String?, got: String?)
     /// A content coding that was not asked for.
     case contentCoding(String)
     /// More bytes came than the reply had announced; those that it had announced are kept.

@@ -26,7 +26,8 @@ public struct DownloadStart: Sendable, Hashable {
     public var connections: Int
     /// How the file is fetched.
     public var plan: RemoteFile.Plan
-    /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`.
+    /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`; `unverified` where
+    /// a part is continued that only a sample was compared of.
     public var identity: String
     /// Number of URLs of the file that are not given up, the one that leads included.
     public var mirrors = 1
@@ -36,6 +37,9 @@ public struct DownloadStart: Sendable, Hashable {
 public enum DownloadNotice: Sendable, Hashable {
     /// An earlier part could not be continued; its bytes are fetched again.
     case startedOver(StartOverReason)
+    /// An earlier part is continued, because so many bytes of it were fetched again and were the
+    /// same: nothing else proves that the file is.
+    case resumedUnverified(bytes: Int64)
     /// A request failed and is tried again after `delay` seconds.
     case retrying(range: ByteRange?, attempt: Int, delay: Double, cause: TransferFailure)
     /// The effective URL answered `status`; the original URL is resolved again.
@@ -46,10 +50,13 @@ public enum DownloadNotice: Sendable, Hashable {
     case serversDisagree
     /// A reply was not accepted, and nothing of its body was written.
     case replyRefused(ContractBreach)
+    /// The whole file came in answer to `If-Range`: the range is asked for without it.
+    case ifRangeUnusable(ByteRange?)
     /// An extent from an earlier run failed its CRC-32 and is fetched again.
     case damaged(ByteRange)
-    /// A free connection took the tail of a segment that would have finished last.
-    case stole(ByteRange)
+    /// A free connection took the tail of a segment that would have finished last; `rate` is the speed
+    /// of the one that had it, in bytes per second, as far as it is known.
+    case stole(ByteRange, rate: Double?)
     /// `HEAD` did not do; a `GET` takes its place.
     case headUnusable(String)
     /// Certificates are not checked: `AccessOptions.isInsecure`.
@@ -70,6 +77,11 @@ public enum DownloadNotice: Sendable, Hashable {
     case mirrorLeads(url: String)
     /// The file system takes no extended attributes, or not these; `errno` of setxattr(2).
     case attributesNotWritten(errno: Int32)
+    /// The file system cannot reserve space: a full disk shows only when it is full; `errno` of
+    /// fallocate(2).
+    case spaceNotReserved(errno: Int32)
+    /// The file system cannot rename without replacing: the file got its name by link(2) and unlink(2).
+    case namedByLink
     /// A file stands at the destination that is not taken for the one that is asked for.
     case notFinished(FinishedDoubt)
 }

@@ -10,6 +10,11 @@ public struct DownloadOptions: Sendable {
     public var overwrite = false
     /// Continue an earlier run's part.
     public var resume = true
+    /// Continue an earlier run's part also where nothing but a sample of it proves that the file is
+    /// still the same: the server sends no strong validator, and there is no ``checksum``.
+    ///
+    /// Up to 256 KiB at several places are fetched again; where they differ, the download starts over.
+    public var resumeUnverified = false
     /// How the file gets its name.
     public var naming = NamingOptions()
     /// Further request headers, as `Name: value`; sent to the origin of the URL only.

@@ -39,7 +39,7 @@ extension DownloadRun {
 
     /// Finds out what this download would do.
     ///
-    /// Asks the server for no more than a probe does.
+    /// Asks the server for no more than a probe does, and for the sample of `resumeUnverified`.
     func preview() async -> Result<DownloadPreview, DownloadError> {
         var state = State()
         do throws(DownloadError.Reason) {
@@ -88,6 +88,8 @@ extension DownloadRun {
             return Self.left(file)
         }
         finding = try await confirmed(finding, lead.probe, state)
+        lead.finding = finding
+        try await compareSample(lead, &state)
         var request = try request(finding, lead.probe.url, state)
         var decision = await decide(request)
         if case .failure(.assembly(.noSpace)) = decision, !finding.isProven {

@@ -56,6 +56,7 @@ extension DownloadRun {
         request.resume = options.resume || state.hasBegun
         request.overwrite = options.overwrite
         request.startOver = state.startOver
+        request.sampled = state.sampled
         request.replacesDestination = state.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.allocation = options.files.allocation
@@ -85,7 +86,9 @@ extension DownloadRun {
         {
             finding.held.map { loop.drop($0.transfer) }
             finding.held = nil
-            if finding.isProven {
+            if !finding.isProven {
+                tell(.notice(.headUnusable("said that the part cannot be continued")))
+            } else {
                 asked += 1
                 try await probe.pause(asked, nil, .breach(.wholeFileForRange))
             }
@@ -217,6 +220,7 @@ extension DownloadRun {
         if let problem = published.attributesProblem {
             tell(.notice(.attributesNotWritten(errno: problem)))
         }
+        if published.isLinked { tell(.notice(.namedByLink)) }
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
             verified: published.verified, bytesReceived: state.received,
@@ -258,7 +262,9 @@ extension DownloadRun {
     func start(
         _ finding: Probe.Finding, _ assembly: any Output, _ state: State
     ) -> DownloadStart {
-        let kind = finding.file.identity.kind
+        let isUnverified =
+            state.sampled != nil && assembly.startedOver == nil && assembly.bytesKept > 0
+        let kind = isUnverified ? "unverified" : finding.file.identity.kind
         return DownloadStart(
             path: assembly.destination, size: finding.file.identity.size,
             resumedBytes: assembly.bytesKept,

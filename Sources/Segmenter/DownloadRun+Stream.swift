@@ -56,9 +56,9 @@ extension DownloadRun {
         switch obstacle {
         case .sizeChanged(let was, let now): .remoteChanged(.otherSize(expected: was, got: now))
         case .etagChanged(let was, let now):
-            .remoteChanged(.otherETag(expected: was ?? "", got: now))
+            .remoteChanged(.otherETag(expected: was, got: now))
         case .lastModifiedChanged(let was, let now):
-            .remoteChanged(.otherLastModified(expected: was ?? "", got: now))
+            .remoteChanged(.otherLastModified(expected: was, got: now))
         default: nil
         }
     }

@@ -36,6 +36,8 @@ struct DownloadRun: Sendable {
         /// Whether what stands there may be replaced, although `overwrite` was not asked for.
         var mayReplace = false
         var startOver: StartOverReason?
+        /// The generation of a part that is continued because a sample of it was the same.
+        var sampled: String?
         var restarts = 0
         /// Whether the file is asked for whole from now on.
         var isRangeless = false
@@ -151,6 +153,7 @@ struct DownloadRun: Sendable {
                         lead.finding = try await confirmed(lead.finding, lead.probe, state)
                     }
                     isConfirmed = true
+                    try await compareSample(lead, &state)
                     if let file = try await attempt(&lead, started, &state) { return file }
                 } catch {
                     lead = try await successor(of: lead, after: error, &state)
@@ -176,6 +179,7 @@ struct DownloadRun: Sendable {
         }
         if isRepair { try refuseToStartOver(request(finding, probe.url, state)) }
         guard let assembly = try await open(finding, probe, &state) else {
+            tell(.notice(.headUnusable("told a size for which there is no space")))
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
             return nil
         }
@@ -183,6 +187,9 @@ struct DownloadRun: Sendable {
         state.hasBegun = true
         state.mirroring?.opened(assembly)
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
+        if let problem = (assembly as? Assembly)?.allocationProblem {
+            tell(.notice(.spaceNotReserved(errno: problem)))
+        }
         tell(.started(start(finding, assembly, state)))
         let earlier = state.received
         let (outcome, last, ledger) = await fetch(lead, assembly, started, state)
@@ -210,6 +217,7 @@ struct DownloadRun: Sendable {
         case .cancelled: throw .cancelled
         case .failed(let reason): throw reason
         case .contradictsProbe:
+            tell(.notice(.headUnusable("told what `GET` contradicts")))
             finding = try await find(probe, byGet: true)
         case .rangesIgnored:
             tell(.notice(.rangesIgnored))

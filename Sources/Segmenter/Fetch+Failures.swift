@@ -20,6 +20,7 @@ extension Fetch {
             if slots[index].sentIfRange {
                 // Some servers answer 200 to If-Range although nothing has changed.
                 slots[index].skipsIfRange = true
+                tell(.ifRangeUnusable(scheduler.segments[index]?.rest))
             } else {
                 // Without ranges nothing can be continued: that is not believed at once.
                 sources[source].ignoredRanges += 1

@@ -3,7 +3,7 @@ import Assembler
 // Several servers for one file.
 extension Fetch {
     /// Fewest bytes that a comparison may rest on, where more were asked for.
-    private static let leastCompared: Int64 = 1 << 10
+    static let leastCompared: Int64 = 1 << 10
 
     /// Whether no other server is in use.
     func isLast(_ source: Int) -> Bool {

@@ -123,15 +123,16 @@ final class Fetch {
                 continue
             }
             for index in slots.indices { syncPosition(index) }
+            let rates = rates(now)
             let work = scheduler.assign(
-                index, rates: rates(now), connections: slots.count,
+                index, rates: rates, connections: slots.count,
                 maySteal: now - lastSteal >= Worker.tickInterval && window?.isBehind != true,
                 window: window)
             guard let work else { continue }
             if case .stolen(let range, let victim) = work {
                 lastSteal = now
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
-                tell(.stole(range))
+                tell(.stole(range, rate: rates[victim]))
             }
             request(index, work.range)
         }

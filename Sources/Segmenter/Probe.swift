@@ -110,6 +110,7 @@ struct Probe: Sendable {
                 release(exchange)
                 guard range != nil else { throw .contract(.unexpectedStatus(reply.status)) }
                 // A 206 that cannot be used: ask for the whole file.
+                tell(.replyRefused(.contentRangeUnusable(reply["content-range"])))
                 range = nil
                 continue
             case 416? where range != nil:
@@ -141,7 +142,7 @@ struct Probe: Sendable {
     /// Why an exchange failed, when trying again may help.
     ///
     /// - Throws: What no retry can mend.
-    private static func failure(of exchange: Exchange) throws(DownloadError.Reason)
+    static func failure(of exchange: Exchange) throws(DownloadError.Reason)
         -> TransferFailure
     {
         if let status = exchange.reply?.status {

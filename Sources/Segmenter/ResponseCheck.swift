@@ -66,16 +66,14 @@ struct ResponseCheck: Sendable {
 
     /// Whether the reply is about another version than the one that is being put together.
     private func validatorBreach(_ reply: Reply) -> ContractBreach? {
-        if let expected = identity.etag {
-            // Every 206 carries the tag that a 200 would have had (RFC 9110 §15.3.7).
-            let got = reply["etag"]
-            return got == expected ? nil : .otherETag(expected: expected, got: got)
-        }
-        guard let expected = identity.lastModified else { return nil }
+        // Every 206 carries the tag that a 200 would have had (RFC 9110 §15.3.7); one that comes where
+        // there was none is as much another answer as one that is missing.
+        let (tag, date) = (reply["etag"], reply["last-modified"])
+        guard tag == identity.etag else { return .otherETag(expected: identity.etag, got: tag) }
+        guard identity.strongETag == nil, date != identity.lastModified else { return nil }
         // A 206 to If-Range may leave Last-Modified out: the server has compared it.
-        let got = reply["last-modified"]
-        if got == nil, sentIfRange, reply.status == 206 { return nil }
-        return got == expected ? nil : .otherLastModified(expected: expected, got: got)
+        if date == nil, reply.status == 206, sentIfRange || tag != nil { return nil }
+        return .otherLastModified(expected: identity.lastModified, got: date)
     }
 
     private func codingBreach(_ reply: Reply) -> ContractBreach? {

@@ -321,13 +321,16 @@ extension Diagnostic {
         case .otherLength(let expected, let got):
             "the length of the reply is \(exact(got)) in place of \(exact(expected))"
         case .otherETag(let expected, let got):
-            "the ETag was `\(expected)` and is now \(got.map { quote($0) } ?? "missing")"
+            "the ETag was \(show(expected)) and is now \(show(got))"
         case .otherLastModified(let expected, let got):
-            "`Last-Modified` was `\(expected)` and is now \(got.map { quote($0) } ?? "missing")"
+            "`Last-Modified` was \(show(expected)) and is now \(show(got))"
         case .contentCoding(let coding): "the reply is encoded as `\(coding)`, unasked"
         case .bodyTooLong: "more data came than had been announced"
         }
     }
+
+    /// A validator, or that there is none.
+    static func show(_ validator: String?) -> String { validator.map { quote($0) } ?? "missing" }
 
     static func describe(_ error: HeaderSyntaxError) -> String {
         switch error {

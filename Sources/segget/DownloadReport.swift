@@ -125,7 +125,7 @@ struct DownloadReport {
             say(
                 .note,
                 "identity: none: the server sends nothing that tells versions apart, so a stopped "
-                    + "download starts over")
+                    + "download starts over, or with `--resume-unverified` rests on a sample")
         }
         if start.resumedBytes > 0 {
             let size = start.size.map { " of \(Units.size($0))" } ?? ""

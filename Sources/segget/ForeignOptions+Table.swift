@@ -56,7 +56,9 @@ extension ForeignOptions {
         "--time-cond": "--timestamping",
         "--create-file-mode": "not offered: the umask holds",
         "-O": "curl's is not needed, or `--remote-name`; wget's is `--output FILE`",
-        "-C": "not needed: resuming is the default", "--continue-at": "-C",
+        "-C":
+            "not needed: resuming is the default; without a validator `--resume-unverified`",
+        "--continue-at": "-C",
         "-s": "curl's is `--quiet`, aria2's is `--connections N`", "--silent": "--quiet",
         "-S": "curl's is not needed: errors are always shown; wget's is `segget probe URL`",
         "--show-error": "not needed: errors are always shown",

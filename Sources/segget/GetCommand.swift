@@ -72,6 +72,17 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Start over instead of resuming an earlier run.")
     var noResume = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Resume also where only a sample proves that the remote file is still the same.",
+            discussion: """
+                Where the server sends neither a strong ETag nor a usable `Last-Modified`, and \
+                without `--checksum`, a later run starts over. With this option it fetches up to \
+                256 KiB of what is there again, and goes on if they are the same. A file that was \
+                changed elsewhere is not found out.
+                """))
+    var resumeUnverified = false
+
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
@@ -124,6 +135,10 @@ struct GetCommand: ParsableCommand {
         }
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
+        }
+        guard !noResume || !resumeUnverified else {
+            throw ValidationError(
+                "`--no-resume` and `--resume-unverified` cannot be used together")
         }
         guard !quiet || !verbose else {
             throw ValidationError("`--quiet` and `--verbose` cannot be used together")
@@ -192,6 +207,7 @@ struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.resumeUnverified = resumeUnverified
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
         options.mirrors = sources.mirrors

@@ -68,20 +68,28 @@ enum JSONEvents {
         var delay: Double?
         var status: Int?
         var limit: Int64?
+        var bytes: Int64?
+        var bytesPerSecond: Int64?
         var url: String?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
             message = notice.text
             switch notice {
-            case .startedOver(let reason): self.reason = reason.kind
+            case .startedOver(let reason):
+                self.reason = reason.kind
+                if case .sampleDiffers(let range) = reason { set(range) }
+            case .resumedUnverified(let bytes): self.bytes = bytes
             case .retrying(let range, let attempt, let delay, let cause):
                 reason = Diagnostic.kind(of: cause)
                 self.attempt = attempt
                 self.delay = delay.thousandths
                 set(range)
             case .resolvingAgain(let status): self.status = status
-            case .damaged(let range), .stole(let range): set(range)
+            case .damaged(let range): set(range)
+            case .stole(let range, let rate):
+                set(range)
+                bytesPerSecond = rate.map(Units.whole)
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
                 self.url = url
@@ -89,8 +97,10 @@ enum JSONEvents {
                 self.url = url
                 reason = why.kind
                 if case .otherData(let range) = why { set(range) }
+            case .ifRangeUnusable(let range): set(range)
             case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
-                .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished:
+                .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished,
+                .spaceNotReserved, .namedByLink:
                 break
             }
         }

@@ -6,11 +6,13 @@ extension DownloadNotice {
     var kind: String {
         switch self {
         case .startedOver: "started_over"
+        case .resumedUnverified: "resumed_unverified"
         case .retrying: "retrying"
         case .resolvingAgain: "resolving_again"
         case .rangesIgnored: "ranges_ignored"
         case .serversDisagree: "servers_disagree"
         case .replyRefused: "reply_refused"
+        case .ifRangeUnusable: "if_range_unusable"
         case .damaged: "damaged"
         case .stole: "stole"
         case .headUnusable: "head_unusable"
@@ -23,6 +25,8 @@ extension DownloadNotice {
         case .mirrorDropped: "mirror_dropped"
         case .mirrorLeads: "mirror_leads"
         case .attributesNotWritten: "attributes_not_written"
+        case .spaceNotReserved: "space_not_reserved"
+        case .namedByLink: "named_by_link"
         case .notFinished: "not_finished"
         }
     }
@@ -30,11 +34,14 @@ extension DownloadNotice {
     /// Whether a person should see it without asking for details.
     var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .rangesIgnored, .serversDisagree, .damaged, .endUnproven,
+        case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
+            .endUnproven,
             .certificatesUnchecked, .changingConnections, .limitChanged,
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
-        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined: false
+        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
+            .ifRangeUnusable, .spaceNotReserved, .namedByLink:
+            false
         }
     }
 
@@ -43,6 +50,9 @@ extension DownloadNotice {
         switch self {
         case .startedOver(let reason):
             "starting over: \(reason.text)"
+        case .resumedUnverified(let bytes):
+            "identity: none: \(Units.size(bytes)) of the earlier part were fetched again and are the "
+                + "same; nothing else proves that the file is; `--checksum` would"
         case .retrying(let range, let attempt, let delay, let cause):
             "\(Self.name(range)) in \(Units.elapsed(delay)), attempt \(attempt): "
                 + Diagnostic.describe(cause)
@@ -55,10 +65,15 @@ extension DownloadNotice {
             "servers behind the same name offer different versions: fetching in one stream"
         case .replyRefused(let breach):
             "a reply was refused, none of it is written: \(Diagnostic.describe(breach))"
+        case .ifRangeUnusable(let range):
+            "the whole file came in answer to `If-Range`: asking "
+                + (range.map { "for bytes \($0) " } ?? "") + "without it"
         case .damaged(let range):
             "bytes \(range) on disk failed their CRC-32: fetching them again"
-        case .stole(let range):
-            "a free connection took over bytes \(range)"
+        case .stole(let range, let rate):
+            "a free connection took over bytes \(range): the one that had them "
+                + (rate.map { $0 <= 1 ? "is silent" : "brings \(Units.speed($0))" }
+                    ?? "has brought nothing yet")
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
         case .certificatesUnchecked:
@@ -83,6 +98,11 @@ extension DownloadNotice {
         case .attributesNotWritten(let code):
             "the file system does not take the extended attributes of `--xattr` "
                 + "(\(Diagnostic.describe(errno: code))): the file has none of them"
+        case .spaceNotReserved(let code):
+            "the file system cannot reserve space (\(Diagnostic.describe(errno: code))): that the "
+                + "disk is full would show only on the way"
+        case .namedByLink:
+            "the file system has no rename that replaces nothing: the file got its name by a link"
         case .notFinished(let doubt): doubt.text
         }
     }
@@ -105,6 +125,7 @@ extension StartOverReason {
         case .etagChanged: "etag_changed"
         case .lastModifiedChanged: "last_modified_changed"
         case .noValidator: "no_validator"
+        case .sampleDiffers: "sample_differs"
         case .noRanges: "no_ranges"
         case .rejected: "rejected"
         case .changedMidway: "changed_midway"
@@ -127,22 +148,22 @@ extension StartOverReason {
             "the remote file's size was \(Diagnostic.exact(was)) and is now "
                 + Diagnostic.exact(now)
         case .etagChanged(let was, let now):
-            "the remote file changed: its ETag was \(Self.show(was)) and is now \(Self.show(now))"
+            "the remote file changed: its ETag was \(Diagnostic.show(was)) and is now \(Diagnostic.show(now))"
         case .lastModifiedChanged(let was, let now):
-            "the remote file changed: `Last-Modified` was \(Self.show(was)) and is now "
-                + Self.show(now)
+            "the remote file changed: `Last-Modified` was \(Diagnostic.show(was)) and is now "
+                + Diagnostic.show(now)
         case .noValidator:
             "the server sends neither a strong ETag nor a usable `Last-Modified`, so nothing "
-                + "proves that the file is the same; `--checksum` would"
+                + "proves that the file is the same; `--checksum` would, and `--resume-unverified` "
+                + "compares a sample"
+        case .sampleDiffers(let range):
+            "the server sends no proof that the file is the same, and bytes \(range) are not those "
+                + "of the earlier part"
         case .noRanges: "the server does not serve byte ranges"
         case .rejected: "the earlier part was complete and its checksum was wrong"
         case .changedMidway: "the remote file changed while it was being fetched"
         case .streamBroken: "the stream broke off, and the server cannot continue it"
         case .mirrorsDiffer: "mirrors have different data; one of them is to bring the whole file"
         }
-    }
-
-    private static func show(_ validator: String?) -> String {
-        validator.map { Diagnostic.quote($0) } ?? "missing"
     }
 }

@@ -84,7 +84,9 @@ struct ProbeReport: Encodable {
         return switch identity {
         case "etag": "rests on the ETag (identity: etag)"
         case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
-        default: "starts over, unless `--checksum` proves the file (identity: none)"
+        default:
+            "starts over, unless `--checksum` proves the file, or `--resume-unverified` is given "
+                + "(identity: none)"
         }
     }
 }

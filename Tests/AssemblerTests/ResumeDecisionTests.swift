@@ -27,9 +27,11 @@ import Testing
 
     private static func manifest(
         _ identity: RemoteIdentity = strong, hasExtents: Bool = true, rejected: String? = nil,
-        finished: Int64? = nil
+        finished: Int64? = nil, needsChecksum: Bool = false
     ) -> Result<Manifest, Manifest.Problem> {
-        let header = Manifest.Header(identity: identity, url: url, fullURL: full, generation: 1)
+        let header = Manifest.Header(
+            identity: identity, url: url, fullURL: full, generation: 1,
+            needsChecksum: needsChecksum)
         let seed = Manifest.seed(generation: header.generation)
         return Result { () throws(Manifest.Problem) in
             var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
@@ -53,6 +55,13 @@ import Testing
     private static func mirror(_ now: inout ResumeDecision.Situation) {
         (now.url, now.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
         now.otherURLs = [full, now.fullURL]
+    }
+
+    /// No validators, and a sample that was the same.
+    private static func sampled(_ now: inout ResumeDecision.Situation) {
+        now.manifest = manifest(RemoteIdentity(size: 100))
+        now.offered = RemoteIdentity(size: 100)
+        now.sampled = "0000000000000001"
     }
 
     private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
@@ -127,6 +136,40 @@ import Testing
             $0.manifest = manifest(RemoteIdentity(size: 100))
             $0.offered = RemoteIdentity(size: 100)
             $0.hasChecksum = true
+        },
+        Row("a sample in place of a validator", "resume 10") { sampled(&$0) },
+        Row("a sample of another part", over(.noValidator)) {
+            sampled(&$0)
+            $0.sampled = "0000000000000002"
+        },
+        Row("a sample of what only a checksum holds together", over(.noValidator)) {
+            sampled(&$0)
+            $0.manifest = manifest(RemoteIdentity(size: 100), needsChecksum: true)
+        },
+        Row("a sample, another weak tag", over(.etagChanged(was: "W/\"a\"", now: "W/\"b\""))) {
+            sampled(&$0)
+            $0.manifest = manifest(RemoteIdentity(size: 100, etag: "W/\"a\""))
+            $0.offered.etag = "W/\"b\""
+        },
+        Row("a sample, a tag that has gone", over(.etagChanged(was: "\"a\"", now: nil))) {
+            sampled(&$0)
+            $0.manifest = manifest()
+        },
+        Row("a sample, another size", over(.sizeChanged(was: 100, now: 99))) {
+            sampled(&$0)
+            $0.offered.size = 99
+        },
+        Row("a sample, another query", over(.urlChanged)) {
+            sampled(&$0)
+            $0.fullURL = url + "?key=2"
+        },
+        Row("a sample, no ranges", over(.noRanges)) {
+            sampled(&$0)
+            $0.servesRanges = false
+        },
+        Row("a sample, not wanted", over(.notWanted)) {
+            sampled(&$0)
+            $0.wantsResume = false
         },
         Row("no ranges", over(.noRanges)) { $0.servesRanges = false },
         Row("no size", over(.noRanges)) {

@@ -104,7 +104,8 @@ struct MirrorLieEndToEndTests {
     }
 
     /// What a checksum held together is not taken on trust by a later run without it.
-    @Test func aLaterRunWithoutTheChecksum() async throws {
+    @Test(arguments: [[], ["--resume-unverified"]])
+    func aLaterRunWithoutTheChecksum(options: [String]) async throws {
         let trial = try Self.trial(2)
         trial.change(1) {
             $0.bend = { request, reply in
@@ -117,7 +118,7 @@ struct MirrorLieEndToEndTests {
         child.signal(SIGKILL)
         _ = try await Trials.end(of: child)
         let outcome = try await Trials.run(
-            [trial.url(0), "--json", "-v"], in: trial.sandbox.path)
+            [trial.url(0), "--json", "-v"] + options, in: trial.sandbox.path)
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
     }

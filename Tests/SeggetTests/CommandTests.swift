@@ -55,6 +55,14 @@ struct CommandTests {
         #expect(options.retries == 0)
     }
 
+    @Test func resumingUnverifiedIsAskedFor() throws {
+        #expect(try !get(["http://h/f"]).options.resumeUnverified)
+        #expect(try get(["http://h/f", "--resume-unverified"]).options.resumeUnverified)
+        #expect(throws: (any Error).self) {
+            try get(["http://h/f", "--resume-unverified", "--no-resume"])
+        }
+    }
+
     @Test func everyAccessOptionReachesTheLibrary() throws {
         let pin = "sha256//" + String(repeating: "A", count: 43) + "="
         let command = try get(

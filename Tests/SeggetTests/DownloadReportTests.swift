@@ -83,7 +83,7 @@ struct DownloadReportTests {
         var report = report(to: streams, detail: detail)
         report.handle(start(identity: "none", resumed: 1 << 20))
         report.handle(.notice(.startedOver(.changedMidway)))
-        report.handle(.notice(.stole(ByteRange(0, 9))))
+        report.handle(.notice(.stole(ByteRange(0, 9), rate: nil)))
         let status = report.finish(
             .failure(Examples.error(.cancelled, bytesKept: 9)), signal: SIGINT)
         #expect(status == .interrupted)

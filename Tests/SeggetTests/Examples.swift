@@ -13,7 +13,9 @@ enum Examples {
         .contentRangeUnusable(nil), .contentRangeUnusable(hostile),
         .otherRange(asked: ByteRange(0, 10), got: ByteRange(5, 10)),
         .otherSize(expected: 1, got: nil), .otherLength(expected: 1, got: 2),
-        .otherETag(expected: hostile, got: nil), .otherETag(expected: "\"a\"", got: hostile),
+        .otherETag(expected: hostile, got: nil), .otherETag(expected: nil, got: hostile),
+        .otherLastModified(expected: nil, got: hostile),
+        .otherETag(expected: "\"a\"", got: hostile),
         .otherLastModified(expected: hostile, got: hostile), .contentCoding(hostile), .bodyTooLong,
     ]
 
@@ -77,7 +79,8 @@ enum Examples {
     static let startOverReasons: [StartOverReason] = [
         .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
         .sizeChanged(was: 1, now: nil), .etagChanged(was: hostile, now: nil),
-        .lastModifiedChanged(was: nil, now: hostile), .noValidator, .noRanges, .rejected,
+        .lastModifiedChanged(was: nil, now: hostile), .noValidator,
+        .sampleDiffers(ByteRange(0, 9)), .noRanges, .rejected,
         .changedMidway, .streamBroken, .mirrorsDiffer,
     ]
 
@@ -96,11 +99,15 @@ enum Examples {
             .replyRefused(
                 .otherETag(
                     expected: hostile, got: hostile)),
-            .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
+            .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9), rate: nil),
+            .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6),
+            .headUnusable(hostile),
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
-            .attributesNotWritten(errno: 95),
+            .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),
+            .ifRangeUnusable(ByteRange(0, 9)), .ifRangeUnusable(nil), .namedByLink,
+            .spaceNotReserved(errno: 95),
         ] + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
         + startOverReasons.map { .startedOver($0) }
 

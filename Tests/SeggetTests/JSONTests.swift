@@ -43,6 +43,8 @@ struct JSONTests {
             JSONEvents.Notice(
                 .retrying(range: range, attempt: 2, delay: 0.75, cause: .status(503))))
         event("notice", 1.7, JSONEvents.Notice(.resolvingAgain(status: 403)))
+        event("notice", 0.09, JSONEvents.Notice(.resumedUnverified(bytes: 256 << 10)))
+        event("notice", 1.9, JSONEvents.Notice(.stole(range, rate: 81920)))
         let fault = MirrorFault.otherSize(expected: 1 << 30, got: 1 << 29)
         event(
             "notice", 1.8,
@@ -93,7 +95,7 @@ struct JSONTests {
 
     @Test func thePageDescribesEveryKey() throws {
         let page = try page()
-        #expect(Self.examples.count == 18)
+        #expect(Self.examples.count == 20)
         for example in Self.examples {
             let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
             for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }

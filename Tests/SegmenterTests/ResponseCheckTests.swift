@@ -14,6 +14,8 @@ import Testing
     private static let dated = RemoteIdentity(
         size: 1000, lastModified: monday, lastModifiedIsStrong: true)
     private static let both = RemoteIdentity(size: 1000, etag: "\"a\"", lastModified: monday)
+    private static let weakAndDated = RemoteIdentity(
+        size: 1000, etag: "W/\"a\"", lastModified: monday)
     private static let bare = RemoteIdentity(size: 1000)
     private static let unsized = RemoteIdentity(size: nil, etag: "\"a\"")
 
@@ -30,7 +32,7 @@ import Testing
         var testDescription: String { name }
 
         var reply: Reply {
-            var all: [String: String?] = ["etag": "\"a\""]
+            var all: [String: String?] = ["etag": identity.etag]
             if status == 206 {
                 all["content-range"] = "bytes 100-199/1000"
                 all["content-length"] = "100"
@@ -148,7 +150,25 @@ import Testing
         .partial(
             "no date, compared by nobody", dated, ifRange: false,
             is: .breach(.otherLastModified(expected: monday, got: nil))),
-        .partial("nothing to compare", bare, ifRange: false, fields: ["etag": nil], is: good),
+        .partial("nothing to compare", bare, ifRange: false, is: good),
+        .partial(
+            "a tag where there was none", bare, ifRange: false, fields: ["etag": "\"b\""],
+            is: .breach(.otherETag(expected: nil, got: "\"b\""))),
+        .partial(
+            "a date where there was none", bare, ifRange: false, fields: ["last-modified": monday],
+            is: .breach(.otherLastModified(expected: nil, got: monday))),
+        .partial(
+            "a strong tag, and a date where there was none", fields: ["last-modified": monday],
+            is: good),
+        .partial(
+            "a tag where only a date was", dated,
+            fields: ["etag": "\"b\"", "last-modified": monday],
+            is: .breach(.otherETag(expected: nil, got: "\"b\""))),
+        .partial(
+            "the same weak tag with another date", weakAndDated, ifRange: false,
+            fields: ["last-modified": tuesday],
+            is: .breach(.otherLastModified(expected: monday, got: tuesday))),
+        .partial("the same weak tag without the date", weakAndDated, ifRange: false, is: good),
         .partial(
             "tag and size differ",
             fields: ["etag": "\"b\"", "content-range": "bytes 100-199/7000"],

@@ -42,6 +42,33 @@ extension TransferLoop {
         }
     }
 
+    /// Has a body that is held come, of which nothing is kept but the checksum.
+    ///
+    /// - Parameters:
+    ///   - held: The number of the transfer.
+    ///   - served: The bytes of the file that the body is.
+    /// - Returns: What came, and how it ended.
+    func readAway(_ held: Int, _ served: ByteRange) async -> (taken: Extent?, end: TransferEnd) {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isTaken = perform { worker in
+                    guard let transfer = worker.transfer(held), transfer.isHeld else {
+                        let failure = TransferFailure.network(code: 0, message: "no body")
+                        continuation.resume(returning: (nil, .failed(failure)))
+                        return
+                    }
+                    let sampler = ExtentWriter(samplingAt: served.start)
+                    worker.resume(
+                        transfer, .write(sampler, limit: served.end, replyEnd: served.end)
+                    ) { continuation.resume(returning: (sampler.takeUnrecorded(), $0)) }
+                }
+                if !isTaken { continuation.resume(returning: (nil, .cancelled)) }
+            }
+        } onCancel: {
+            perform { $0.cancel(held) }
+        }
+    }
+
     /// Drops a transfer that is held.
     func drop(_ held: Int) { perform { $0.drop(held) } }
 }

@@ -1,0 +1,224 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// One version of the file, or none: what servers do that makes it hard to tell versions apart.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct IdentityEndToEndTests {
+    private static let size: Int64 = 6_000_000
+    private static let old = Content(size: size, seed: 1001)
+    private static let new = Content(size: size, seed: 1002)
+    private static let date = httpDate(unixTime: 1_600_000_000)
+
+    /// Whether a request is for data, rather than to look whether all is the same.
+    private static func isForData(_ request: OriginRequest) -> Bool {
+        request.method == "GET" && request.range?.last != 0
+    }
+
+    /// An origin that serves the old version to so many requests, and then the new one.
+    private static func trial(
+        _ count: Int = 6, headers: @escaping @Sendable (Bool, inout OriginReply) -> Void
+    ) throws -> WireTrial {
+        let tally = Tally()
+        return try WireTrial(size: size, sendBuffer: 64 << 10) { request, _ in
+            let isNew = (isForData(request) ? tally.add() - 1 : tally.count()) >= count
+            return OriginReply.file(isNew ? new : old, for: request).with { headers(isNew, &$0) }
+        }
+    }
+
+    private func expectNew(_ trial: WireTrial, _ outcome: ChildProcess.Outcome) throws {
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try trial.sandbox.names() == ["file.bin"])
+        #expect(try Self.new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("started_over").map(\.reason) == ["changed_midway"])
+    }
+
+    /// Where the version that was begun had no tag, a reply with one is of another; and the other way
+    /// round.
+    @Test(arguments: [true, false])
+    func aTagThatComesOrGoesIsAChange(comes: Bool) async throws {
+        let trial = try Self.trial { isNew, reply in
+            if isNew == comes { reply.set("ETag", "\"v\"") }
+        }
+        try expectNew(trial, try await trial.run("-x", "3"))
+    }
+
+    @Test func aDateThatComesIsAChange() async throws {
+        let trial = try Self.trial { isNew, reply in
+            if isNew { reply.set("Last-Modified", Self.date) }
+        }
+        try expectNew(trial, try await trial.run("-x", "3"))
+    }
+
+    /// A weak tag says that two versions mean the same, not that they are: the date counts too.
+    @Test func aWeakTagWithAnotherDateIsAChange() async throws {
+        let trial = try Self.trial { isNew, reply in
+            reply.set("ETag", "W/\"v\"")
+            reply.set("Last-Modified", isNew ? httpDate(unixTime: 1_600_000_060) : Self.date)
+        }
+        try expectNew(trial, try await trial.run("-x", "3"))
+    }
+
+    /// Servers with tags of their own for the same bytes: slower, but all is well.
+    @Test(arguments: [true, false])
+    func tagsOfTheirOwnForTheSameBytes(byConnection: Bool) async throws {
+        let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, content in
+            let server = byConnection ? request.connection : request.number
+            return .file(content, for: request, etag: "\"server \(server % 2)\"")
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.count < 200)
+    }
+
+    /// One of two servers behind a name sends no tags, and has another version.
+    @Test func aServerWithoutTagsAmongOthers() async throws {
+        let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
+            let isNew = request.connection % 2 == 0
+            return .file(isNew ? Self.new : Self.old, for: request, etag: isNew ? "\"v\"" : nil)
+        }
+        let outcome = try await trial.run("-x", "4", "--retries", "3")
+        #expect([0, 76].contains(outcome.exitCode), "\(outcome.errorOutput)")
+        guard outcome.exitCode == 0 else {
+            #expect(!(try trial.sandbox.names().contains("file.bin")))
+            return
+        }
+        let path = trial.sandbox.path("file.bin")
+        let matches = try [Self.old, Self.new].count { try $0.firstDifference(at: path) == nil }
+        #expect(matches == 1)
+    }
+
+    /// The new version is taken back before it is believed: the old one is completed.
+    @Test func aChangeThatIsTakenBack() async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
+            let number = Self.isForData(request) ? tally.add() : 0
+            let isNew = (5...6).contains(number)
+            return .file(isNew ? Self.new : Self.old, for: request, etag: "\"\(isNew)\"")
+        }
+        let outcome = try await trial.run("-x", "3")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try Self.old.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect(try outcome.notices("reply_refused").count == 2)
+    }
+
+    /// `HEAD` was answered before the change, every `GET` after it: nothing is to be thrown away.
+    @Test(arguments: [size, size - 5])
+    func aChangeBetweenHEADAndGET(newSize: Int64) async throws {
+        let new = Content(size: newSize, seed: 1002)
+        let trial = try WireTrial(size: Self.size) { request, _ in
+            request.method == "HEAD"
+                ? .file(Self.old, for: request, etag: "\"a\"")
+                : .file(new, for: request, etag: "\"b\"")
+        }
+        let outcome = try await trial.run("-x", "3")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect(outcome.errorOutput.contains("told what `GET` contradicts"))
+    }
+
+    /// A redirect that leads to another server each time; midway the first refuses its links.
+    @Test(arguments: [true, false]) func aRedirectThatMoves(sameTag: Bool) async throws {
+        let content = Content(size: Self.size, seed: 5)
+        let tally = Tally()
+        let servers = try (0..<2).map { number in
+            try FaultOrigin(sendBuffer: 64 << 10) { request in
+                if number == 0, Self.isForData(request), tally.add() > 5 { return .text(403) }
+                return .file(content, for: request, etag: sameTag ? "\"v\"" : "\"\(number)\"")
+            }
+        }
+        let links = servers.map { $0.url("/cdn/file.bin") }
+        let front = try FaultOrigin { request in
+            let link = links[tally.add("links") == 1 ? 0 : 1]
+            return .text(302, headers: [HeaderField("Location", link)])
+        }
+        let sandbox = try Sandbox()
+        let outcome = try await Trials.run(
+            [front.url("/file.bin"), "-x", "3", "--json", "-v"], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("resolving_again").first?.status == 403)
+        let starts = try outcome.notices("started_over").map(\.reason)
+        #expect(starts == (sameTag ? [] : ["changed_midway"]))
+        #expect(servers.allSatisfy { $0.bytesServed > 0 })
+    }
+
+    /// How the new content might be found out although the server says that nothing has changed.
+    enum Proof: CaseIterable { case advertised, expected, nothing }
+
+    /// The tag stays, or there is none, and the content changes: only a digest finds it out.
+    ///
+    /// Without one segget says that only the size is verified.
+    @Test(arguments: Proof.allCases, ["\"v\"", nil])
+    func aChangeThatTheServerDoesNotTell(proof: Proof, etag: String?) async throws {
+        let digest = Self.old.sha256Hex
+        let field = "sha-256=:\(Data(Self.old.sha256).base64EncodedString()):"
+        let trial = try Self.trial { _, reply in
+            reply.set("ETag", etag)
+            if proof == .advertised { reply.set("Repr-Digest", field) }
+        }
+        let outcome =
+            proof == .expected
+            ? try await trial.run("-x", "3", "--checksum", "sha-256:\(digest)")
+            : try await trial.run("-x", "3")
+        guard proof == .nothing else {
+            try trial.expectFailure(outcome, code: 65, kind: "checksum_mismatch")
+            return
+        }
+        #expect(outcome.exitCode == 0)
+        #expect(outcome.errorOutput.contains("only the size is verified"))
+        #expect(outcome.errorOutput.contains("identity: none") == (etag == nil))
+    }
+
+    // MARK: Across runs
+
+    /// A part with its manifest under the name of another file: it is not that file's.
+    @Test func aPartOfAnotherDownload() throws {
+        let stage = try Stage(size: 3_000_000)
+        try stage.leavePart(each: 200_000)
+        for (from, to) in [("file.part", "other.part"), ("file.segget", "other.segget")] {
+            try stage.write(stage.read(from), to: to)
+        }
+        stage.change { $0.content = Content(size: 3_000_000, seed: 9) }
+        let outcome = try stage.run(["--json"], path: "/other")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight("other"))
+        #expect(try outcome.notices("started_over").map(\.reason) == ["url_changed"])
+        #expect(try stage.names() == ["file.part", "file.segget", "other"])
+    }
+
+    /// Another server has another file of the same name, size and tag.
+    @Test func theSameNameFromAnotherServer() throws {
+        let stage = try Stage(size: 3_000_000)
+        try stage.leavePart(each: 200_000)
+        let other = Content(size: 3_000_000, seed: 9)
+        let server = try FaultOrigin { .file(other, for: $0, etag: "\"v1\"") }
+        let outcome = try Segget.run(["--json", server.url("/file")], in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try other.firstDifference(at: stage.path("file")) == nil)
+        #expect(try outcome.notices("started_over").map(\.reason) == ["url_changed"])
+    }
+
+    /// A part that is complete, and a file that has changed since: the new one is fetched.
+    @Test func aCompletePartOfTheOldVersion() throws {
+        let stage = try Stage(size: 3_000_000)
+        let wrong = "crc32:00000000"
+        stage.bendGET { $0.stallAfter = 749_000 }
+        let child = try stage.start(["-x", "4", "--checksum", wrong])
+        try #require(stage.waits(for: 4 * 749_000, of: child))
+        child.signal(SIGKILL)
+        _ = try child.wait()
+        stage.origin.dropConnections()
+        stage.behave()
+        stage.change {
+            $0.content = Content(size: 3_000_000, seed: 9)
+            $0.etag = "\"v2\""
+        }
+        let outcome = try stage.run(["--json"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.notices("started_over").map(\.reason) == ["etag_changed"])
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A file that changes at random moments while segget is killed and run again: what is published is
+/// one version, whole, or nothing is.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct VersionChaosTests {
+    private static let rounds = 14
+
+    /// What tells the versions apart.
+    private enum Validator: CaseIterable { case etag, date, weak, etagAndDate, weakAndDate, none }
+
+    /// Which version a request gets.
+    private enum Change: CaseIterable {
+        case never, once, everyFew, thereAndBack, byConnection, byRequest
+    }
+
+    /// A file in several versions, and how the origin goes from one to the next.
+    private struct Plan: Sendable {
+        var versions: [Content]
+        var validator: Validator
+        var change: Change
+        var after: Int
+        /// The version between runs, where the server does not tell them apart.
+        var fixed: Int?
+
+        init(_ random: inout SplitMix64) {
+            let sizes: [Int64] =
+                Bool.random(using: &random)
+                ? [2_000_000, 2_000_000, 2_000_000] : [2_000_000, 1_500_000, 2_000_001]
+            let seed = UInt64.random(in: 0...1 << 40, using: &random)
+            versions = sizes.enumerated().map { Content(size: $1, seed: seed + UInt64($0)) }
+            validator = Validator.allCases.randomElement(using: &random) ?? .etag
+            change = Change.allCases.randomElement(using: &random) ?? .once
+            after = Int.random(in: 1...8, using: &random)
+            if validator == .none { fixed = 0 }
+        }
+
+        func version(_ request: OriginRequest, _ served: Int) -> Int {
+            if let fixed { return fixed }
+            let number =
+                switch change {
+                case .never: 0
+                case .once: served < after ? 0 : 1
+                case .everyFew: served / after
+                case .thereAndBack: (after..<(after + 3)).contains(served) ? 1 : 0
+                case .byConnection: request.connection
+                case .byRequest: request.number &* 2_654_435_761 >> 7
+                }
+            return number % versions.count
+        }
+
+        func reply(_ request: OriginRequest, _ served: Int) -> OriginReply {
+            let number = version(request, served)
+            let date = httpDate(unixTime: 1_600_000_000 + 60 * number)
+            let etag: String? =
+                switch validator {
+                case .etag, .etagAndDate: "\"v\(number)\""
+                case .weak, .weakAndDate: "W/\"v\(number)\""
+                case .date, .none: nil
+                }
+            let hasDate = [.date, .etagAndDate, .weakAndDate].contains(validator)
+            return OriginReply.file(
+                versions[number], for: request, etag: etag, lastModified: hasDate ? date : nil
+            ).with { $0.pace = 2_000_000 }
+        }
+    }
+
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+    func whatIsPublishedIsOneVersion(seed: UInt64) async throws {
+        print("version chaos: seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        for round in 0..<Self.rounds {
+            let plan = Guarded(Plan(&random))
+            let tally = Tally()
+            let origin = try FaultOrigin(sendBuffer: 32 << 10) { request in
+                let counts = request.method == "GET" && request.range?.last != 0
+                let served = counts ? tally.add() - 1 : tally.count()
+                return plan.withLock { $0 }.reply(request, served)
+            }
+            let sandbox = try Sandbox()
+            var outcome: ChildProcess.Outcome?
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                outcome = try killed(after: &random, origin, sandbox)
+                if outcome?.exitCode == 0 { break }
+                // Where nothing tells versions apart, they change between runs only.
+                plan.withLock {
+                    if $0.fixed != nil { $0.fixed = Int.random(in: 0...2, using: &random) }
+                }
+            }
+            if outcome?.exitCode != 0 {
+                outcome = try await Trials.run(arguments(&random, origin), in: sandbox.path)
+            }
+            let report = Comment(
+                rawValue: "seed \(seed), round \(round), \(plan.withLock { $0 }): "
+                    + (outcome?.errorOutput ?? ""))
+            try expectOneVersion(outcome, plan.withLock { $0.versions }, sandbox, report)
+            guard outcome?.exitCode != 0 else { continue }
+            // Once the file stays as it is, the same command brings it.
+            plan.withLock { ($0.change, $0.fixed) = (.never, 0) }
+            let last = try await Trials.run(arguments(&random, origin), in: sandbox.path)
+            #expect(last.exitCode == 0, "\(last.errorOutput)")
+            let first = plan.withLock { $0.versions[0] }
+            #expect(try first.firstDifference(at: sandbox.path("file")) == nil, report)
+        }
+    }
+
+    private func arguments(_ random: inout SplitMix64, _ origin: FaultOrigin) -> [String] {
+        let isUnverified = Bool.random(using: &random)
+        return [
+            origin.url("/file"), "--json", "-v", "--retries", "3", "-x",
+            "\(Int.random(in: 1...6, using: &random))",
+        ] + (isUnverified ? ["--resume-unverified"] : [])
+    }
+
+    /// Runs segget and kills it after some requests, unless it has ended before.
+    private func killed(
+        after random: inout SplitMix64, _ origin: FaultOrigin, _ sandbox: Sandbox
+    ) throws -> ChildProcess.Outcome {
+        let before = origin.requests.count
+        let child = try Segget.start(arguments(&random, origin), in: sandbox.path)
+        let count = Int.random(in: 1...12, using: &random)
+        let bytes = origin.bytesServed + Int64.random(in: 0...1_500_000, using: &random)
+        _ = eventually(timeout: 60) {
+            !child.isRunning
+                || origin.requests.count >= before + count && origin.bytesServed >= bytes
+        }
+        child.signal(SIGKILL)
+        return try child.wait()
+    }
+
+    private func expectOneVersion(
+        _ outcome: ChildProcess.Outcome?, _ versions: [Content], _ sandbox: Sandbox,
+        _ report: Comment
+    ) throws {
+        let outcome = try #require(outcome)
+        let isPublished = try sandbox.names().contains("file")
+        #expect((outcome.exitCode == 0) == isPublished, report)
+        guard outcome.exitCode == 0 else {
+            #expect(outcome.exitCode == 76, report)
+            return
+        }
+        let path = sandbox.path("file")
+        let matches = try versions.count { try $0.firstDifference(at: path) == nil }
+        #expect(matches == 1, report)
+        #expect(try sandbox.names() == ["file"], report)
+    }
+}

@@ -1,0 +1,34 @@
+import Assembler
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+@Suite struct ResumeSampleTests {
+    @Test func ofNothingIsNothing() {
+        #expect(ResumeSample.places(in: RangeSet()) { 0.5 }.isEmpty)
+    }
+
+    @Test func isAllOfWhatIsLittle() {
+        let little = ByteRange(1000, 1000 + MirrorSample.length)
+        #expect(ResumeSample.places(in: RangeSet(little)) { 0.5 } == [little])
+    }
+
+    /// It lies in what is there, has the first and the last bytes, and is short.
+    @Test func hasTheEndsAndIsShort() {
+        forEachSeed(2000) { seed, random in
+            var done = RangeSet()
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let start = Int64.random(in: 0...3_000_000, using: &random)
+                done.insert(ByteRange(start, start + .random(in: 1...600_000, using: &random)))
+            }
+            let places = ResumeSample.places(in: done) { .random(in: 0..<1, using: &random) }
+            let bytes = places.reduce(0) { $0 + $1.count }
+            #expect(places.allSatisfy { !$0.isEmpty && done.contains($0) }, "seed \(seed)")
+            #expect(zip(places, places.dropFirst()).allSatisfy { $0.end < $1.start })
+            #expect(places.first?.start == done.ranges.first?.start, "seed \(seed)")
+            #expect(places.last?.end == done.ranges.last?.end, "seed \(seed)")
+            #expect(bytes <= 4 * MirrorSample.length, "seed \(seed)")
+        }
+    }
+}
