@@ -69,6 +69,8 @@ enum JSONEvents {
         var status: Int?
         var limit: Int64?
         var url: String?
+        var seconds: Double?
+        var connections: Int?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
@@ -82,6 +84,11 @@ enum JSONEvents {
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
+            case .rescued(let range, let seconds):
+                self.seconds = seconds.thousandths
+                set(range)
+            case .silence(let seconds): self.seconds = seconds.thousandths
+            case .silenceOver(let count): connections = count
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
                 self.url = url

@@ -13,6 +13,9 @@ extension DownloadNotice {
         case .replyRefused: "reply_refused"
         case .damaged: "damaged"
         case .stole: "stole"
+        case .rescued: "rescued"
+        case .silence: "silence"
+        case .silenceOver: "silence_over"
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
@@ -34,7 +37,9 @@ extension DownloadNotice {
             .certificatesUnchecked, .changingConnections, .limitChanged,
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
-        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined: false
+        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
+            .rescued, .silence, .silenceOver:
+            false
         }
     }
 
@@ -59,6 +64,13 @@ extension DownloadNotice {
             "bytes \(range) on disk failed their CRC-32: fetching them again"
         case .stole(let range):
             "a free connection took over bytes \(range)"
+        case .rescued(let range, let seconds):
+            "a connection was silent for \(Units.elapsed(seconds)) while others were not: a new one "
+                + "fetches bytes \(range)"
+        case .silence(let seconds):
+            "all connections are silent for \(Units.elapsed(seconds)): trying new ones"
+        case .silenceOver(let count):
+            "a new connection was answered: replacing the silent ones (\(count))"
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
         case .certificatesUnchecked:
