@@ -39,8 +39,10 @@ test)
     need_command curl curl
     need_command fish fish
     need_command flock util-linux
+    need_command ip iproute2
     need_command mandoc mandoc
     need_command microsocks microsocks
+    need_command nft nftables
     need_command nginx nginx-light
     need_command openssl openssl
     need_command python3 python3

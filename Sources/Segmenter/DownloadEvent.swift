@@ -57,6 +57,12 @@ public enum DownloadNotice: Sendable, Hashable {
     /// A free connection took the tail of a segment that would have finished last; `rate` is the speed
     /// of the one that had it, in bytes per second, as far as it is known.
     case stole(ByteRange, rate: Double?)
+    /// A connection brought nothing for so long while others did: a new one takes its place.
+    case rescued(ByteRange, silentFor: Double)
+    /// All connections have brought nothing for so long: new ones are tried.
+    case silence(seconds: Double)
+    /// A new connection was answered: so many that are silent are replaced.
+    case silenceOver(connections: Int)
     /// `HEAD` did not do; a `GET` takes its place.
     case headUnusable(String)
     /// Certificates are not checked: `AccessOptions.isInsecure`.

@@ -53,14 +53,7 @@ extension Fetch {
     private func changeConnections() {
         guard !setup.isOneStream else { return }
         tell(.changingConnections(minimum: setup.limits.minRate ?? 0))
-        for index in slots.indices {
-            if let transfer = slots[index].transfer { worker.drop(transfer) }
-            _ = endSample(index)
-            _ = retire(index)
-            scheduler.release(index)
-            slots[index].rate = 0
-            slots[index].wantsFreshConnection = true
-        }
+        for index in slots.indices { reopen(index) }
         // Any address of a host will do: these were slow.
         for source in sources.indices { sources[source].goodAddress = nil }
     }

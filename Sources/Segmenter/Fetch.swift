@@ -35,6 +35,10 @@ final class Fetch {
     private(set) var window: OutputWindow?
     /// The least speed that is put up with.
     var floor: RateFloor?
+    /// What is done about connections that say nothing.
+    var silence = Silence()
+    /// A request that tries whether the server can be reached.
+    var canary: Canary?
     /// Bytes that had been received when the speed was last watched.
     var receivedAtWatch: Int64 = 0
 
@@ -93,6 +97,7 @@ final class Fetch {
         guard !isOver else { return }
         watchRate(elapsed)
         guard !isOver else { return }
+        watchSilence(now)
         pump(now)
         guard !isOver else { return }
         reporter.report(self, now: now)
@@ -331,6 +336,7 @@ final class Fetch {
         isOver = true
         for source in sources { source.resolving?.cancel() }
         worker.remove(self)
+        dropCanary()
         for index in slots.indices {
             if let transfer = slots[index].transfer { worker.drop(transfer) }
             _ = retire(index)

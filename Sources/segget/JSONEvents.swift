@@ -71,6 +71,8 @@ enum JSONEvents {
         var bytes: Int64?
         var bytesPerSecond: Int64?
         var url: String?
+        var seconds: Double?
+        var connections: Int?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
@@ -90,6 +92,11 @@ enum JSONEvents {
             case .stole(let range, let rate):
                 set(range)
                 bytesPerSecond = rate.map(Units.whole)
+            case .rescued(let range, let seconds):
+                self.seconds = seconds.thousandths
+                set(range)
+            case .silence(let seconds): self.seconds = seconds.thousandths
+            case .silenceOver(let count): connections = count
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
                 self.url = url

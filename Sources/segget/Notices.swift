@@ -15,6 +15,9 @@ extension DownloadNotice {
         case .ifRangeUnusable: "if_range_unusable"
         case .damaged: "damaged"
         case .stole: "stole"
+        case .rescued: "rescued"
+        case .silence: "silence"
+        case .silenceOver: "silence_over"
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
@@ -40,7 +43,7 @@ extension DownloadNotice {
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
-            .ifRangeUnusable, .spaceNotReserved, .namedByLink:
+            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .silence, .silenceOver:
             false
         }
     }
@@ -74,6 +77,13 @@ extension DownloadNotice {
             "a free connection took over bytes \(range): the one that had them "
                 + (rate.map { $0 <= 1 ? "is silent" : "brings \(Units.speed($0))" }
                     ?? "has brought nothing yet")
+        case .rescued(let range, let seconds):
+            "a connection was silent for \(Units.elapsed(seconds)) while others were not: a new one "
+                + "fetches bytes \(range)"
+        case .silence(let seconds):
+            "all connections are silent for \(Units.elapsed(seconds)): trying new ones"
+        case .silenceOver(let count):
+            "a new connection was answered: replacing the silent ones (\(count))"
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
         case .certificatesUnchecked:

@@ -1,7 +1,13 @@
 #define _GNU_SOURCE
 #include "ctestsupport.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 int segget_test_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
@@ -12,3 +18,21 @@ int segget_test_spawn_close_from(posix_spawn_file_actions_t *actions, int first)
 }
 
 short segget_test_poll_peer_closed(void) { return POLLRDHUP; }
+
+int segget_test_socket_in(const char *path, int domain, int type) {
+    int ours = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    int theirs = open(path, O_RDONLY | O_CLOEXEC);
+    int made = -1;
+    if (ours >= 0 && theirs >= 0 && setns(theirs, CLONE_NEWNET) == 0) {
+        made = socket(domain, type | SOCK_CLOEXEC, 0);
+        int code = errno;
+        // A thread that stays in another namespace would spoil every later test.
+        if (setns(ours, CLONE_NEWNET) != 0) abort();
+        errno = code;
+    }
+    int code = errno;
+    if (ours >= 0) close(ours);
+    if (theirs >= 0) close(theirs);
+    errno = code;
+    return made;
+}

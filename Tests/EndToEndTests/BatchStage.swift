@@ -26,7 +26,7 @@ final class BatchStage: Sendable {
             let content = Self.content(request.target, size)
             var reply = OriginReply.file(content, for: request, etag: "\"\(content.seed)\"")
             bend.withLock { $0 }(request, &reply)
-            return reply
+            return reply.silentToCanaries(request)
         }
     }
 

@@ -111,7 +111,7 @@ struct RetryEndToEndTests {
             case .inBody: reply.stallAfter = 100_000
             }
         }
-        let outcome = try await trial.run("-x", "3", "--stall-timeout", "1")
+        let outcome = try await trial.run("-x", "3", "--stall-timeout", "0.5")
         try trial.expectComplete(outcome)
         let retries = try outcome.notices("retrying")
         #expect(retries.contains { $0.reason == "stalled" })

@@ -41,7 +41,7 @@ final class Stage: Sendable {
                 now.content, for: request, etag: now.etag, lastModified: now.lastModified,
                 ranges: now.servesRanges)
             now.bend(request, &reply)
-            return reply
+            return reply.silentToCanaries(request)
         }
         self.memory = try memory.map { try Tmpfs(size: $0) }
         sandbox = folder == nil && memory == nil ? try Sandbox() : nil
@@ -139,6 +139,15 @@ final class Stage: Sendable {
     /// Whether the whole file is there as it is offered.
     func isRight(_ name: String = "file") throws -> Bool {
         try content.firstDifference(at: path(name)) == nil
+    }
+}
+
+extension OriginReply {
+    /// Has a server that falls silent amid its bodies say nothing to new connections either: what
+    /// stands still for a test is to stand still.
+    func silentToCanaries(_ request: OriginRequest) -> OriginReply {
+        guard stallAfter != nil, request.range?.last == 0 else { return self }
+        return with { $0.delayBeforeHeaders = .infinity }
     }
 }
 

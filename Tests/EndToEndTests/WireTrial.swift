@@ -8,25 +8,32 @@ final class WireTrial: Sendable {
     let content: Content
     let origin: FaultOrigin
     let sandbox: Sandbox
+    /// Where the origin and segget run, if not on loopback.
+    let network: NetworkPair?
 
     /// Starts an origin whose handler makes every reply.
     init(
         size: Int64 = 3_000_000, seed: UInt64 = 1, sendBuffer: Int32? = nil,
+        network: NetworkPair? = nil,
         answer: @escaping @Sendable (OriginRequest, Content) -> OriginReply
     ) throws {
         let content = Content(size: size, seed: seed)
         self.content = content
-        origin = try FaultOrigin(sendBuffer: sendBuffer) { answer($0, content) }
+        self.network = network
+        origin = try FaultOrigin(network: network, sendBuffer: sendBuffer) {
+            answer($0, content)
+        }
         sandbox = try Sandbox()
     }
 
     /// Starts an origin whose right replies are bent.
     convenience init(
         size: Int64 = 3_000_000, seed: UInt64 = 1, etag: String? = "\"a\"",
-        sendBuffer: Int32? = nil,
+        sendBuffer: Int32? = nil, network: NetworkPair? = nil,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
     ) throws {
-        try self.init(size: size, seed: seed, sendBuffer: sendBuffer) { request, content in
+        try self.init(size: size, seed: seed, sendBuffer: sendBuffer, network: network) {
+            request, content in
             OriginReply.file(content, for: request, etag: etag).with { bend(request, &$0) }
         }
     }
@@ -37,6 +44,13 @@ final class WireTrial: Sendable {
     ) async throws -> ChildProcess.Outcome {
         try await Trials.run(
             [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path)
+    }
+
+    /// Starts a download of `path` of the origin into the sandbox, with JSON events.
+    func start(_ options: [String] = [], url: String? = nil) throws -> ChildProcess {
+        try Segget.start(
+            [url ?? origin.url("/dir/file.bin"), "--json", "-v"] + options, in: sandbox.path,
+            network: network)
     }
 
     /// Expects that the file was published, is right, and that nothing else is left.
@@ -136,6 +150,7 @@ struct WireEvent: Decodable {
     var bytesResumed: Int64?
     var bytesReceived: Int64?
     var connections: Int?
+    var seconds: Double?
 
     /// A mirror that failed, or how many there are.
     enum Mirrors: Decodable {

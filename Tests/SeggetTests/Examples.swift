@@ -102,6 +102,8 @@ enum Examples {
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9), rate: nil),
             .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6),
             .headUnusable(hostile),
+            .rescued(ByteRange(0, 9), silentFor: 1.25), .silence(seconds: 1.25),
+            .silenceOver(connections: 8),
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),

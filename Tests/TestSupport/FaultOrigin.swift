@@ -12,6 +12,7 @@ public final class FaultOrigin: Sendable {
     /// The port that it listens on.
     public let port: UInt16
     private let address: String
+    private let namespace: String?
     private let longestSegment: Int32?
     private let stopSignal: StopSignal
     private let log: Guarded<OriginLog>
@@ -24,18 +25,22 @@ public final class FaultOrigin: Sendable {
     ///
     /// - Parameters:
     ///   - address: the loopback address to listen on, to have several hosts.
+    ///   - network: two namespaces, to listen in the server's; in place of `address`.
     ///   - sendBuffer: size of the sockets' send buffers in bytes; a small one makes
     ///     ``bytesServed`` follow closely what the peer has read.
     ///   - handler: answers a request.
     /// - Throws: ``SystemCallError``.
     public init(
-        address: String = "127.0.0.1", sendBuffer: Int32? = nil, _ handler: @escaping Handler
+        address: String = "127.0.0.1", network: NetworkPair? = nil, sendBuffer: Int32? = nil,
+        _ handler: @escaping Handler
     ) throws {
+        let address = network == nil ? address : NetworkPair.serverAddress
+        namespace = network?.serverPath
         let stopSignal = try StopSignal()
         let log = Guarded(OriginLog())
         longestSegment = sendBuffer.map { min(8192, $0 / 2) }
         let listener = try OriginListener(
-            address: address, port: 0, longestSegment: longestSegment)
+            address: address, port: 0, longestSegment: longestSegment, namespace: namespace)
         self.stopSignal = stopSignal
         self.log = log
         self.address = address
@@ -84,7 +89,8 @@ public final class FaultOrigin: Sendable {
             acceptor = nil
             // Bound, and not listening: nobody else is given the port meanwhile.
             let listener = try? OriginListener(
-                address: address, port: port, listens: false, longestSegment: longestSegment)
+                address: address, port: port, listens: false, longestSegment: longestSegment,
+                namespace: namespace)
             place.withLock { $0 = listener }
         }
     }
@@ -101,7 +107,9 @@ public final class FaultOrigin: Sendable {
             }
             let listener =
                 try kept
-                ?? OriginListener(address: address, port: port, longestSegment: longestSegment)
+                ?? OriginListener(
+                    address: address, port: port, longestSegment: longestSegment,
+                    namespace: namespace)
             if kept != nil { try checked(listen(listener.socket, 1024), "listen") }
             acceptor = try OriginAcceptor(listener, serve)
         }

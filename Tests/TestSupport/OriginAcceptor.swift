@@ -1,3 +1,4 @@
+import CTestSupport
 import Foundation
 import Glibc
 
@@ -8,12 +9,17 @@ struct OriginListener {
 
     /// Listens on `port`, or on a free one for 0; or only takes it, so that nobody else does.
     ///
+    /// `namespace` is the path of a network namespace to do so in.
+    ///
     /// `longestSegment` bounds the TCP segments of its connections. A loopback's are 64 KiB long: a
     /// send buffer that holds no two of them waits 40 ms for each acknowledgement.
     ///
     /// - Throws: ``SystemCallError``.
-    init(address: String, port: UInt16, listens: Bool = true, longestSegment: Int32? = nil) throws {
-        socket = try checked(Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), "socket")
+    init(
+        address: String, port: UInt16, listens: Bool = true, longestSegment: Int32? = nil,
+        namespace: String? = nil
+    ) throws {
+        socket = try makeSocket(Int32(SOCK_STREAM.rawValue), in: namespace)
         do {
             var yes: Int32 = 1
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(4))
@@ -40,6 +46,15 @@ struct OriginListener {
             throw error
         }
     }
+}
+
+/// A socket of IPv4, in the network namespace at a path if one is given.
+///
+/// - Throws: ``SystemCallError``.
+func makeSocket(_ type: Int32, in namespace: String? = nil) throws -> Int32 {
+    guard let namespace else { return try checked(socket(AF_INET, type, 0), "socket") }
+    return try checked(
+        segget_test_socket_in(namespace, AF_INET, type), "socket in \(namespace)")
 }
 
 /// The thread that accepts connections from one listening socket.

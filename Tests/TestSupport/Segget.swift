@@ -55,10 +55,12 @@ public enum Segget {
     ///   - arguments: its arguments.
     ///   - folder: its working folder.
     ///   - environment: added to that of the tests.
+    ///   - network: two namespaces, to run in the client's.
     /// - Returns: the process; it is killed when the last reference to it goes.
     /// - Throws: ``NotFound``, ``SystemCallError``.
     public static func start(
-        _ arguments: [String], in folder: String, environment: [String: String] = [:]
+        _ arguments: [String], in folder: String, environment: [String: String] = [:],
+        network: NetworkPair? = nil
     ) throws -> ChildProcess {
         // Whoever runs the tests may have options of their own.
         var ours = ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
@@ -66,7 +68,9 @@ public enum Segget {
             ours[name] = ""
         }
         let environment = ours.merging(environment) { $1 }
-        return try ChildProcess(binary(), arguments, in: folder, environment: environment)
+        let command = try (network?.entry ?? []) + [binary()] + arguments
+        return try ChildProcess(
+            command[0], Array(command[1...]), in: folder, environment: environment)
     }
 
     private static func isProgram(_ path: String) -> Bool {

@@ -58,8 +58,11 @@ final class Transfer {
     /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
     /// Received bytes at the last tick, and when they last grew; the worker's stall detection.
-    var receivedAtTick: Int64 = 0
-    var lastActivity: Double
+    private var receivedAtTick: Int64 = 0
+    private(set) var lastActivity: Double
+    /// When anything last came from the server, or it was last not asked for more.
+    private(set) var heard: Double
+    private var hadReply = false
 
     init(
         _ request: TransferRequest, id: Int, now: Double, share: CURLShare,
@@ -73,6 +76,7 @@ final class Transfer {
         self.onReply = onReply
         self.onEnd = onEnd
         lastActivity = now
+        heard = now
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
         lists = request.configure(handle)
@@ -141,6 +145,20 @@ final class Transfer {
 
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+    /// Notes what has happened since the last tick, of which the loop did not run for `blocked`
+    /// seconds.
+    func noteActivity(now: Double, blocked: Double) {
+        lastActivity += blocked
+        heard += blocked
+        let isQuiet = received == receivedAtTick
+        let isIdle = isHeld || isPaused
+        // Making the connection has a limit of its own, libcurl's.
+        if isIdle || !isQuiet || !isConnected { lastActivity = now }
+        if isIdle || !isQuiet || (reply != nil) != hadReply { heard = now }
+        receivedAtTick = received
+        hadReply = reply != nil
+    }
 
     /// The address that the connection leads to.
     var address: String? {

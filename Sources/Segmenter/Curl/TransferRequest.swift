@@ -69,6 +69,7 @@ extension TransferRequest {
         }
         permitted.access.configure(&setter, url: url, digests: connecting.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
+        segget_curl_quick_exit(handle)
         switch method {
         case .head: set(CURLOPT_NOBODY, 1)
         case .get: set(CURLOPT_HTTPGET, 1)

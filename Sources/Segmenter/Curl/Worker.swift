@@ -180,12 +180,7 @@ final class Worker {
     private func tick(_ now: Double, blocked: Double) {
         // What one of them ends may take others along.
         for transfer in transfers.values where transfers[transfer.id] != nil {
-            transfer.lastActivity += blocked
-            let isQuiet = transfer.received == transfer.receivedAtTick
-            // Making the connection has a limit of its own, libcurl's.
-            let waits = transfer.isHeld || transfer.isPaused || !transfer.isConnected
-            if waits || !isQuiet { transfer.lastActivity = now }
-            transfer.receivedAtTick = transfer.received
+            transfer.noteActivity(now: now, blocked: blocked)
             let limit = transfer.request.connecting.stallTimeout
             if now - transfer.lastActivity > limit {
                 end(transfer, transfer.end(stalledFor: limit))

@@ -14,4 +14,8 @@ int segget_test_spawn_close_from(posix_spawn_file_actions_t *actions, int first)
 // POLLRDHUP of poll(2): the peer has closed its writing side.
 short segget_test_poll_peer_closed(void);
 
+// A socket in the network namespace at `path` (setns(2), for as long as that takes on this thread).
+// Returns -1 and sets errno.
+int segget_test_socket_in(const char *path, int domain, int type);
+
 #endif

@@ -1,0 +1,152 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// TLS handshakes that are cut, and proxies that fail and come back: real servers behind a relay.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct BrokenWayEndToEndTests {
+    private let content = Content(size: 3_000_000, seed: 7)
+    private let root: Sandbox
+    private let sandbox: Sandbox
+    private let nginx: Nginx
+
+    init() throws {
+        root = try Sandbox()
+        sandbox = try Sandbox()
+        try content.write(to: root.path("file.bin"))
+        nginx = try Nginx(root: root.path)
+    }
+
+    private func run(_ url: String, _ options: [String]) async throws -> ChildProcess.Outcome {
+        try await Trials.run(
+            [url, "--json", "-v", "-x", "4", "--ca-certificate", nginx.authority] + options,
+            in: sandbox.path)
+    }
+
+    private func expectDone(
+        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 0, report, sourceLocation: location)
+        #expect(try sandbox.names() == ["file.bin"], report, sourceLocation: location)
+        guard outcome.exitCode == 0 else { return }
+        #expect(
+            try content.firstDifference(at: sandbox.path("file.bin")) == nil,
+            sourceLocation: location)
+    }
+
+    private func expectFailure(
+        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 69, report, sourceLocation: location)
+        #expect(outcome.wallSeconds < 60, report, sourceLocation: location)
+        #expect(try !sandbox.names().contains("file.bin"), sourceLocation: location)
+        #expect(outcome.errorOutput.contains("hint: "), sourceLocation: location)
+    }
+
+    // MARK: TLS
+
+    /// At several points of the handshake, and once the body flows; three times, then no more.
+    @Test(arguments: [0, 1, 5, 100, 1000, 1600, 2500, 50_000], [Relay.Break.close, .reset])
+    func handshakesAreCut(bytes: Int, how: Relay.Break) async throws {
+        let relay = try Relay(to: nginx.securePort) { number in
+            number <= 3 ? Relay.Plan(after: bytes, how) : nil
+        }
+        let outcome = try await run("https://127.0.0.1:\(relay.port)/file.bin", [])
+        try expectDone(outcome)
+        #expect(relay.accepted > 3)
+    }
+
+    @Test(arguments: [0, 100, 1000])
+    func handshakesAreAlwaysCut(bytes: Int) async throws {
+        let relay = try Relay(to: nginx.securePort) { _ in Relay.Plan(after: bytes, .close) }
+        let outcome = try await run(
+            "https://127.0.0.1:\(relay.port)/file.bin", ["--retries", "1"])
+        try expectFailure(outcome)
+        #expect(try sandbox.names().isEmpty)
+    }
+
+    /// The server says nothing more amid the handshake: the limit is that of connecting.
+    @Test(arguments: [0, 1000])
+    func handshakesFallSilent(bytes: Int) async throws {
+        let relay = try Relay(to: nginx.securePort) { _ in Relay.Plan(after: bytes, .silence) }
+        let outcome = try await run(
+            "https://127.0.0.1:\(relay.port)/file.bin",
+            ["--retries", "1", "--connect-timeout", "1", "--stall-timeout", "100"])
+        try expectFailure(outcome)
+        #expect(try sandbox.names().isEmpty)
+    }
+
+    // MARK: Proxies
+
+    /// Tunnels and relayed replies break off, in the proxy's own words and in the midst of a body.
+    @Test(arguments: ["http", "socks5h"], [true, false])
+    func proxiesThatBreakOff(scheme: String, secure: Bool) async throws {
+        let socks = try Microsocks()
+        let http = try Tinyproxy()
+        let target = scheme == "http" ? http.port : socks.port
+        let points = [0, 1, 20, 3000, 400_000]
+        let relay = try Relay(to: target) { number in
+            number <= points.count ? Relay.Plan(after: points[number - 1], .close) : nil
+        }
+        let url = secure ? nginx.secureURL("/file.bin") : nginx.url("/file.bin")
+        let outcome = try await run(url, ["--proxy", "\(scheme)://127.0.0.1:\(relay.port)"])
+        try expectDone(outcome)
+        #expect(relay.accepted > points.count)
+    }
+
+    /// A proxy that takes the connection and says nothing, at once or after a while.
+    @Test(arguments: ["http", "socks5h"])
+    func proxiesThatAreSilent(scheme: String) async throws {
+        let socks = try Microsocks()
+        let http = try Tinyproxy()
+        let relay = try Relay(to: scheme == "http" ? http.port : socks.port) { _ in
+            Relay.Plan(after: 0, .silence)
+        }
+        for url in [nginx.secureURL("/file.bin"), nginx.url("/file.bin")] {
+            let outcome = try await run(
+                url,
+                [
+                    "--proxy", "\(scheme)://127.0.0.1:\(relay.port)", "--retries", "1",
+                    "--connect-timeout", "1", "--stall-timeout", "1",
+                ])
+            try expectFailure(outcome)
+        }
+    }
+
+    /// The proxy answers 502 and 503 for a while: to `CONNECT`, and in place of replies.
+    @Test(arguments: [502, 503, 504])
+    func proxiesThatAreInTrouble(status: Int) async throws {
+        let tally = Tally()
+        let proxy = try FaultOrigin { request in
+            guard request.method == "GET" || request.method == "HEAD" else {
+                return .text(status)
+            }
+            guard tally.add() > 4 else { return .text(status) }
+            return OriginReply.file(
+                Content(size: 3_000_000, seed: 7), for: request, etag: "\"a\"")
+        }
+        let address = "http://127.0.0.1:\(proxy.port)"
+        let tunnelled = try await run(
+            nginx.secureURL("/file.bin"), ["--proxy", address, "--retries", "2"])
+        try expectFailure(tunnelled)
+        #expect(tunnelled.errorOutput.contains("proxy"))
+        #expect(proxy.requests.count { $0.method == "CONNECT" } >= 3)
+        try expectDone(try await run(nginx.url("/file.bin"), ["--proxy", address]))
+    }
+
+    /// All connections through a proxy fall silent, and nobody says so; new ones work.
+    @Test func tunnelsThatDieInSilence() async throws {
+        let http = try Tinyproxy()
+        let relay = try Relay(to: http.port) { number in
+            (2...5).contains(number) ? Relay.Plan(after: 300_000, .silence) : nil
+        }
+        let outcome = try await run(
+            nginx.secureURL("/file.bin"),
+            ["--proxy", "http://127.0.0.1:\(relay.port)", "--stall-timeout", "100"])
+        try expectDone(outcome)
+        #expect(outcome.wallSeconds < 60)
+        #expect(try outcome.notices("retrying").isEmpty)
+    }
+}

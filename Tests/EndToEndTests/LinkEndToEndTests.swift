@@ -1,0 +1,146 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Wires that are cut and mended, between two network namespaces.
+///
+/// The stall timeout is far away: what ends a silence here is that it was noticed.
+@Suite(
+    .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
+struct LinkEndToEndTests {
+    static let patient = ["--stall-timeout", "150", "--connect-timeout", "100"]
+
+    /// A file that takes some seconds however many connections fetch it.
+    private func trial(
+        _ connections: Int, size: Int64 = 8_000_000,
+        bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    ) throws -> (WireTrial, NetworkPair) {
+        let network = try NetworkPair()
+        let trial = try WireTrial(
+            size: size, sendBuffer: 64 << 10, network: network
+        ) { request, reply in
+            if request.method == "GET" { reply.pace = 2_000_000 / Double(connections) }
+            bend(request, &reply)
+        }
+        return (trial, network)
+    }
+
+    /// Lets time pass: an outage has to last.
+    private func wait(_ seconds: Double) {
+        let end = monotonicSeconds() + seconds
+        _ = eventually(timeout: seconds + 60, poll: 0.05) { monotonicSeconds() >= end }
+    }
+
+    @Test(arguments: [(NetworkPair.End.client, 8), (.server, 8), (.client, 1)])
+    func downForSeconds(end: NetworkPair.End, connections: Int) async throws {
+        let (trial, network) = try trial(connections)
+        let child = try trial.start(["-x", "\(connections)"] + Self.patient)
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        try network.unplug(end)
+        #expect(eventually { child.output.contains("\"silence\"") })
+        wait(3)
+        try network.plug(end)
+        let mended = monotonicSeconds()
+        #expect(
+            eventually { child.output.contains("\"silence_over\"") || !child.isRunning })
+        let recovered = monotonicSeconds() - mended
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        // A connection may come back by itself first, and the others are rescued then.
+        #expect(recovered < 30)
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(trial.excess <= 4 << 20)
+    }
+
+    /// All connections are dead, and nobody says so; new ones work.
+    @Test(arguments: [1, 8])
+    func deadWithoutAPacket(connections: Int) async throws {
+        let (trial, network) = try trial(connections)
+        let child = try trial.start(["-x", "\(connections)"] + Self.patient)
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        try network.cut(ports: network.clientPorts())
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("silence").isEmpty)
+        let over = try outcome.notices("silence_over")
+        #expect(over.first?.connections == connections)
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(outcome.errorOutput.contains("all connections are silent"))
+        #expect(outcome.wallSeconds < 60)
+        #expect(trial.excess <= 4 << 20)
+    }
+
+    /// Some are dead: the others go on, and theirs is fetched by new ones.
+    @Test func someAreDead() async throws {
+        let (trial, network) = try trial(6, size: 12_000_000)
+        let child = try trial.start(["-x", "6"] + Self.patient)
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        let ports = try network.clientPorts()
+        #expect(ports.count >= 6)
+        try network.cut(ports: Array(ports.prefix(3)))
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("rescued").count >= 2)
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(outcome.errorOutput.contains("while others were not"))
+        #expect(outcome.wallSeconds < 60)
+        #expect(trial.excess <= 4 << 20)
+    }
+
+    /// Another address, as between two wireless networks: the old connections die in silence.
+    @Test func addressChanged() async throws {
+        let (trial, network) = try trial(4)
+        let child = try trial.start(["-x", "4"] + Self.patient)
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        try network.changeClientAddress()
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("silence_over").isEmpty)
+        #expect(outcome.wallSeconds < 60)
+        #expect(trial.excess <= 4 << 20)
+    }
+
+    /// For longer than all bounds: the part is kept, and the same command resumes.
+    @Test(arguments: [1, 4])
+    func downForGood(connections: Int) async throws {
+        let (trial, network) = try trial(connections)
+        let options = [
+            "-x", "\(connections)", "--stall-timeout", "2", "--connect-timeout", "1", "--retries",
+            "1",
+        ]
+        let child = try trial.start(options)
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        try network.unplug(.server)
+        let cut = monotonicSeconds()
+        let outcome = try await Trials.end(of: child)
+        try trial.expectFailure(outcome, code: 69, kind: "network")
+        // 2 s of silence, half a second at most until the next attempt, 1 s for that.
+        #expect(monotonicSeconds() - cut < 60)
+        let kept = try #require(try outcome.events("error").first?.bytesKept)
+        #expect(kept > 1_000_000)
+        try network.plug(.server)
+        let second = try await Trials.end(of: try trial.start(options))
+        try trial.expectComplete(second)
+        #expect(try second.events("finished").first?.bytesReceived == 8_000_000 - kept)
+    }
+
+    /// A stream that cannot be continued is not given up for a canary's sake: TCP mends it.
+    @Test func oneStreamIsLeftAlone() async throws {
+        let (trial, network) = try trial(1, size: 6_000_000) { request, reply in
+            reply.status = 200
+            reply.headers.removeAll { ["Accept-Ranges", "Content-Range"].contains($0.name) }
+            if request.range != nil { reply = .text(500) }
+        }
+        let child = try trial.start(Self.patient)
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        try network.unplug(.server)
+        wait(2.5)
+        try network.plug(.server)
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("silence").isEmpty)
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect(trial.gets.count == 1)
+    }
+}

@@ -1,0 +1,123 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Servers that say nothing for a while, on some or all connections, and us who stand still.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SilentServerEndToEndTests {
+    private static let patient = ["--stall-timeout", "100"]
+
+    /// One connection stops for good amid its body, or never answers, while others go on.
+    @Test(arguments: [true, false])
+    func oneOfSeveralIsSilent(isAnswered: Bool) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 12_000_000, sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            reply.pace = 700_000
+            guard tally.add() == 2 else { return }
+            if isAnswered {
+                reply.stallAfter = 100_000
+            } else {
+                reply.delayBeforeHeaders = .infinity
+            }
+        }
+        let outcome = try await Trials.end(of: trial.start(["-x", "4"] + Self.patient))
+        try trial.expectComplete(outcome)
+        let rescued = try outcome.notices("rescued")
+        let stolen = try outcome.notices("stole")
+        // Whoever has nothing else to do may have taken it over before.
+        #expect(!rescued.isEmpty || !stolen.isEmpty)
+        #expect(rescued.allSatisfy { $0.seconds ?? 0 >= 1 })
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(trial.excess <= 2 << 20)
+    }
+
+    /// All connections stop amid their bodies; what is asked anew is answered.
+    @Test(arguments: [1, 4])
+    func allAreSilent(connections: Int) async throws {
+        let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
+            if request.method == "GET", request.connection <= connections + 1 {
+                reply.stallAfter = 200_000
+            }
+        }
+        let outcome = try await Trials.end(
+            of: trial.start(["-x", "\(connections)"] + Self.patient))
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("silence_over").isEmpty)
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(trial.excess <= 2 << 20)
+    }
+
+    /// A server that allows one connection, and thinks in the midst of its reply: the canary is
+    /// refused, and does no harm.
+    @Test func aRefusedCanaryDoesNoHarm() async throws {
+        let trial = try WireTrial(size: 3_000_000, sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            if request.openConnections > 1 {
+                reply = .text(503)
+            } else {
+                reply.stallAfter = 500_000
+                reply.stallFor = 4
+            }
+        }
+        let outcome = try await Trials.end(of: trial.start(["-x", "1"] + Self.patient))
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("silence").isEmpty)
+        #expect(try outcome.notices("silence_over").isEmpty)
+        #expect(try outcome.notices("retrying").isEmpty)
+        #expect(trial.gets.count { $0.openConnections == 1 } <= 8)
+        #expect(trial.gets.count <= 30)
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// It thinks for long before every reply, on all connections: none is given up.
+    @Test func aServerThatThinksIsWaitedFor() async throws {
+        let trial = try WireTrial(size: 2_000_000) { request, reply in
+            if request.method == "GET" { reply.delayBeforeHeaders = 4 }
+        }
+        let outcome = try await Trials.end(of: trial.start(["-x", "4"] + Self.patient))
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("silence_over").isEmpty)
+        #expect(try outcome.notices("rescued").isEmpty)
+        #expect(trial.excess <= 64 << 10)
+    }
+
+    /// Canaries are answered, and nothing else is: the stall timeout ends it.
+    @Test func onlyCanariesAreAnswered() async throws {
+        let trial = try WireTrial(size: 3_000_000) { request, reply in
+            guard request.method == "GET", request.range?.last != 0 else { return }
+            reply.delayBeforeHeaders = .infinity
+        }
+        let outcome = try await Trials.end(
+            of: trial.start(["-x", "2", "--stall-timeout", "3", "--retries", "1"]))
+        try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
+        #expect(try outcome.notices("silence_over").count >= 1)
+        #expect(outcome.wallSeconds < 100)
+    }
+
+    /// A process that was stopped for a while has heard nothing: that is nobody's silence.
+    @Test func ourOwnPauseIsNoSilence() async throws {
+        let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
+            if request.method == "GET" { reply.pace = 500_000 }
+        }
+        let child = try trial.start(["-x", "4", "--stall-timeout", "2"])
+        #expect(eventually { trial.origin.bytesServed > 1_500_000 })
+        child.signal(SIGSTOP)
+        let end = monotonicSeconds() + 4
+        _ = eventually { monotonicSeconds() >= end }
+        child.signal(SIGCONT)
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices().allSatisfy { $0.notice == "stole" })
+    }
+
+    /// Paused by our own limit of rate, connections are not silent.
+    @Test func ourOwnLimitIsNoSilence() async throws {
+        let trial = try WireTrial(size: 1_000_000)
+        let outcome = try await Trials.end(
+            of: trial.start(["-x", "8", "--limit-rate", "200K"]))
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("silence").isEmpty)
+        #expect(try outcome.notices("rescued").isEmpty)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+
+/// A name server on the loopback of a client's namespace, which knows one host, and may fail.
+public final class NameServer: Sendable {
+    /// What it does with a question.
+    public enum Mood: Sendable {
+        /// The server's address for every name that ends in `.test`.
+        case answers
+        /// SERVFAIL.
+        case fails
+        /// Not even that.
+        case silent
+    }
+
+    private let mood: Guarded<Mood>
+    private let asked = Guarded(0)
+    private let stopSignal: StopSignal
+    private let done = Guarded(false)
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - network: whose client asks it.
+    ///   - mood: what it does at first.
+    ///   - options: of resolv.conf(5).
+    /// - Throws: ``SystemCallError``.
+    public init(_ network: NetworkPair, _ mood: Mood, options: String) throws {
+        self.mood = Guarded(mood)
+        stopSignal = try StopSignal()
+        try network.useNameServer(options: options)
+        let socket = try makeSocket(Int32(SOCK_DGRAM.rawValue), in: network.clientPath)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(53).bigEndian
+        name.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let bound = withUnsafePointer(to: &name) { name in
+            name.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard bound == 0 else {
+            close(socket)
+            throw SystemCallError("bind 127.0.0.1:53")
+        }
+        let wire = Wire(socket: socket, stop: stopSignal)
+        let thread = Thread { [self] in
+            while wire.wait(for: Int16(POLLIN)) == .ready { answer(socket) }
+            close(socket)
+            done.withLock { $0 = true }
+        }
+        thread.start()
+    }
+
+    /// Questions that have come so far.
+    public var questions: Int { asked.withLock { $0 } }
+
+    /// Changes what it does.
+    public func become(_ mood: Mood) { self.mood.withLock { $0 = mood } }
+
+    /// Ends it; needed, as its thread holds on to it.
+    public func stop() {
+        stopSignal.raise()
+        _ = done.wait(timeout: 60) { $0 }
+    }
+
+    private func answer(_ socket: Int32) {
+        var peer = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var packet = [UInt8](repeating: 0, count: 512)
+        withUnsafeMutablePointer(to: &peer) { peer in
+            peer.withMemoryRebound(to: sockaddr.self, capacity: 1) { peer in
+                let count = recvfrom(socket, &packet, packet.count, 0, peer, &length)
+                guard count > 12 else { return }
+                asked.withLock { $0 += 1 }
+                guard let reply = reply(to: Array(packet[..<count])) else { return }
+                _ = sendto(socket, reply, reply.count, 0, peer, length)
+            }
+        }
+    }
+
+    /// RFC 1035 §4.1: the question comes back, with one address or none.
+    private func reply(to question: [UInt8]) -> [UInt8]? {
+        let mood = mood.withLock { $0 }
+        guard mood != .silent else { return nil }
+        // The name is in labels, each behind its length; type and class follow.
+        var end = 12
+        while end < question.count, question[end] != 0 { end += Int(question[end]) + 1 }
+        guard end + 5 <= question.count else { return nil }
+        let isForAddress = question[end + 2] == 1
+        let hasAnswer = mood == .answers && isForAddress
+        let code: UInt8 = mood == .fails ? 2 : 0
+        var reply = question[0..<2] + [0x81, 0x80 | code, 0, 1, 0, hasAnswer ? 1 : 0, 0, 0, 0, 0]
+        reply += question[12..<(end + 5)]
+        if hasAnswer { reply += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 198, 51, 100, 1] }
+        return Array(reply)
+    }
+}
