@@ -68,6 +68,7 @@ enum JSONEvents {
         var delay: Double?
         var status: Int?
         var limit: Int64?
+        var connections: Int?
         var url: String?
 
         init(_ notice: DownloadNotice) {
@@ -82,6 +83,9 @@ enum JSONEvents {
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
+            case .ceiling(let connections, let cause):
+                self.connections = connections
+                reason = cause.map { Diagnostic.kind(of: $0) }
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
                 self.url = url

@@ -98,6 +98,8 @@ enum Examples {
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
+            .ceiling(connections: 1, cause: .network(code: 7, message: hostile)),
+            .ceiling(connections: 3, cause: nil),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
             .attributesNotWritten(errno: 95),
