@@ -71,6 +71,9 @@ public enum DownloadNotice: Sendable, Hashable {
     case endUnproven
     /// The download is slower than `minimum` bytes per second: it goes on over other connections.
     case changingConnections(minimum: Double)
+    /// The server serves so many requests at a time, and no more; `cause` is how it turned others
+    /// away, or `nil` when it serves more than before.
+    case ceiling(connections: Int, cause: TransferFailure?)
     /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
     case limitChanged(to: Double?)
     /// A mirror has shown that it has the same bytes, and works on the file from now on.

@@ -243,7 +243,10 @@ struct DownloadRun: Sendable {
             let isAnother = before.obstacle(toContinuingWith: finding.file.identity) != nil
             state.startOver = isAnother ? .changedMidway : nil
         case .streamBroken(let failure, let retryAfter, let reached):
-            state.streamFailures = reached > state.streamReached ? 1 : state.streamFailures + 1
+            let isOneTooMany = await probe.isOneTooMany(
+                failure, at: finding.effective, hadReply: reached > 0)
+            if reached > state.streamReached { state.streamFailures = 0 }
+            if !isOneTooMany { state.streamFailures += 1 }
             state.streamReached = max(reached, state.streamReached)
             guard probe.policy.allows(state.streamFailures) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }

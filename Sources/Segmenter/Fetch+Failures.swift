@@ -47,6 +47,8 @@ extension Fetch {
     private func refuse(_ index: Int, _ status: Int) {
         if setup.isOneStream {
             retry(index, .status(status))
+        } else if status == 403, isAboveCeiling(index) {
+            retry(index, .status(status))
         } else if isRefusal(status) || [404, 410].contains(status) || (300..<400).contains(status) {
             resolve(index, because: status)
         } else if isTransient(status) {
@@ -68,6 +70,10 @@ extension Fetch {
         guard !setup.isOneStream else {
             let reached = assembly.recorded.covered.front + assembly.unrecorded
             finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached))
+            return
+        }
+        if !isHasty, turnAway(index, failure) {
+            pump(monotonicSeconds())
             return
         }
         let source = slots[index].source
@@ -155,8 +161,11 @@ extension Fetch {
     private func resolved(_ source: Int, _ resolution: Probe.Resolution) {
         guard sources[source].standing != .dropped else { return }
         sources[source].resolving = nil
+        var isElsewhere = false
         switch resolution {
-        case .same(let url): sources[source].url = url
+        case .same(let url):
+            isElsewhere = url.text != sources[source].url.text
+            sources[source].url = url
         case .changed(let breach):
             drop(source, .changed(breach), orFinish: .changed(breach))
             return
@@ -167,17 +176,25 @@ extension Fetch {
                 return
             }
         }
-        wakeRefused(source)
+        wakeRefused(source, isElsewhere: isElsewhere)
         pump(monotonicSeconds())
     }
 
     /// Has the connections that were refused try again: at once, or after a while when not for the
     /// first time.
-    private func wakeRefused(_ source: Int) {
+    ///
+    /// A refusal that is not about the URL may say that they are too many.
+    private func wakeRefused(_ source: Int, isElsewhere: Bool = false) {
         let now = monotonicSeconds()
         for index in slots.indices
         where slots[index].source == source && slots[index].waitsUntil == .infinity {
             let failures = slots[index].failures
+            slots[index].waitsUntil = 0
+            if !isElsewhere || failures > 1, slots[index].refusal == .status(403) {
+                slots[index].failures -= 1
+                if turnAway(index, .status(403)) { continue }
+                slots[index].failures = failures
+            }
             let delay = setup.policy.delay(
                 failures: failures, retryAfter: nil, random: .random(in: 0..<1))
             slots[index].waitsUntil = now + (failures > 1 ? delay : 0)

@@ -127,6 +127,10 @@ extension Fetch {
         /// Bytes that all other servers had sent when the first of those failures came.
         var othersAtFailure: Int64 = 0
         var waitsUntil = 0.0
+        /// Whether it waits because the server may serve no more at a time, and not for a failure.
+        var isSpare = false
+        /// Whether the head of a reply to the present request has come.
+        var hasReply = false
         var skipsIfRange = false
         var wantsFreshConnection = false
         /// Bytes per second, smoothed; 0 when unknown.

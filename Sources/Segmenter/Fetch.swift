@@ -98,6 +98,7 @@ final class Fetch {
         watchRate(elapsed)
         guard !isOver else { return }
         watchSilence(now)
+        watchCeilings(now)
         pump(now)
         guard !isOver else { return }
         reporter.report(self, now: now)
@@ -123,6 +124,7 @@ final class Fetch {
         for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
             guard slots[index].waitsUntil <= now, prepare(index) else { continue }
+            guard setup.isOneStream || findRoom(index, now) else { continue }
             if setup.isOneStream {
                 if scheduler.adopt(rest, by: index) { request(index, rest) }
                 continue
@@ -130,7 +132,7 @@ final class Fetch {
             for index in slots.indices { syncPosition(index) }
             let rates = rates(now)
             let work = scheduler.assign(
-                index, rates: rates, connections: slots.count,
+                index, rates: rates, connections: workers,
                 maySteal: now - lastSteal >= Worker.tickInterval && window?.isBehind != true,
                 window: window)
             guard let work else { continue }
@@ -156,6 +158,7 @@ final class Fetch {
             request.address = source.goodAddress
         }
         slots[index].requested = monotonicSeconds()
+        noteRequest(index)
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
@@ -205,6 +208,7 @@ final class Fetch {
         let source = slots[index].source
         let wait = monotonicSeconds() - slots[index].requested
         sources[source].longestWait = max(sources[source].longestWait ?? 0, wait)
+        slots[index].hasReply = true
         let verdict = check.verdict(on: reply)
         switch verdict {
         case .accept(let range):
@@ -217,6 +221,7 @@ final class Fetch {
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
             sources[source].accepted += 1
+            noteServed(index)
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start

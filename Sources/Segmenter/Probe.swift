@@ -95,7 +95,7 @@ struct Probe: Sendable {
 
     private func get(_ range: ByteRange?) async throws(DownloadError.Reason) -> Finding {
         var range = range
-        var attempts = 0
+        var (attempts, failures) = (0, 0)
         while true {
             let landing = try await follow(.get, range: range)
             let exchange = landing.exchange
@@ -119,13 +119,14 @@ struct Probe: Sendable {
                 continue
             default: break
             }
-            attempts += 1
             let failure = try Self.failure(of: exchange)
+            failures += 1
+            if !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
             guard policy.allows(attempts) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
             }
-            try await pause(attempts, exchange.reply?.retryAfter, failure)
+            try await pause(failures, exchange.reply?.retryAfter, failure)
         }
     }
 
@@ -243,7 +244,7 @@ struct Probe: Sendable {
         do throws(DownloadError.Reason) {
             let asked = ByteRange(0, 1)
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
-            var attempts = 0
+            var (attempts, failures) = (0, 0)
             while true {
                 let landing = try await follow(.get, range: asked, fresh: fresh)
                 let exchange = landing.exchange
@@ -255,9 +256,10 @@ struct Probe: Sendable {
                 case .breach(let breach)?: failure = .breach(breach)
                 case .status?, nil: failure = try Self.failure(of: exchange)
                 }
-                attempts += 1
+                failures += 1
+                if !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
                 guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
-                try await pause(attempts, exchange.reply?.retryAfter, failure)
+                try await pause(failures, exchange.reply?.retryAfter, failure)
             }
         } catch {
             return .failed(error)

@@ -97,6 +97,9 @@ enum JSONEvents {
                 set(range)
             case .silence(let seconds): self.seconds = seconds.thousandths
             case .silenceOver(let count): connections = count
+            case .ceiling(let connections, let cause):
+                self.connections = connections
+                reason = cause.map { Diagnostic.kind(of: $0) }
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
                 self.url = url

@@ -22,6 +22,7 @@ extension DownloadNotice {
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
         case .changingConnections: "changing_connections"
+        case .ceiling: "ceiling"
         case .limitChanged: "limit_changed"
         case .mirrorJoined: "mirror_joined"
         case .mirrorSpared: "mirror_spared"
@@ -43,7 +44,8 @@ extension DownloadNotice {
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
-            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .silence, .silenceOver:
+            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .silence, .silenceOver,
+            .ceiling:
             false
         }
     }
@@ -94,6 +96,12 @@ extension DownloadNotice {
                 + "whole"
         case .changingConnections(let minimum):
             "slower than \(Units.speed(minimum)): going on over new connections"
+        case .ceiling(let connections, let cause?):
+            "the server serves \(Units.count(Int64(connections), "request")) at a time: the other "
+                + "connections rest, one of them tries again now and then: "
+                + Diagnostic.describe(cause)
+        case .ceiling(let connections, nil):
+            "the server serves \(Units.count(Int64(connections), "request")) at a time now"
         case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
         case .limitChanged(nil): "the rate is not limited now"
         case .mirrorJoined(let url):

@@ -105,6 +105,8 @@ enum Examples {
             .rescued(ByteRange(0, 9), silentFor: 1.25), .silence(seconds: 1.25),
             .silenceOver(connections: 8),
             .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
+            .ceiling(connections: 1, cause: .network(code: 7, message: hostile)),
+            .ceiling(connections: 3, cause: nil),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
             .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),

@@ -3,7 +3,7 @@ import Glibc
 extension Nginx {
     static func configuration(
         root: String, ports: [UInt16], files: TestAuthority, folder: String, workers: Int,
-        server: String
+        server: String, shared: String = ""
     ) -> String {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path \(folder)/temp-\($0);" }.joined(separator: " ")
@@ -23,6 +23,7 @@ extension Nginx {
                 access_log \(folder)/access.log json;
                 sendfile on;
                 keepalive_requests 1000000;
+                \(shared)
                 \(temporary)
                 server {
                     listen 127.0.0.1:\(ports[0]);

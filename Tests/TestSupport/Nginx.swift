@@ -43,9 +43,11 @@ public final class Nginx: Sendable {
     ///   - limitRate: speed of one connection as nginx writes it (`4m`); `nil` is unlimited.
     ///   - workers: number of worker processes.
     ///   - directives: further directives of the server, such as `etag off;`.
+    ///   - shared: further directives of all servers, such as `limit_conn_zone …;`.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(
-        root: String, limitRate: String? = nil, workers: Int = 2, directives: String = ""
+        root: String, limitRate: String? = nil, workers: Int = 2, directives: String = "",
+        shared: String = ""
     ) throws {
         let folder = try Sandbox("segget-nginx")
         self.folder = folder
@@ -58,7 +60,7 @@ public final class Nginx: Sendable {
             let ports = try [Self.freePort(), Self.freePort()]
             let configuration = Self.configuration(
                 root: root, ports: ports, files: files, folder: folder.path, workers: workers,
-                server: server)
+                server: server, shared: shared)
             try folder.write("nginx.conf", configuration)
             let process = try ChildProcess(
                 "/usr/sbin/nginx",

@@ -138,6 +138,17 @@ extension AccessOptions {
 /// Whether a `CURLcode` says that the interface to go out from cannot be used.
 func isInterfaceFailure(_ code: Int) -> Bool { code == Int(CURLE_INTERFACE_FAILED.rawValue) }
 
+/// Whether a `CURLcode` says that a connection was not made, or broke: what a server does that has
+/// too many.
+///
+/// One that says so in words, without HTTP around them, speaks HTTP/0.9 for libcurl.
+func isConnectionFailure(_ code: Int) -> Bool {
+    [
+        CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
+        CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_UNSUPPORTED_PROTOCOL,
+    ].contains { Int($0.rawValue) == code }
+}
+
 /// Whether a `CURLcode` with its text says that the two sides have no version of TLS in common, or
 /// that one of them does not speak TLS: the next attempt would end in the same way.
 func isHopelessHandshake(_ code: Int, _ message: String) -> Bool {

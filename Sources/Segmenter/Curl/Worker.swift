@@ -16,7 +16,7 @@ final class Worker {
     private(set) var transfers: [Int: Transfer] = [:]
     /// What transfers share, by the file that their cookies are from.
     private var shares: [String?: CURLShare] = [:]
-    private var fetches: [Int: Fetch] = [:]
+    private(set) var fetches: [Int: Fetch] = [:]
     /// Transfers that broke while they were resumed, to be ended at the next turn.
     private var broken: [(id: Int, code: CURLcode)] = []
     /// The number that the next transfer or fetch gets; none is given twice.
@@ -25,6 +25,8 @@ final class Worker {
     private var isStopping = false
     /// The limit of rate of all transfers together.
     var pacing = Pacing()
+    /// How many requests at a time servers serve, by origin: of those that turned one away.
+    var ceilings: [String: ConnectionCeiling] = [:]
 
     init(multi: CURLM) { self.multi = multi }
 

@@ -1,0 +1,121 @@
+import Assembler
+
+// Servers that serve only so many requests at a time.
+extension Fetch {
+    /// Seconds without a byte after which a body does not count as being served.
+    private static let longestPause = 2.0
+
+    /// What this fetch has under way at an origin.
+    func load(of origin: String, now: Double) -> ConnectionCeiling.Load {
+        var load = ConnectionCeiling.Load()
+        for slot in slots where sources[slot.source].url.origin == origin {
+            if let transfer = slot.transfer.flatMap(worker.transfer) {
+                let isTaken = slot.writer != nil || slot.sampler != nil
+                let isFlowing =
+                    transfer.received == 0 || now - transfer.lastActivity < Self.longestPause
+                if isTaken, isFlowing { load.served += 1 } else { load.asking += 1 }
+            } else if slot.waitsUntil > now, !slot.isSpare {
+                load.waiting += 1
+            }
+        }
+        return load
+    }
+
+    /// Whether a free connection may ask its server, or another that it is moved to.
+    func findRoom(_ index: Int, _ now: Double) -> Bool {
+        let source = slots[index].source
+        if hasRoom(source, now) { return true }
+        let others = sources.indices.filter { $0 != source && sources[$0].standing == .proven }
+        guard let other = others.first(where: { hasRoom($0, now) }) else { return false }
+        slots[index] = Slot(source: other)
+        return true
+    }
+
+    private func hasRoom(_ source: Int, _ now: Double) -> Bool {
+        let origin = sources[source].url.origin
+        guard let ceiling = worker.ceilings[origin], ceiling.limit != nil else { return true }
+        return ceiling.allows(beside: worker.load(of: origin, now: now), now: now)
+    }
+
+    /// Connections that work, for the size of their shares.
+    var workers: Int {
+        let isLimited = sources.contains { worker.ceilings[$0.url.origin]?.limit != nil }
+        return isLimited ? slots.count { $0.transfer != nil } + 1 : slots.count
+    }
+
+    /// A request is about to go out.
+    func noteRequest(_ index: Int) {
+        slots[index].hasReply = false
+        slots[index].isSpare = false
+        let (origin, now) = (sources[slots[index].source].url.origin, slots[index].requested)
+        guard worker.ceilings[origin]?.limit != nil else { return }
+        worker.ceilings[origin]?.asked(beside: worker.load(of: origin, now: now), now: now)
+    }
+
+    /// A request is served: its body has somewhere to go.
+    func noteServed(_ index: Int) {
+        let origin = sources[slots[index].source].url.origin
+        guard worker.ceilings[origin] != nil else { return }
+        let now = monotonicSeconds()
+        worker.ceilings[origin]?.served(
+            worker.load(of: origin, now: now), asked: slots[index].requested, now: now)
+    }
+
+    /// Whether a refusal is that of a connection above a ceiling that is known.
+    func isAboveCeiling(_ index: Int) -> Bool {
+        let origin = sources[slots[index].source].url.origin
+        guard let limit = worker.ceilings[origin]?.limit else { return false }
+        let load = worker.load(of: origin, now: monotonicSeconds())
+        return load.served > 0 && load.served + load.asking >= limit
+    }
+
+    /// Has a connection rest, or try again soon, that was turned away while others are served.
+    ///
+    /// - Returns: Whether that is how it is: if not, it is a failure like any other.
+    func turnAway(_ index: Int, _ failure: TransferFailure) -> Bool {
+        guard !setup.isOneStream, failure.mayTurnAway(hadReply: slots[index].hasReply) else {
+            return false
+        }
+        let (origin, now) = (sources[slots[index].source].url.origin, monotonicSeconds())
+        let retryAfter = slots[index].retryAfter
+        let verdict = worker.ceilings[origin, default: .init()].refused(
+            beside: worker.load(of: origin, now: now), asked: slots[index].requested,
+            isFirst: slots[index].failures == 0, retryAfter: retryAfter, failure: failure, now: now)
+        guard verdict != .failure else { return false }
+        let asked = scheduler.segments[index]?.rest
+        scheduler.release(index)
+        slots[index].rate = 0
+        if verdict == .rest {
+            slots[index].failures = 0
+            slots[index].barren = 0
+            slots[index].waitsUntil = 0
+            return true
+        }
+        slots[index].failures += 1
+        slots[index].isSpare = true
+        let delay = setup.policy.delay(
+            failures: slots[index].failures, retryAfter: retryAfter, random: .random(in: 0..<1))
+        slots[index].waitsUntil = now + delay
+        tell(
+            .retrying(
+                range: asked, attempt: slots[index].failures + 1, delay: delay, cause: failure))
+        return true
+    }
+
+    /// Lifts ceilings that are no more, and tells what has changed.
+    func watchCeilings(_ now: Double) {
+        for origin in Set(sources.map(\.url.origin)) where worker.ceilings[origin] != nil {
+            worker.ceilings[origin]?.watch(worker.load(of: origin, now: now), now: now)
+            if let news = worker.ceilings[origin]?.takeNews(now: now) {
+                tell(.ceiling(connections: news.limit, cause: news.cause))
+            }
+        }
+    }
+}
+
+extension Worker {
+    /// What all fetches have under way at an origin.
+    func load(of origin: String, now: Double) -> ConnectionCeiling.Load {
+        fetches.values.reduce(.init()) { $0 + $1.load(of: origin, now: now) }
+    }
+}

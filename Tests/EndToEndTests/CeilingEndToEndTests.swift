@@ -1,0 +1,155 @@
+import TestSupport
+import Testing
+
+/// Servers that serve only so many requests at a time: segget settles at that number.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CeilingEndToEndTests {
+    /// Runs `-x 8`.
+    ///
+    /// - Returns: What it did, and how many requests were turned away after it had told the ceiling,
+    ///   in how many seconds.
+    private static func run(
+        _ stage: CeilingTrial, _ options: [String] = []
+    ) async throws -> (outcome: ChildProcess.Outcome, refused: Int, seconds: Double) {
+        let child = try Segget.start(
+            [stage.trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "8"] + options,
+            in: stage.trial.sandbox.path)
+        _ = try await onThread {
+            eventually(timeout: 150, poll: 0.05) {
+                !child.isRunning || child.output.contains("\"notice\":\"ceiling\"")
+            }
+        }
+        let (known, time) = (stage.refusals.count, monotonicSeconds())
+        let outcome = try await Trials.end(of: child)
+        return (outcome, stage.refusals.count - known, monotonicSeconds() - time)
+    }
+
+    /// By every way of turning away, all at the same time.
+    @Test func settlesAtWhatIsServed() async throws {
+        let cases: [(CeilingTrial.Refusal, Int)] = [
+            (.status503, 1), (.status429, 2), (.status403, 3), (.reset, 3), (.closed, 2),
+            (.words, 1), (.silence, 2), (.refused, 2),
+        ]
+        try await withThrowingTaskGroup { group in
+            for (refusal, limit) in cases {
+                group.addTask { try await Self.settle(refusal, limit) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func settle(_ refusal: CeilingTrial.Refusal, _ limit: Int) async throws {
+        let stage = try CeilingTrial(
+            size: 2_400_000, pace: 300_000 / Double(limit), refusal: refusal
+        ) { _ in limit }
+        // A request too many is silent for that long.
+        let (outcome, refused, seconds) = try await run(stage, ["--stall-timeout", "2"])
+        let context = Comment(rawValue: "\(refusal), \(limit): \(outcome.errorOutput)")
+        try stage.trial.expectComplete(outcome)
+        let ceilings = try outcome.notices("ceiling")
+        #expect(!ceilings.isEmpty, context)
+        #expect(ceilings.last?.connections == limit, context)
+        #expect(refused <= 3 * Int((seconds / 60).rounded(.up)), context)
+        #expect(stage.trial.excess <= 1 << 20, context)
+        // Those that rest are not in use.
+        let late = try outcome.events("progress").suffix(20).compactMap(\.connections)
+        #expect(late.allSatisfy { $0 <= limit + 1 }, context)
+    }
+
+    /// They do not use up retries either, and are not waited for at the end.
+    @Test func restingIsNoFailure() async throws {
+        let stage = try CeilingTrial(
+            size: 1_500_000, pace: 300_000, refusal: .status503
+        ) { _ in 1 }
+        let (outcome, _, _) = try await Self.run(stage, ["--retries", "0"])
+        try stage.trial.expectComplete(outcome)
+        let told = try #require(try outcome.notices("ceiling").first)
+        #expect(told.connections == 1)
+        #expect(told.reason == "status")
+        #expect(outcome.errorOutput.contains("serves 1 request at a time"))
+    }
+
+    /// Nobody asks again before the time that the server names, which is longer than it takes.
+    @Test func retryAfterHoldsForAllThatRest() async throws {
+        let stage = try CeilingTrial(
+            size: 2_400_000, pace: 150_000, refusal: .retryAfter
+        ) { _ in 2 }
+        let (outcome, _, _) = try await Self.run(stage)
+        try stage.trial.expectComplete(outcome)
+        // Six that went out together, and one for each that was served when it was learned.
+        #expect(stage.refusals.count <= 8)
+    }
+
+    /// The ceiling comes down in the middle, and goes up again.
+    @Test func followsACeilingThatMoves() async throws {
+        let stage = try CeilingTrial(
+            size: 9_000_000, pace: 300_000, refusal: .status503
+        ) { served in
+            served < 2_000_000 ? 4 : served < 4_000_000 ? 1 : 8
+        }
+        let (outcome, _, _) = try await Self.run(stage)
+        try stage.trial.expectComplete(outcome)
+        let ceilings = try outcome.notices("ceiling")
+        #expect(ceilings.contains { $0.reason == nil }, "it rises: \(outcome.errorOutput)")
+        #expect(stage.refusals.count <= 40)
+        #expect(stage.trial.excess <= 1 << 20)
+    }
+
+    /// A real server's `limit_conn`.
+    @Test func nginxLimitsConnections() async throws {
+        let content = Content(size: 8_000_000, seed: 9)
+        let root = try Sandbox()
+        try content.write(to: root.path("file.bin"))
+        let nginx = try Nginx(
+            root: root.path, limitRate: "400k", directives: "limit_conn all 3;",
+            shared: "limit_conn_zone $server_port zone=all:1m;")
+        let sandbox = try Sandbox()
+        let child = try Segget.start(
+            [nginx.url("/file.bin"), "-v", "--json", "-x", "8"], in: sandbox.path)
+        _ = try await onThread {
+            eventually(timeout: 150, poll: 0.05) {
+                !child.isRunning || child.output.contains("\"notice\":\"ceiling\"")
+            }
+        }
+        let (known, time) = (
+            try nginx.accessLog().count { $0.status == 503 }, monotonicSeconds()
+        )
+        let outcome = try await Trials.end(of: child)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        let refused = try nginx.accessLog().count { $0.status == 503 } - known
+        let minutes = ((monotonicSeconds() - time) / 60).rounded(.up)
+        #expect(refused <= 3 * Int(minutes), "\(outcome.errorOutput)")
+        #expect(try outcome.notices("ceiling").last?.connections == 3, "\(outcome.errorOutput)")
+    }
+
+    /// Files of one host share what it serves: none of them fails for it.
+    @Test func filesOfAListShareTheCeiling() async throws {
+        let stage = try BatchStage(size: 600_000)
+        let held = Guarded<[Int]>([])
+        let refused = Tally()
+        stage.bendGET { [origin = stage.origin] request, reply in
+            let isAdmitted = held.withLock { held in
+                let requests = origin.requests
+                held.removeAll { requests[$0 - 1].finished != nil }
+                guard held.count < 2 else { return false }
+                held.append(request.number)
+                return true
+            }
+            if isAdmitted {
+                reply.pace = 300_000
+            } else {
+                refused.add()
+                reply = .text(503)
+            }
+        }
+        defer { stage.behave() }
+        let outcome = try await Trials.run(
+            ["-j", "3", "-x", "4", "--retries", "2", "-v"] + stage.urls(4),
+            in: stage.folder)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(refused.count() > 0)
+        #expect(try stage.isRight("big.iso", "/1/big.iso"))
+        #expect(try stage.isRight("big.3.iso", "/4/big.iso"))
+    }
+}

@@ -1,0 +1,93 @@
+import Dispatch
+import TestSupport
+
+/// A file on an origin that serves only so many requests at a time, and turns all others away.
+final class CeilingTrial: Sendable {
+    /// How a request too many is turned away.
+    enum Refusal: String, Sendable, CaseIterable {
+        case status503, status429, status403, reset, closed, words, silence, refused, retryAfter
+
+        var reply: OriginReply {
+            switch self {
+            case .status503: .text(503, "busy")
+            case .status429: .text(429, "busy")
+            case .status403: .text(403, "busy")
+            case .reset, .refused: .resetWithoutReply
+            case .closed: .closeWithoutReply
+            case .words: .raw("Too many connections, go away\n")
+            case .silence: OriginReply.text(200).with { $0.delayBeforeHeaders = .infinity }
+            case .retryAfter:
+                .text(503, "busy", headers: [HeaderField("Retry-After", "600")])
+            }
+        }
+    }
+
+    let trial: WireTrial
+    private let gate: Gate
+
+    /// Serves as many requests at a time as `limit` says, which is told the bytes served so far.
+    init(
+        size: Int64, pace: Double, refusal: Refusal,
+        limit: @escaping @Sendable (_ served: Int64) -> Int
+    ) throws {
+        let gate = Gate()
+        self.gate = gate
+        trial = try WireTrial(size: size, sendBuffer: 32 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            if gate.admits(request, limit) {
+                reply.pace = pace
+            } else {
+                reply = refusal.reply
+            }
+            if refusal == .refused { gate.shut(limit) }
+        }
+        gate.origin.withLock { $0 = trial.origin }
+    }
+
+    deinit { gate.origin.withLock { $0 = nil } }
+
+    /// When requests were turned away.
+    var refusals: [Double] { gate.refusals.withLock { $0 } }
+
+    /// Counts the requests that are being served.
+    private final class Gate: Sendable {
+        let origin = Guarded<FaultOrigin?>(nil)
+        let refusals = Guarded<[Double]>([])
+        private let held = Guarded<[Int]>([])
+
+        func admits(_ request: OriginRequest, _ limit: (Int64) -> Int) -> Bool {
+            guard let origin = origin.withLock({ $0 }) else { return true }
+            let most = limit(origin.bytesServed)
+            let isAdmitted = held.withLock { held in
+                let requests = origin.requests
+                held.removeAll { requests[$0 - 1].finished != nil }
+                guard held.count < most else { return false }
+                held.append(request.number)
+                return true
+            }
+            if !isAdmitted { refusals.withLock { $0.append(request.time) } }
+            return isAdmitted
+        }
+
+        /// Has the kernel refuse further connections while there is no room for them.
+        func shut(_ limit: (Int64) -> Int) {
+            guard let origin = origin.withLock({ $0 }) else { return }
+            held.withLock { held in
+                if held.count < limit(origin.bytesServed) {
+                    try? origin.acceptConnections()
+                } else {
+                    origin.refuseConnections()
+                }
+            }
+        }
+    }
+}
+
+/// Runs something that blocks on a thread of its own.
+func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+}
