@@ -37,6 +37,7 @@ struct ResponseCheck: Sendable {
 
     private func partial(_ reply: Reply) -> Verdict {
         guard let asked else { return .breach(.unexpectedStatus(206)) }
+        guard !reply.isMultipart else { return .breach(.severalRanges) }
         guard let field = reply["content-range"], let got = ContentRange(field),
             let total = got.total
         else { return .breach(.contentRangeUnusable(reply["content-range"])) }
@@ -47,15 +48,16 @@ struct ResponseCheck: Sendable {
         guard got.range.start == asked.start, got.range.end <= asked.end else {
             return .breach(.otherRange(asked: asked, got: got.range))
         }
+        if let breach = reply.lengthBreach { return .breach(breach) }
         if let length = reply.contentLength, length != got.range.count {
             return .breach(.otherLength(expected: got.range.count, got: length))
         }
-        if let breach = validatorBreach(reply) ?? codingBreach(reply) { return .breach(breach) }
+        if let breach = validatorBreach(reply) ?? reply.codingBreach { return .breach(breach) }
         return .accept(got.range)
     }
 
     private func whole(_ reply: Reply) -> Verdict {
-        if let breach = codingBreach(reply) { return .breach(breach) }
+        if let breach = reply.codingBreach ?? reply.lengthBreach { return .breach(breach) }
         if let size = identity.size, let length = reply.contentLength, length != size {
             return .breach(.otherSize(expected: size, got: length))
         }
@@ -76,12 +78,5 @@ struct ResponseCheck: Sendable {
         let got = reply["last-modified"]
         if got == nil, sentIfRange, reply.status == 206 { return nil }
         return got == expected ? nil : .otherLastModified(expected: expected, got: got)
-    }
-
-    private func codingBreach(_ reply: Reply) -> ContractBreach? {
-        guard let coding = reply["content-encoding"], coding.lowercased() != "identity" else {
-            return nil
-        }
-        return .contentCoding(coding)
     }
 }
