@@ -21,11 +21,11 @@ public struct RemoteIdentity: Sendable, Hashable {
         self.lastModifiedIsStrong = lastModifiedIsStrong && lastModified != nil
     }
 
-    /// The entity tag, when it is a strong one.
+    /// The entity tag, when it is a strong one; not several in one field (RFC 9110 §8.8.3).
     public var strongETag: String? {
-        guard let etag, etag.utf8.count >= 2, etag.hasPrefix("\""), etag.hasSuffix("\"") else {
-            return nil
-        }
+        guard let etag, etag.hasPrefix("\""), etag.hasSuffix("\""),
+            etag.utf8.count(where: { $0 == UInt8(ascii: "\"") }) == 2
+        else { return nil }
         return etag
     }
 

@@ -114,6 +114,13 @@ public enum ContractBreach: Error, Sendable, Hashable {
     case rangeNotSatisfiable
     /// `Content-Range` is missing or malformed; carries what was sent.
     case contentRangeUnusable(String?)
+    /// `Content-Length` is no number, several that differ, or more than any file has; carries what was
+    /// sent.
+    case contentLengthUnusable(String)
+    /// `multipart/byteranges`, which nobody had asked for.
+    case severalRanges
+    /// The header section has no end: more lines, or more bytes, than any reply needs.
+    case headTooLong
     /// Another range than was asked for.
     case otherRange(asked: ByteRange, got: ByteRange)
     /// The total size is another one. In bytes, `nil` is unknown.

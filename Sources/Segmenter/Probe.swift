@@ -84,7 +84,7 @@ struct Probe: Sendable {
         guard reply.status == 200 else { return "was answered \(reply.status)" }
         guard let length = reply.contentLength else { return "told no length" }
         guard length > 0 else { return "told a length of 0" }
-        guard reply["content-encoding"] == nil else { return "told of a content coding" }
+        guard reply.codingBreach == nil else { return "told of a content coding" }
         guard reply["accept-ranges"]?.lowercased() == "bytes" else {
             return "did not tell of byte ranges"
         }
@@ -102,9 +102,9 @@ struct Probe: Sendable {
             switch exchange.reply?.status {
             case 200?, 206?:
                 guard let reply = exchange.reply else { continue }
-                if let coding = reply["content-encoding"], coding.lowercased() != "identity" {
+                if let breach = reply.codingBreach ?? reply.lengthBreach {
                     release(exchange)
-                    throw .contract(.contentCoding(coding))
+                    throw .contract(breach)
                 }
                 if let finding = accept(landing, reply, asked: range) { return finding }
                 release(exchange)
@@ -134,7 +134,8 @@ struct Probe: Sendable {
     private func accept(_ landing: Landing, _ reply: Reply, asked: ByteRange?) -> Finding? {
         guard reply.status == 206 else { return finding(landing, reply, by: .get) }
         guard let asked, let field = reply["content-range"], let got = ContentRange(field),
-            got.total != nil, got.range.start == 0, asked.contains(got.range),
+            let total = got.total, total <= Reply.largestSize, !reply.isMultipart,
+            got.range.start == 0, asked.contains(got.range),
             reply.contentLength ?? got.range.count == got.range.count
         else { return nil }
         return finding(landing, reply, by: .get, range: got)

@@ -11,9 +11,13 @@ struct Reply: Sendable, Hashable {
         "x-goog-stored-content-encoding",
     ]
 
+    /// The largest size of a file that is believed, in bytes: 1 EiB, more than any disk has.
+    static let largestSize = Int64(1) << 60
+
     /// Status code (RFC 9110 §15).
     var status: Int
-    /// Field values by lower-case name; several lines of one field are joined by `, `.
+    /// Field values by lower-case name; several lines of one field that differ are
+    /// joined by `, `.
     var fields: [String: String] = [:]
     /// Whether digest authentication is asked for, and basic is not.
     var asksForDigest = false
@@ -22,8 +26,42 @@ struct Reply: Sendable, Hashable {
 
     subscript(_ name: String) -> String? { fields[name] }
 
-    /// `Content-Length` in bytes, when it is one number.
-    var contentLength: Int64? { self["content-length"].flatMap { Int64(digits: $0) } }
+    /// `Content-Length` in bytes, when it can be believed: one number, which may be said again
+    /// (RFC 9110 §8.6), of a size that a file can have.
+    var contentLength: Int64? {
+        guard let field = self["content-length"] else { return nil }
+        let all = Set(
+            field.split(separator: ",", omittingEmptySubsequences: false).map { item in
+                Int64(digits: item.drop { $0 == " " }.prefix { $0 != " " })
+            })
+        guard all.count == 1, let length = all.first ?? nil, length <= Self.largestSize else {
+            return nil
+        }
+        return length
+    }
+
+    /// Whether there is a `Content-Length` that cannot be believed.
+    ///
+    /// libcurl takes the last of several, and reads on until the connection closes when one does not
+    /// fit into 63 bits.
+    var lengthBreach: ContractBreach? {
+        guard let field = self["content-length"], contentLength == nil else { return nil }
+        return .contentLengthUnusable(field)
+    }
+
+    /// A content coding that is not the file's own bytes.
+    var codingBreach: ContractBreach? {
+        guard let coding = self["content-encoding"], !coding.isEmpty,
+            coding.lowercased() != "identity"
+        else { return nil }
+        return .contentCoding(coding)
+    }
+
+    /// Whether the body is several ranges, each with a head of its own (RFC 9110 §14.6).
+    var isMultipart: Bool {
+        status == 206
+            && self["content-type"]?.lowercased().hasPrefix("multipart/byteranges") == true
+    }
 
     /// What the reply says about the version of the file, with `size` as its length.
     ///

@@ -37,6 +37,7 @@ struct ResponseCheck: Sendable {
 
     private func partial(_ reply: Reply) -> Verdict {
         guard let asked else { return .breach(.unexpectedStatus(206)) }
+        guard !reply.isMultipart else { return .breach(.severalRanges) }
         guard let field = reply["content-range"], let got = ContentRange(field),
             let total = got.total
         else { return .breach(.contentRangeUnusable(reply["content-range"])) }
@@ -47,15 +48,16 @@ struct ResponseCheck: Sendable {
         guard got.range.start == asked.start, got.range.end <= asked.end else {
             return .breach(.otherRange(asked: asked, got: got.range))
         }
+        if let breach = reply.lengthBreach { return .breach(breach) }
         if let length = reply.contentLength, length != got.range.count {
             return .breach(.otherLength(expected: got.range.count, got: length))
         }
-        if let breach = validatorBreach(reply) ?? codingBreach(reply) { return .breach(breach) }
+        if let breach = validatorBreach(reply) ?? reply.codingBreach { return .breach(breach) }
         return .accept(got.range)
     }
 
     private func whole(_ reply: Reply) -> Verdict {
-        if let breach = codingBreach(reply) { return .breach(breach) }
+        if let breach = reply.codingBreach ?? reply.lengthBreach { return .breach(breach) }
         if let size = identity.size, let length = reply.contentLength, length != size {
             return .breach(.otherSize(expected: size, got: length))
         }
@@ -74,12 +76,5 @@ struct ResponseCheck: Sendable {
         // A 206 to If-Range may leave Last-Modified out: the server has compared it.
         if date == nil, reply.status == 206, sentIfRange || tag != nil { return nil }
         return .otherLastModified(expected: identity.lastModified, got: date)
-    }
-
-    private func codingBreach(_ reply: Reply) -> ContractBreach? {
-        guard let coding = reply["content-encoding"], coding.lowercased() != "identity" else {
-            return nil
-        }
-        return .contentCoding(coding)
     }
 }

@@ -315,6 +315,9 @@ extension Diagnostic {
         case .rangeNotSatisfiable: "the range lies outside the file (416)"
         case .contentRangeUnusable(nil): "`Content-Range` is missing"
         case .contentRangeUnusable(let value?): "`Content-Range: \(value)` is malformed"
+        case .contentLengthUnusable(let value): "`Content-Length: \(value)` cannot be right"
+        case .severalRanges: "several ranges came in one reply (`multipart/byteranges`), unasked"
+        case .headTooLong: "the header of the reply is too long"
         case .otherRange(let asked, let got): "bytes \(asked) were asked for, \(got) came"
         case .otherSize(let expected, let got):
             "the size was \(exact(expected)) and is now \(exact(got))"

@@ -20,6 +20,7 @@ import Testing
         arguments: [
             ("\"a\"", "\"a\""), ("\"\"", "\"\""), ("W/\"a\"", nil), ("w/\"a\"", nil), ("a", nil),
             ("\"", nil), ("\"a", nil), ("a\"", nil), ("", nil), (nil, nil),
+            ("\"a\", \"b\"", nil), ("\"a, b\"", "\"a, b\""), ("\"\"\"", nil),
         ] as [(String?, String?)])
     func knowsStrongEntityTags(etag: String?, strong: String?) {
         #expect(Self.identity(9, etag).strongETag == strong)

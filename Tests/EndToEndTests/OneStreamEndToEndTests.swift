@@ -164,7 +164,7 @@ struct OneStreamEndToEndTests {
         #expect(outcome.errorOutput.contains("fetching in one stream"))
     }
 
-    @Test(arguments: [1 << 20, 100_000] as [Int64])
+    @Test(arguments: [1 << 20, 100_000, 64 << 10] as [Int64])
     func serverThatCapsRanges(cap: Int64) async throws {
         let trial = try WireTrial(size: 5_000_000) { request, content in
             let reply = OriginReply.file(content, for: request, etag: "\"a\"")
@@ -177,10 +177,12 @@ struct OneStreamEndToEndTests {
                 $0.set("Content-Range", "bytes \(range.lowerBound)-\(end - 1)/5000000")
             }
         }
-        let outcome = try await trial.run("-x", "4")
+        // No such reply is a failure.
+        let outcome = try await trial.run("-x", "4", "--retries", "0")
         try trial.expectComplete(outcome)
         #expect(trial.gets.allSatisfy { $0.bytesServed <= cap })
         #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.excess <= 256 << 10)
     }
 }

@@ -75,7 +75,22 @@ struct RangeLieEndToEndTests {
             reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
             reply.claimedLength = reply.body.count - 1
         },
-        Lie(testDescription: "multipart", says: "is missing") { range, reply in
+        Lie(testDescription: "two lengths", says: "`Content-Length: 9, ") { range, reply in
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+            reply.set("Content-Length", "9")
+        },
+        Lie(testDescription: "a length of 2^63", says: "cannot be right") { range, reply in
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+            reply.framing = .asIs
+            reply.closeAfter = true
+            reply.set("Content-Length", "9223372036854775808")
+        },
+        Lie(testDescription: "multipart, called one range", says: "several ranges") {
+            range, reply in
+            reply.set("Content-Type", "multipart/byteranges; boundary=x")
+            reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
+        },
+        Lie(testDescription: "multipart", says: "several ranges") { range, reply in
             reply.set("Content-Type", "multipart/byteranges; boundary=x")
             reply.set("Content-Range", nil)
             reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)

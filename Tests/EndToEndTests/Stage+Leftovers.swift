@@ -6,9 +6,10 @@ import TestSupport
 // What a run leaves, made by hand.
 extension Stage {
     /// Leaves a complete part of zeros, all of it in the manifest, as a run does that is killed
-    /// after its last byte; with `publishing`, as one that is killed just before the rename.
-    func leaveWholePart(publishing: Bool = false) throws {
-        let size = content.size
+    /// after its last byte; with `publishing`, as one that is killed just before the rename, and with
+    /// `end`, as one that has brought no more than the bytes before it.
+    func leaveWholePart(publishing: Bool = false, upTo end: Int64? = nil) throws {
+        let size = end ?? content.size
         let file = open(path("file.part"), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SystemCallError("open") }
         defer { close(file) }

@@ -63,12 +63,27 @@ import Testing
         ] as [(String, Int64?)])
     func readsNumbersOfDigitsOnly(text: String, number: Int64?) {
         #expect(Int64(digits: text) == number)
-        #expect(Reply(status: 200, fields: ["content-length": text]).contentLength == number)
     }
 }
 
 @Suite struct ReplyTests {
     private static let date = "Tue, 02 Jan 2024 00:00:10 GMT"
+
+    @Test(
+        arguments: [
+            ("0", 0), ("1", 1), ("0042", 42), ("5, 5", 5), ("5,5,05", 5), (" 7 ", 7),
+            ("1152921504606846976", 1 << 60), ("1152921504606846977", nil),
+            ("9223372036854775807", nil), ("9223372036854775808", nil),
+            ("99999999999999999999999999999999", nil), ("5, 6", nil), ("5,", nil), (",", nil),
+            ("5 5", nil), ("-1", nil), ("+1", nil), ("1.0", nil), ("1e3", nil), ("0x10", nil),
+            ("many", nil), ("٣", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func believesOneLengthThatAFileCanHave(text: String, length: Int64?) {
+        let reply = Reply(status: 200, fields: ["content-length": text])
+        #expect(reply.contentLength == length)
+        #expect(reply.lengthBreach == (length == nil ? .contentLengthUnusable(text) : nil))
+        #expect(Reply(status: 200).lengthBreach == nil)
+    }
 
     @Test(
         arguments: [
@@ -112,7 +127,12 @@ import Testing
             (200, ["content-length": "5"], "did not tell of byte ranges"),
             (200, ["content-length": "5", "accept-ranges": "none"], "did not tell of byte ranges"),
             (200, ["accept-ranges": "bytes"], "told no length"),
-            (200, ["content-length": "5, 5", "accept-ranges": "bytes"], "told no length"),
+            (200, ["content-length": "5, 5", "accept-ranges": "bytes"], nil),
+            (200, ["content-length": "5, 6", "accept-ranges": "bytes"], "told no length"),
+            (
+                200, ["content-length": "9223372036854775807", "accept-ranges": "bytes"],
+                "told no length"
+            ),
             (200, ["content-length": "-1", "accept-ranges": "bytes"], "told no length"),
             (200, ["content-length": "0", "accept-ranges": "bytes"], "told a length of 0"),
             (

@@ -108,8 +108,15 @@ import Testing
             is: .breach(.contentRangeUnusable("bytes */1000"))),
         .partial(
             "several ranges",
-            fields: ["content-range": nil, "content-type": "multipart/byteranges"],
-            is: .breach(.contentRangeUnusable(nil))),
+            fields: ["content-range": nil, "content-type": "multipart/byteranges; boundary=x"],
+            is: .breach(.severalRanges)),
+        .partial(
+            "several ranges that are called one",
+            fields: ["content-type": "Multipart/ByteRanges"], is: .breach(.severalRanges)),
+        .partial(
+            "two lengths", fields: ["content-length": "100, 99"],
+            is: .breach(.contentLengthUnusable("100, 99"))),
+        .partial("the same length twice", fields: ["content-length": "100, 100"], is: good),
         .partial(
             "two fields in one",
             fields: ["content-range": "bytes 100-199/1000, bytes 100-199/1000"],
@@ -179,6 +186,17 @@ import Testing
         .whole(
             "the whole file", fields: ["content-length": "1000"], is: .accept(ByteRange(0, 1000))),
         .whole("the whole file, no length", is: .accept(ByteRange(0, 1000))),
+        .whole(
+            "a length that no file has", unsized,
+            fields: ["content-length": "9223372036854775808"],
+            is: .breach(.contentLengthUnusable("9223372036854775808"))),
+        .whole(
+            "two lengths", fields: ["content-length": "1000, 7"],
+            is: .breach(.contentLengthUnusable("1000, 7"))),
+        .whole(
+            "a file that is called multipart",
+            fields: ["content-length": "1000", "content-type": "multipart/byteranges"],
+            is: .accept(ByteRange(0, 1000))),
         .whole("unknown size, no length", unsized, is: .accept(nil)),
         .whole(
             "unknown size, a length", unsized, fields: ["content-length": "70"],
@@ -251,7 +269,8 @@ import Testing
         let others: [ContractBreach] = [
             .wholeFileForRange, .unexpectedStatus(204), .contentRangeUnusable(nil),
             .otherRange(asked: Self.asked, got: Self.asked), .otherLength(expected: 1, got: 2),
-            .contentCoding("gzip"), .bodyTooLong,
+            .contentCoding("gzip"), .bodyTooLong, .contentLengthUnusable(""), .severalRanges,
+            .headTooLong,
         ]
         #expect(versions.allSatisfy { $0.isAnotherVersion })
         #expect(!others.contains { $0.isAnotherVersion })

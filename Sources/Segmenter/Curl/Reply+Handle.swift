@@ -13,7 +13,8 @@ extension Reply {
                     handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK,
                 let value = header?.pointee.value
             {
-                values.append(headerText(value))
+                let text = headerText(value)
+                if !values.contains(text) { values.append(text) }
                 index += 1
             }
             if !values.isEmpty { fields[name] = values.joined(separator: ", ") }

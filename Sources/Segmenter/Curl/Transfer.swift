@@ -21,6 +21,9 @@ final class Transfer {
 
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
     private static let discardLimit: Int64 = 64 << 10
+    /// The most that heads and trailers of one request may hold, in bytes and in lines: libcurl keeps
+    /// them all in memory, interim replies too.
+    private static let longestHead = (bytes: 256 << 10, lines: 4096)
 
     let request: TransferRequest
     /// Number that the worker knows it by.
@@ -48,6 +51,8 @@ final class Transfer {
     private var waitsForRoom = false
     private var replyEnd: Int64 = 0
     private var discarded: Int64 = 0
+    /// Header lines that have come, trailers included.
+    private var head = (bytes: 0, lines: 0)
     private var failure: TransferEnd?
 
     /// What the transfer belongs to: the limit of rate is shared among owners first.
@@ -190,6 +195,11 @@ final class Transfer {
     ///
     /// Only the empty one matters: it ends a head, and libcurl has parsed all lines by then.
     fileprivate func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
+        head = (head.bytes + count, head.lines + 1)
+        guard head.bytes <= Self.longestHead.bytes, head.lines <= Self.longestHead.lines else {
+            _ = fail(.failed(.breach(.headTooLong)))
+            return false
+        }
         guard mode == .head, count <= 2, bytes[0] == 13 || bytes[0] == 10 else { return true }
         var status = 0
         segget_curl_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)

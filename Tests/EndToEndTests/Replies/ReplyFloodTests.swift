@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+
+/// Heads without end: what libcurl keeps of them is bounded, and they end.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ReplyFloodTests {
+    /// Most memory that segget may take, in bytes: a fraction of what is sent to it.
+    static let memory: Int64 = 150 << 20
+
+    /// A reply that goes on and on, of several tens of megabytes.
+    struct Flood: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var beginning = "HTTP/1.1 200 OK\r\n"
+        var unit: String
+
+        var reply: OriginReply {
+            let unit = Array(String(repeating: unit, count: 1 + 65536 / unit.utf8.count).utf8)
+            var bytes = Array(beginning.utf8)
+            bytes.reserveCapacity(48 << 20)
+            while bytes.count < 48 << 20 { bytes += unit }
+            return .raw(bytes)
+        }
+    }
+
+    static let floods = [
+        Flood(testDescription: "short lines", unit: "X: y\r\n"),
+        Flood(
+            testDescription: "long lines", unit: "X: \(String(repeating: "y", count: 60_000))\r\n"),
+        Flood(testDescription: "a line without end", unit: "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"),
+        Flood(
+            testDescription: "folded lines", beginning: "HTTP/1.1 200 OK\r\nX: a\r\n",
+            unit: " b\r\n"),
+        Flood(testDescription: "interim replies", beginning: "", unit: "HTTP/1.1 102 P\r\n\r\n"),
+        Flood(
+            testDescription: "interim replies with fields", beginning: "",
+            unit: "HTTP/1.1 103 H\r\nLink: </\(String(repeating: "y", count: 500))>\r\n\r\n"),
+        Flood(
+            testDescription: "fields that are read",
+            unit: "ETag: \"\(String(repeating: "y", count: 500))\"\r\n"),
+        Flood(
+            testDescription: "trailers",
+            beginning: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n",
+            unit: "X: y\r\n"),
+        Flood(
+            testDescription: "a chunk extension",
+            beginning: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1", unit: ";yyyyyyyyyy"
+        ),
+    ]
+
+    @Test(arguments: floods)
+    func endsInLittleMemory(flood: Flood) async throws {
+        let reply = flood.reply
+        let trial = try WireTrial { _, _ in reply }
+        let outcome = try await trial.run("--retries", "0")
+        #expect([69, 76].contains(outcome.exitCode), "\(outcome.errorOutput)")
+        #expect(outcome.peakMemory < Self.memory)
+        #expect(!(try trial.sandbox.names()).contains("file.bin"))
+    }
+
+    /// One of the segments' replies is a flood; the others are right.
+    @Test(arguments: floods)
+    func segmentsSurviveAFlood(flood: Flood) async throws {
+        let reply = flood.reply
+        let tally = Tally()
+        let trial = try WireTrial { request, right in
+            if request.method == "GET", tally.add() == 3 { right = reply }
+        }
+        let outcome = try await trial.run("-x", "3")
+        try trial.expectComplete(outcome)
+        #expect(outcome.peakMemory < Self.memory)
+    }
+
+    @Test func saysThatTheHeaderIsTooLong() async throws {
+        let reply = Self.floods[0].reply
+        let trial = try WireTrial { _, _ in reply }
+        let outcome = try await trial.run("--retries", "0")
+        try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
+        #expect(outcome.errorOutput.contains("header of the reply is too long"))
+    }
+
+    /// A head that never ends, a few bytes at a time: silence, as far as the file is concerned.
+    @Test(arguments: ["X: y\r\n", "HTTP/1.1 102 P\r\n\r\n"])
+    func headsThatDripAreSilence(unit: String) async throws {
+        let beginning = unit.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n"
+        let trial = try WireTrial { _, _ in
+            .raw(beginning + String(repeating: unit, count: 2000)).with { $0.pace = 60 }
+        }
+        let outcome = try await trial.run("--retries", "0", "--stall-timeout", "0.5")
+        try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
+    }
+}
