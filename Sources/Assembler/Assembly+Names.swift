@@ -16,9 +16,12 @@ extension Assembly {
         let manifest: Result<Manifest, Manifest.Problem>?
         do throws(AssemblyError) {
             manifest = try readManifest(Journal.name(for: name), in: folder)
+            try JournalRewrite.checkPlace(of: Journal.name(for: name), in: folder)
         } catch {
-            if case .notARegularFile = error { return false }
-            throw error
+            switch error {
+            case .notARegularFile, .foreignPart: return false
+            default: throw error
+            }
         }
         var begun: Manifest?
         if case .success(let found)? = manifest, urls.contains(where: found.header.isFor) {

@@ -39,6 +39,10 @@ package final class Assembly: @unchecked Sendable {
     package var destination: String { folder.path(of: request.name) }
     /// Path of the part.
     package var partPath: String { file.path }
+    /// Whether the part has got its name.
+    package var isPublished: Bool {
+        (try? folder.status(of: request.name))?.identity == file.identity
+    }
     /// Bytes that a later run can build on: recorded, or still to be checked.
     package var bytesKept: Int64 {
         recorded.covered.count + unverified.values.reduce(0) { $0 + $1.range.count }
@@ -57,7 +61,7 @@ package final class Assembly: @unchecked Sendable {
         let manifestName = Journal.name(for: request.name)
         var file = try PartialFile(folder: folder, name: Self.partName(for: request.name))
         var resumed: Manifest?
-        var made: Journal?
+        var isManifestOurs = false
         do throws(AssemblyError) {
             switch try Self.decide(request, in: folder, partSize: file.initialSize) {
             case .refuse(let path): throw .foreignPart(path: path)
@@ -75,6 +79,7 @@ package final class Assembly: @unchecked Sendable {
                 file = try PartialFile(folder: folder, name: file.name)
             }
             // Before the part has a length: without a manifest it would be taken for a foreign one.
+            isManifestOurs = true
             let journal = try Journal(
                 folder: folder, name: manifestName,
                 header: resumed?.header
@@ -83,7 +88,6 @@ package final class Assembly: @unchecked Sendable {
                         fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
                         needsChecksum: request.mirroring.isHeldByChecksum),
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
-            made = journal
             if let size = request.identity.size {
                 allocationProblem = try file.preallocate(size, request.allocation)
             } else {
@@ -92,7 +96,7 @@ package final class Assembly: @unchecked Sendable {
             self.journal = journal
         } catch {
             // The first failure says more than one of tidying up.
-            if resumed == nil { try? made?.remove() }
+            if resumed == nil, isManifestOurs { try? folder.remove(manifestName) }
             if file.initialSize == nil { try? folder.remove(file.name) }
             throw error
         }
@@ -130,6 +134,7 @@ package final class Assembly: @unchecked Sendable {
     ) throws(AssemblyError) -> ResumeDecision {
         let manifestName = Journal.name(for: request.name)
         let manifest = try readManifest(manifestName, in: folder)
+        try JournalRewrite.checkPlace(of: manifestName, in: folder, overwrite: request.overwrite)
         if let reason = request.startOver { return .startOver(reason) }
         return ResumeDecision(
             .init(
@@ -262,7 +267,7 @@ extension Assembly {
     ///     later run is to continue the part.
     ///   - onVerified: Called on this thread between verifying and renaming.
     /// - Returns: What was published, or `nil` after `interrupt`.
-    /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `io`.
+    /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `partChanged`, `io`.
     package func publish(
         size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void = {}
     ) throws(AssemblyError) -> PublishedFile? {
@@ -296,6 +301,7 @@ extension Assembly {
         let problem = try writeAttributes(facts)
         try file.finishAttributes(modified: request.modified)
         try file.sync()
+        try file.checkUntouched(size: size, extents: recorded.extents)
         try journal.append(Manifest.Record(publishing: file.identity, digests: verified))
         try journal.synchronize()
         // Before the rename: what does not fit on the disk shall fail while it can be resumed.

@@ -15,6 +15,9 @@ public enum AssemblyError: Error, Sendable, Hashable {
     /// A part stands there without a manifest, or something else in the place of a manifest: it is
     /// not known to be segget's.
     case foreignPart(path: String)
+    /// Somebody else has removed, replaced or shortened the part while it was written. It was not
+    /// published.
+    case partChanged(path: String)
     /// Fewer bytes are free than the file still needs.
     case noSpace(path: String, needed: Int64, free: Int64)
     /// A system call on a file failed.

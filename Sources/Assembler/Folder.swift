@@ -118,6 +118,16 @@ package struct FileStatus: Sendable, Hashable {
         isRegular = status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// The status of an open file.
+    ///
+    /// - Throws: `io`, with `path`.
+    init(of descriptor: Int32, _ path: String) throws(AssemblyError) {
+        guard let status = FileStatus(of: descriptor) else {
+            throw .io(operation: "fstat", path: path, errno: errno)
+        }
+        self = status
+    }
+
     /// The status of an open file, or `nil` with `errno` set.
     init?(of descriptor: Int32) {
         var status = stat()

@@ -37,6 +37,8 @@ final class Journal {
             try folder.sync()
         } catch {
             close(descriptor)
+            // The first failure says more than one of tidying up.
+            try? folder.remove(JournalRewrite.name(for: name))
             throw error
         }
     }
@@ -86,9 +88,7 @@ final class Journal {
     /// Puts the rewrite that stands beside it in its place, durably, if what stands at the name is
     /// still this one.
     func replace() throws(AssemblyError) {
-        guard let mine = FileStatus(of: descriptor),
-            try folder.status(of: name)?.identity == mine.identity
-        else {
+        guard try isInPlace() else {
             try folder.remove(JournalRewrite.name(for: name))
             return
         }
@@ -98,10 +98,16 @@ final class Journal {
 
     /// Removes the manifest, if what stands at the name is still this one.
     func remove() throws(AssemblyError) {
-        guard let mine = FileStatus(of: descriptor),
-            try folder.status(of: name)?.identity == mine.identity
-        else { return }
+        guard try isInPlace() else { return }
         try folder.remove(name)
+    }
+}
+
+extension Journal {
+    /// Whether what stands at the name is this one.
+    private func isInPlace() throws(AssemblyError) -> Bool {
+        let mine = try FileStatus(of: descriptor, path)
+        return try folder.status(of: name)?.identity == mine.identity
     }
 }
 
@@ -113,6 +119,28 @@ struct JournalRewrite: Sendable {
     let length: Int
 
     static func name(for manifest: String) -> String { manifest + "~" }
+
+    /// Checks that what stands where the manifest `name` is written anew is a rewrite that was broken
+    /// off, or nothing: whatever it is will be removed.
+    ///
+    /// - Throws: `foreignPart`, unless it may be overwritten; `notARegularFile`, `cannotCreate`, `io`.
+    static func checkPlace(
+        of name: String, in folder: Folder, overwrite: Bool = false
+    ) throws(AssemblyError) {
+        let name = Self.name(for: name)
+        let path = folder.path(of: name)
+        guard let status = try folder.status(of: name) else { return }
+        guard status.isRegular else { throw .notARegularFile(path: path) }
+        guard !overwrite else { return }
+        guard let descriptor = folder.open(name, O_RDONLY) else {
+            throw .cannotCreate(path: path, errno: errno)
+        }
+        defer { close(descriptor) }
+        var start = [UInt8](repeating: 0, count: 64)
+        let count = start.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
+        guard let count else { throw .io(operation: "pread", path: path, errno: errno) }
+        guard Manifest.mayBegin(with: start.prefix(count)) else { throw .foreignPart(path: path) }
+    }
 
     /// Number of extents in one line.
     private static let extentsPerLine = 64
@@ -136,12 +164,13 @@ struct JournalRewrite: Sendable {
         let seed = Manifest.seed(generation: header.generation)
         var bytes = Manifest.line(header, seed: seed)
         for record in records { bytes += Manifest.line(record, seed: seed) }
+        var operation = "write"
         var error = writeFully(descriptor, bytes)
-        if error == 0, fsync(descriptor) != 0 { error = errno }
+        if error == 0, fsync(descriptor) != 0 { (operation, error) = ("fsync", errno) }
         guard error == 0 else {
             close(descriptor)
-            try folder.remove(temporary)
-            throw .io(operation: "write", path: path, errno: error)
+            try? folder.remove(temporary)
+            throw .io(operation: operation, path: path, errno: error)
         }
         self.descriptor = descriptor
         length = bytes.count

@@ -220,6 +220,15 @@ extension Manifest {
         return Array(line.suffix(tail)) == Array("\(crc)\"}".utf8)
     }
 
+    /// Whether a manifest that was never written to its end may begin so: anything may be missing
+    /// of it, and after a power cut there may be zeros.
+    static func mayBegin(with bytes: ArraySlice<UInt8>) -> Bool {
+        guard let first = bytes.first, first != 0 else { return true }
+        return ["{\"etag\":\"", "{\"generation\":\""].contains { start in
+            zip(start.utf8, bytes).allSatisfy(==)
+        }
+    }
+
     private static func looksLikeOurs(_ line: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: line.prefix(4096), as: UTF8.self)
         return text.hasPrefix("{") && (text.contains("segget") || text.contains("generation"))

@@ -25,7 +25,7 @@ package final class PartialFile: Sendable {
     /// the kernel lets go of it however this one ends. After locking, what stands at the name is
     /// compared with what was opened: another process may have published or replaced it meanwhile.
     ///
-    /// - Throws: `busy`, `notARegularFile`, `cannotCreate`.
+    /// - Throws: `busy`, `notARegularFile`, `cannotCreate`, `io`.
     init(folder: Folder, name: String) throws(AssemblyError) {
         self.folder = folder
         self.name = name
@@ -44,21 +44,20 @@ package final class PartialFile: Sendable {
                 }
                 throw .cannotCreate(path: path, errno: errno)
             }
-            guard let status = FileStatus(of: descriptor), status.isRegular else {
-                close(descriptor)
-                throw .notARegularFile(path: path)
-            }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                let error = errno
-                close(descriptor)
-                if error == EWOULDBLOCK { throw .busy(path: path) }
-                throw .cannotCreate(path: path, errno: error)
-            }
+            let status: FileStatus
             let there: FileStatus?
             do throws(AssemblyError) {
+                status = try FileStatus(of: descriptor, path)
+                guard status.isRegular else { throw .notARegularFile(path: path) }
+                guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                    if errno == EWOULDBLOCK { throw .busy(path: path) }
+                    throw .io(operation: "flock", path: path, errno: errno)
+                }
                 there = try folder.status(of: name)
             } catch {
                 close(descriptor)
+                // Where it is busy, somebody else has taken it between our two calls.
+                if isNew, error != .busy(path: path) { try? folder.remove(name) }
                 throw error
             }
             if there?.identity == status.identity {
@@ -77,7 +76,7 @@ package final class PartialFile: Sendable {
     ///
     /// - Throws: `noSpace`, `io`.
     func checkSpace(for size: Int64) throws(AssemblyError) {
-        guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
+        let status = try FileStatus(of: descriptor, path)
         let needed = size - min(size, status.allocated)
         if let free = folder.freeBytes(), free < needed {
             throw .noSpace(path: path, needed: needed, free: free)
@@ -98,7 +97,7 @@ package final class PartialFile: Sendable {
     func preallocate(
         _ size: Int64, _ allocation: FileAllocation = .falloc
     ) throws(AssemblyError) -> Int32? {
-        guard let status = FileStatus(of: descriptor) else { throw failure("fstat") }
+        let status = try FileStatus(of: descriptor, path)
         if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
             throw failure("ftruncate")
         }
@@ -142,7 +141,40 @@ package final class PartialFile: Sendable {
 
     /// Makes data and metadata durable.
     func sync() throws(AssemblyError) {
-        guard fsync(descriptor) == 0 else { throw failure("fsync") }
+        guard fsync(descriptor) == 0 else { throw distrusted("fsync") }
+    }
+
+    /// Makes data durable.
+    func syncData() throws(AssemblyError) {
+        guard fdatasync(descriptor) == 0 else { throw distrusted("fdatasync") }
+    }
+
+    /// The failure of a synchronization.
+    ///
+    /// The kernel now takes what it could not write for clean, and tells nobody again. A later run
+    /// has to see what the disk really holds, and finds what is lost by its CRC-32.
+    private func distrusted(_ operation: String) -> AssemblyError {
+        let failure = failure(operation)
+        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        return failure
+    }
+
+    /// Whether the part is, as far as can be seen without reading it, what was written: it has its
+    /// name and length still, and no hole.
+    ///
+    /// Somebody may have removed it, put another one in its place, or cut it off; where it has grown
+    /// again since, by our own writing, a hole of zeros is left.
+    ///
+    /// - Parameters:
+    ///   - size: The length that it must have.
+    ///   - extents: Read and compared where there may be a hole: also a file system that compresses
+    ///     has less allocated than was written.
+    /// - Throws: `partChanged`, `cannotCreate`, `io`.
+    func checkUntouched(size: Int64, extents: [Extent]) throws(AssemblyError) {
+        let status = try FileStatus(of: descriptor, path)
+        guard status.size == size, try folder.status(of: name)?.identity == identity,
+            status.allocated >= size || extents.allSatisfy({ isIntact($0, in: descriptor) })
+        else { throw .partChanged(path: path) }
     }
 
     /// The failure of a call on this file, with the present `errno`.

@@ -62,7 +62,7 @@ package enum Publishing {
     ) throws(AssemblyError) -> Bool {
         var isLinked = false
         guard try file.folder.status(of: file.name)?.identity == file.identity else {
-            throw .io(operation: "rename", path: file.path, errno: ENOENT)
+            throw .partChanged(path: file.path)
         }
         if overwrite {
             if let there = try file.folder.status(of: name), !there.isRegular {
@@ -99,6 +99,7 @@ package enum Publishing {
         guard let (manifest, action) = try left(in: folder, name: name, fullURL: fullURL) else {
             return nil
         }
+        if action != .proceed { try JournalRewrite.checkPlace(of: manifestName, in: folder) }
         switch action {
         case .proceed: return nil
         case .finish:
@@ -246,15 +247,14 @@ extension Assembly {
             }
         }
         defer { close(descriptor) }
-        guard let status = FileStatus(of: descriptor), status.isRegular else {
-            throw .notARegularFile(path: path)
-        }
+        let status = try FileStatus(of: descriptor, path)
+        guard status.isRegular else { throw .notARegularFile(path: path) }
         guard status.size <= Int64(Manifest.longest) else {
             return .failure(.unreadable(isOurs: false))
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.size))
         let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
-        guard let count else { throw .io(operation: "read", path: path, errno: errno) }
+        guard let count else { throw .io(operation: "pread", path: path, errno: errno) }
         bytes.removeLast(bytes.count - count)
         do throws(Manifest.Problem) {
             return .success(try Manifest(reading: bytes))

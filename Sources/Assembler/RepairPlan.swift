@@ -90,6 +90,7 @@ package struct RepairPlan: Sendable {
     /// - Throws: `busy`, `notARegularFile`, `cannotCreate`, `io`.
     package func prepare() throws(AssemblyError) {
         let partName = Assembly.partName(for: name)
+        try JournalRewrite.checkPlace(of: Journal.name(for: name), in: folder)
         var part = try PartialFile(folder: folder, name: partName)
         if (part.initialSize ?? 0) > 0 {
             try folder.remove(partName)

@@ -63,13 +63,7 @@ final class Syncer: Sendable {
                 guard isDirty else { continue }
                 // Data before the journal that vouches for it.
                 Self.keep(monitor) { () throws(AssemblyError) in
-                    guard fdatasync(file.descriptor) == 0 else {
-                        let failure = file.failure("fdatasync")
-                        // The kernel now takes what it could not write for clean. A later run has to
-                        // see what the disk really holds.
-                        posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
-                        throw failure
-                    }
+                    try file.syncData()
                     guard fdatasync(journalDescriptor) == 0 else {
                         throw .io(operation: "fdatasync", path: journalPath, errno: errno)
                     }

@@ -58,6 +58,8 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var bytesKept: Int64
     /// Bytes that had gone out through the descriptor; `nil` when the destination was none.
     public var bytesWritten: Int64?
+    /// Whether the complete file has its name already: making that durable or tidying up failed.
+    public var isPublished = false
     /// Where several URLs were given: each one that failed, in their order, and why.
     public var mirrors: [FailedMirror] = []
 

@@ -216,6 +216,9 @@ extension DownloadRun {
         } onCancel: {
             assembly.interrupt()
         }
+        if case .failure = outcome, let assembly = assembly as? Assembly {
+            state.isPublished = assembly.isPublished
+        }
         guard let published = try outcome.get() else { throw .cancelled }
         if let problem = published.attributesProblem {
             tell(.notice(.attributesNotWritten(errno: problem)))

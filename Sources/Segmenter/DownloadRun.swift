@@ -52,6 +52,8 @@ struct DownloadRun: Sendable {
         var streamURL: String?
         /// Whether this run has opened a part: what is in it from then on is its own.
         var hasBegun = false
+        /// Whether the file has its name, whatever failed then.
+        var isPublished = false
         /// What broke the attempt before.
         var setback: DownloadError.Reason?
         /// Where the file has several URLs.
@@ -79,11 +81,13 @@ struct DownloadRun: Sendable {
         if kept == 0, let target = state.target {
             kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
         }
-        return DownloadError(
+        var error = DownloadError(
             reason: reason, url: WebURL(urlText)?.redacted ?? "",
             path: state.target.map { Assembly.path(of: $0.name, in: $0.folder) }
                 ?? state.stream?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: state.mirroring?.book.failed ?? [])
+        error.isPublished = state.isPublished
+        return error
     }
 
     /// A probe of the URL, after the options have been checked.

@@ -154,7 +154,7 @@ extension Diagnostic {
                     hint: elsewhere)
             case .folderUnavailable(let path, let code):
                 Self(
-                    .cannotCreate, "folder_unavailable",
+                    code == EIO ? .disk : .cannotCreate, "folder_unavailable",
                     "the folder \(Self.quote(path)) cannot be opened: \(Self.describe(errno: code))",
                     hint: "create it or check its permissions, or choose another folder")
             case .cannotCreate(let path, let code):
@@ -172,6 +172,12 @@ extension Diagnostic {
                     .cannotCreate, "foreign_part",
                     "\(Self.quote(path)) is not known to be segget's, so it is left alone",
                     hint: "move it away, or give `--overwrite` to replace it, or \(elsewhere)")
+            case .partChanged(let path):
+                Self(
+                    .disk, "part_changed",
+                    "\(Self.quote(path)) was removed, replaced or cut off by another program, so it "
+                        + "is not published",
+                    hint: "leave it alone while segget runs, then \(again)")
             case .noSpace(let path, let needed, let free):
                 Self(
                     .disk, "no_space",
@@ -209,9 +215,12 @@ extension Diagnostic {
 
     /// What a failure leaves behind; `nil` where segget never came to touch the disk.
     private static func kept(_ error: DownloadError) -> String? {
+        if error.isPublished, let path = error.path { return "the whole file as \(quote(path))" }
         switch error.reason {
         case .assembly(.digestMismatch(_, _, let part)):
             return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
+        case .assembly(.partChanged(let part)):
+            return "what is intact of \(quote(part)); the next run finds out"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
         case .invalidURL, .invalidHeader, .certificateFile, .access, .unrepairable, .nameTaken,

@@ -32,6 +32,7 @@ enum Examples {
         .destinationExists(path: hostile), .notARegularFile(path: hostile),
         .folderUnavailable(path: hostile, errno: 2), .cannotCreate(path: hostile, errno: 13),
         .cannotCreate(path: "f", errno: 28), .busy(path: hostile), .foreignPart(path: hostile),
+        .partChanged(path: hostile),
         .noSpace(path: hostile, needed: 2 << 30, free: 1 << 20),
         .io(operation: hostile, path: hostile, errno: 5),
         .io(operation: "pwrite", path: "f", errno: 28),

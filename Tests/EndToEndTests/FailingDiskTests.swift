@@ -1,0 +1,239 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Calls of the kernel that fail, one after the other: whichever it is, what has the file's name is
+/// right, the run ends in order, and the same command goes on.
+struct FailingDiskTests {
+    /// Calls whose failure changes nothing.
+    private static let optional = [
+        "close:", "fstatvfs:", "fgetxattr:", "fsetxattr:", "fremovexattr:", "posix_fadvise:",
+    ]
+
+    /// Runs once with the faults and, unless that was a success, once without.
+    ///
+    /// - Returns: What the run with the faults did.
+    @discardableResult
+    private func attempt(
+        _ trial: FaultTrial, _ faults: [String], error: String? = nil
+    ) throws -> ChildProcess.Outcome {
+        let stage = trial.stage
+        try trial.reset()
+        let before = stage.recorded() ?? 0
+        let outcome = try stage.run(trial.arguments, faults: faults)
+        let report = Comment(
+            rawValue: "\(faults) \(outcome.end) \(try stage.names()) \(outcome.errorOutput)")
+        #expect(outcome.end == .exit(0) || outcome.end == .exit(74), report)
+        #expect(try trial.destinationIsWhole(), report)
+        guard outcome.end != .exit(0) else {
+            #expect(try stage.isRight(), report)
+            #expect(try stage.names() == trial.names, report)
+            return outcome
+        }
+        if let error {
+            #expect(outcome.errorOutput.contains(error), report)
+            #expect(
+                outcome.errorOutput.contains("`file") || outcome.errorOutput.contains("`.`"),
+                report)
+        }
+        #expect(outcome.errorOutput.contains("hint: "), report)
+        let kept = stage.recorded()
+        let hasPart = try stage.names().contains("file.part")
+        // A part with data has a manifest that can be read.
+        if hasPart, try stage.status(of: "file.part").st_size > 0 { #expect(kept != nil, report) }
+        // What was there is not lost; but bytes that cannot be read are fetched again.
+        if !faults.contains(where: { $0.hasPrefix("pread") }), !(try stage.isRight()) {
+            #expect((kept ?? 0) >= before, report)
+        }
+        let next = try Segget.run(trial.arguments + ["--json"], in: stage.folder)
+        let second = Comment(rawValue: "\(report) then \(next.end) \(next.errorOutput)")
+        #expect(next.end == .exit(0), second)
+        #expect(try stage.isRight(), second)
+        #expect(try stage.names() == trial.names, second)
+        if hasPart, let kept, let last = try jsonEvents(next.output).last {
+            #expect(last["bytes_resumed"] as? Int64 ?? 0 >= kept, second)
+        }
+        return outcome
+    }
+
+    /// EIO from each call that segget makes on the folder's files, in turn.
+    @Test(.timeLimit(.minutes(10)), arguments: FaultTrial.Scene.allCases)
+    func everyCallMayFail(scene: FaultTrial.Scene) throws {
+        let trial = try FaultTrial(scene)
+        let calls = try trial.calls()
+        #expect(calls.count > 10)
+        for (call, count) in calls {
+            // The lock that is let go of in the end goes with the process too.
+            let isOptional =
+                Self.optional.contains(where: call.hasPrefix) || call == "flock:file"
+            for number in Set([1, 2, count]).sorted() where number <= count {
+                let outcome = try attempt(
+                    trial, ["\(call):\(number):1:\(EIO)"], error: "Input/output error")
+                if isOptional { #expect(outcome.end == .exit(0), "\(call) \(outcome.errorOutput)") }
+            }
+        }
+    }
+
+    /// A disk that has gone does not come back for the tidying up.
+    @Test(.timeLimit(.minutes(10)), arguments: [1, 2])
+    func everyCallMayFailForEver(from first: Int) throws {
+        let trial = try FaultTrial(.resumed)
+        for (call, count) in try trial.calls() where count >= first {
+            try attempt(trial, ["\(call):\(first):0:\(EIO)"], error: "Input/output error")
+        }
+    }
+
+    /// A download that could not begin leaves nothing that a later one would have to judge.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            "fstat:part", "flock:part", "fstatat:part", "openat:rewrite", "write:rewrite",
+            "fsync:rewrite", "renameat:manifest", "fsync:folder", "fallocate:part",
+        ])
+    func leavesNothingWhereNothingCouldBegin(call: String) throws {
+        let stage = try Stage(size: 200_000)
+        let outcome = try stage.run([stage.origin.url("/file")], faults: ["\(call):1:1:\(EIO)"])
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(try stage.names().isEmpty, "\(outcome.errorOutput)")
+    }
+
+    /// What failed after the rename does not undo it, and is said as it is.
+    @Test(.timeLimit(.minutes(5)), arguments: ["fsync:folder:2", "unlinkat:manifest:1"])
+    func saysThatTheFileHasItsName(call: String) throws {
+        let stage = try Stage(size: 200_000)
+        let command = ["-o", "file", stage.origin.url("/file")]
+        let outcome = try stage.run(command, faults: ["\(call):1:\(EIO)"])
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(
+            outcome.errorOutput.contains("kept: the whole file as `file`"),
+            "\(outcome.errorOutput)")
+        #expect(try stage.names() == ["file", "file.segget"])
+        #expect(try stage.isRight())
+        // The same command finishes that, without network.
+        stage.origin.stop()
+        let next = try Segget.run(command, in: stage.folder)
+        #expect(next.end == .exit(0), "\(next.errorOutput)")
+        #expect(try stage.names() == ["file"])
+    }
+
+    static let full: [(call: String, code: Int32, text: String)] = [
+        "pwrite:part", "write:manifest", "write:rewrite", "fsync:rewrite", "fsync:part",
+        "openat:rewrite", "renameat:manifest", "renameat2:file", "fallocate:part",
+    ].flatMap { call in
+        [
+            (call, ENOSPC, "No space left on device"), (call, EDQUOT, "Disk quota exceeded"),
+            (call, EROFS, "Read-only file system"),
+        ]
+    }
+
+    /// A quota, and a file system that the kernel makes read-only after an error.
+    @Test(.timeLimit(.minutes(5)), arguments: full)
+    func saysWhatTheDiskLacks(call: String, code: Int32, text: String) throws {
+        let trial = try FaultTrial(.fresh)
+        try trial.reset()
+        let outcome = try trial.stage.run(trial.arguments, faults: ["\(call):1:0:\(code)"])
+        let report = Comment(rawValue: outcome.errorOutput)
+        // Nothing can be made there at all, where the first file cannot.
+        let cannotBeMade = call == "openat:rewrite" && code == EROFS
+        #expect(outcome.end == .exit(cannotBeMade ? 73 : 74), report)
+        let isFull = call == "fallocate:part" && code == ENOSPC
+        #expect(outcome.errorOutput.contains(isFull ? "too little space" : text), report)
+        if code != EROFS { #expect(outcome.errorOutput.contains("space"), report) }
+        #expect(try Segget.run(trial.arguments, in: trial.stage.folder).end == .exit(0))
+        #expect(try trial.stage.isRight())
+        #expect(try trial.stage.names() == ["file"])
+    }
+
+    static let slight: [[String]] = [
+        ["pwrite:part:1:0:byte"], ["pwrite:part:1:0:half"], ["write:*:1:0:byte"],
+        ["pread:*:1:0:half"], ["copy_file_range:part:1:0:half"],
+        ["pwrite:part:1:3:4", "pwrite:part:6:3:4", "pwrite:part:10:0:half"],
+        ["write:manifest:1:2:4", "write:manifest:4:0:half", "write:rewrite:1:3:4"],
+        ["pread:part:1:3:4", "pread:manifest:1:2:4", "pread:file:1:2:4"],
+        ["fallocate:part:1:2:4", "copy_file_range:part:1:2:4"],
+    ]
+
+    /// Short and interrupted (EINTR is 4) reads and writes are gone on with.
+    @Test(.timeLimit(.minutes(5)), arguments: slight)
+    func goesOnAfterShortAndInterruptedCalls(faults: [String]) throws {
+        for scene in FaultTrial.Scene.allCases {
+            let outcome = try attempt(try FaultTrial(scene), faults)
+            #expect(outcome.end == .exit(0), "\(scene) \(outcome.errorOutput)")
+        }
+    }
+
+    /// What a file system may lack: fallocate, renameat2, fsync of folders, copying, attributes,
+    /// telling its free space.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            ["fallocate:part:1:0:95"], ["fallocate:part:1:0:38"], ["renameat2:file:1:0:22"],
+            ["renameat2:file:1:0:38"], ["fsync:folder:1:0:22"], ["copy_file_range:part:1:0:18"],
+            ["copy_file_range:part:2:0:95"], ["fsetxattr:part:1:0:95"], ["fstatvfs:folder:1:0:38"],
+        ])
+    func doesWithoutWhatAFileSystemLacks(faults: [String]) throws {
+        for scene in FaultTrial.Scene.allCases {
+            let outcome = try attempt(try FaultTrial(scene), faults)
+            #expect(outcome.end == .exit(0), "\(scene) \(outcome.errorOutput)")
+        }
+    }
+
+    /// Without renameat2(2) too, nothing is replaced that has appeared.
+    @Test(.timeLimit(.minutes(5))) func linkReplacesNothing() throws {
+        let stage = try Stage(size: 200_000)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
+        let process = try Segget.start(
+            ["-x", "1", stage.origin.url("/file")], in: stage.folder,
+            environment: try DiskFaults.environment(["renameat2:file:1:0:22"], in: stage.folder))
+        #expect(stage.waits(for: 50_000, of: process))
+        try stage.write("mine".utf8, to: "file")
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(try stage.read("file") == Array("mine".utf8))
+        #expect(try stage.names() == ["file", "file.part", "file.segget"])
+    }
+
+    /// After a failed fsync(2) the kernel takes what it has lost for written, and says so only once.
+    @Test(.timeLimit(.minutes(5)), arguments: ["fsync", "fdatasync"])
+    func trustsNothingThatWasNotWrittenThrough(call: String) throws {
+        let stage = try Stage(size: 200_000)
+        let log = try Sandbox()
+        let goesOn = Guarded(call == "fsync")
+        stage.bendGET {
+            $0.stallAfter = 20_000
+            $0.release = goesOn
+        }
+        let process = try Segget.start(
+            ["-x", "2", "--retries", "0", stage.origin.url("/file")], in: stage.folder,
+            environment: try DiskFaults.environment(
+                ["\(call):part:1:1:lose:5"], in: stage.folder, log: log.path("log")))
+        // The first time is five seconds after the beginning, unless that is the end.
+        #expect(
+            eventually {
+                !process.isRunning
+                    || (try? log.read("log")).map {
+                        String(decoding: $0, as: UTF8.self).contains("\(call) part")
+                    } == true
+            })
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`\(call)` failed on `file.part`"))
+        #expect(try !stage.names().contains("file"))
+        // So that the next run reads what the disk holds.
+        let calls = String(decoding: try log.read("log"), as: UTF8.self)
+        #expect(calls.contains("posix_fadvise part"))
+        stage.behave()
+        let next = try stage.run()
+        #expect(next.end == .exit(0), "\(next.errorOutput)")
+        #expect(next.errorOutput.contains("failed their CRC-32"), "\(next.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+}

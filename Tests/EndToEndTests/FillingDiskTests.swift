@@ -1,0 +1,216 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Disks that run full at any moment, where nothing was reserved.
+struct FillingDiskTests {
+    private static let size: Int64 = 3_000_000
+    private static let none = ["--file-allocation", "none"]
+
+    private func expectStopped(
+        _ outcome: ChildProcess.Outcome, _ stage: Stage,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.end == .exit(74), report, sourceLocation: location)
+        #expect(
+            outcome.errorOutput.contains("No space left on device")
+                || outcome.errorOutput.contains("too little space"), report,
+            sourceLocation: location)
+        #expect(
+            outcome.errorOutput.contains("hint: free "), report, sourceLocation: location)
+        if try stage.names().contains("file.part") {
+            #expect(stage.recorded() != nil, report, sourceLocation: location)
+        }
+    }
+
+    /// Expects that the same command goes on with all that was kept.
+    private func expectResumed(
+        _ stage: Stage, _ arguments: [String], _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let kept = stage.recorded() ?? 0
+        let outcome = try stage.run(arguments + ["--json"])
+        #expect(
+            outcome.end == .exit(0), "\(outcome.errorOutput)", sourceLocation: location)
+        let last = try #require(try jsonEvents(outcome.output).last)
+        #expect(last["bytes_resumed"] as? Int64 == kept, sourceLocation: location)
+    }
+
+    /// The disk is this much larger than it needs to be for the data: it runs full in the midst of
+    /// them, at the manifest, when it is written anew, or not at all.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [-2_900_000, -1_500_000, -300_000, -4096, 0, 4096, 8192, 12_288] as [Int64],
+        [1, 8])
+    func stopsInOrderWhereverItRunsFull(spare: Int64, connections: Int) throws {
+        let data = (Self.size + 4095) / 4096 * 4096
+        let disk = try Tmpfs(size: data + spare)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        // What is said about the space beforehand is not what is tried here.
+        let silent = try DiskFaults.environment(["fstatvfs:folder:1:0:38"], in: disk.path)
+        let command = Self.none + ["-x", "\(connections)", stage.origin.url("/file")]
+        let outcome = try Segget.run(command, in: stage.folder, environment: silent)
+        if outcome.end != .exit(0) {
+            try expectStopped(outcome, stage)
+            #expect(try !stage.names().contains("file"))
+            let kept = stage.recorded() ?? 0
+            // What fitted on the disk is kept, up to what was on its way into the manifest.
+            if spare < 0, spare > -2_900_000 { #expect(kept > 0, "\(outcome.errorOutput)") }
+            let again = try Segget.run(command, in: stage.folder, environment: silent)
+            try expectStopped(again, stage)
+            #expect((stage.recorded() ?? 0) >= kept)
+            try disk.resize(to: 16 << 20)
+            try expectResumed(stage, Self.none)
+        } else {
+            #expect(spare >= 0)
+        }
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Another program fills the disk at moments of its own.
+    @Test(.timeLimit(.minutes(5)), arguments: [200_000, 700_000, 1_500_000, 2_400_000] as [Int64])
+    func stopsInOrderWhenOthersFillTheDisk(moment: Int64) throws {
+        let disk = try Tmpfs(size: 8 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = moment / 4
+            $0.release = goesOn
+        }
+        let process = try stage.start(Self.none + ["-x", "4"])
+        #expect(stage.waits(for: moment, of: process))
+        // A disk that shrinks is full at once.
+        try disk.resize(to: Int64(try stage.status(of: "file.part").st_blocks) * 512 + 64 << 10)
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        try expectStopped(outcome, stage)
+        #expect(try #require(stage.recorded()) >= moment)
+        try disk.resize(to: 8 << 20)
+        stage.behave()
+        try expectResumed(stage, Self.none)
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// What is replaced stays until the new one is whole; a manifest that is to be kept needs room too.
+    @Test(.timeLimit(.minutes(5)), arguments: [-8192, 4096, 8192, 16_384] as [Int64])
+    func keepsWhatIsToBeReplaced(spare: Int64) throws {
+        let data = (Self.size + 4095) / 4096 * 4096
+        let disk = try Tmpfs(size: data + 4096 + spare)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        try stage.write("an older file".utf8, to: "file")
+        let command = ["--overwrite", "--keep-manifest", "--xattr"]
+        let outcome = try stage.run(command)
+        if outcome.end != .exit(0) {
+            try expectStopped(outcome, stage)
+            #expect(try stage.read("file") == Array("an older file".utf8))
+            try disk.resize(to: 16 << 20)
+            #expect(try stage.run(command).end == .exit(0))
+        } else {
+            #expect(spare > 0)
+        }
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file", "file.segget"])
+        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+    }
+
+    /// A repair needs room for a second file; without it the damaged one stays as it is.
+    @Test(
+        .timeLimit(.minutes(5)), arguments: [3_050_000, 4_500_000, 5_900_000, 6_000_000] as [Int64])
+    func repairsOnlyWhereThereIsRoom(space: Int64) throws {
+        let disk = try Tmpfs(size: 16 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        #expect(try stage.run(["-q", "--keep-manifest"]).end == .exit(0))
+        try stage.damage("file", at: 5)
+        let damaged = try stage.read("file")
+        try disk.resize(to: space)
+        let command = ["repair", "file", stage.origin.url("/file")]
+        let outcome = try Segget.run(command, in: stage.folder)
+        if outcome.end != .exit(0) {
+            try expectStopped(outcome, stage)
+            #expect(try stage.read("file") == damaged)
+            try disk.resize(to: 16 << 20)
+            let next = try Segget.run(command, in: stage.folder)
+            #expect(next.end == .exit(0), "\(next.errorOutput)")
+        }
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file", "file.segget"])
+    }
+
+    /// Of several files those that fit are finished, and the others go on when there is room.
+    @Test(.timeLimit(.minutes(5))) func ofSeveralFilesThoseThatFitAreFinished() throws {
+        let disk = try Tmpfs(size: 2 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        stage.change { offer in
+            offer.bend = { request, reply in
+                guard request.path != "/large" else { return }
+                reply = .file(Content(size: 100_000, seed: 9), for: request, etag: "\"s\"")
+            }
+        }
+        let urls = ["/small", "/large", "/tiny", "/little"].map { stage.origin.url($0) }
+        let outcome = try Segget.run(["-j", "1"] + urls, in: stage.folder)
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("too little space for `large.part`"))
+        #expect(try stage.names() == ["little", "small", "tiny"])
+        try disk.resize(to: 8 << 20)
+        let next = try stage.run(path: "/large")
+        #expect(next.end == .exit(0), "\(next.errorOutput)")
+        #expect(try stage.isRight("large"))
+        #expect(try stage.names() == ["large", "little", "small", "tiny"])
+    }
+
+    /// ulimit -f, reached in the midst of the data: SIGXFSZ does not end the process.
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 4])
+    func stopsInOrderAtALimitOnTheSizeOfFiles(connections: Int) throws {
+        let stage = try Stage(size: Self.size)
+        let limited = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", try Segget.binary(),
+                "-x", "\(connections)", stage.origin.url("/file"),
+            ] + Self.none, in: stage.folder)
+        #expect(limited.end == .exit(74), "\(limited.errorOutput)")
+        #expect(
+            limited.errorOutput.contains("`write` failed on `file.part`: File too large"),
+            "\(limited.errorOutput)")
+        // A block is 512 bytes or 1024, as the shell sees it.
+        if connections == 1 { #expect((stage.recorded() ?? 0) >= 2000 * 512) }
+        try expectResumed(stage, [])
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// The kernel makes a file system read-only after an error, in the midst of a download.
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheDiskBecomesReadOnly() throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 100_000
+            $0.release = goesOn
+        }
+        // Nothing is written, removed or renamed from the moment that this file appears.
+        let signal = try Sandbox()
+        let calls = [
+            "pwrite", "write", "unlinkat", "renameat", "renameat2", "fallocate", "ftruncate",
+            "fchmod", "futimens",
+        ]
+        let process = try Segget.start(
+            ["-x", "4", stage.origin.url("/file")], in: stage.folder,
+            environment: try DiskFaults.environment(
+                calls.map { "\($0):*:1:0:\(EROFS)" }, in: stage.folder,
+                when: signal.path("now")))
+        #expect(stage.waits(for: 400_000, of: process))
+        try signal.write("now", "")
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("Read-only file system"), "\(outcome.errorOutput)")
+        #expect(try #require(stage.recorded()) >= 400_000)
+        stage.behave()
+        try expectResumed(stage, [])
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+}

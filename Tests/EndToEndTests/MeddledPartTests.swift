@@ -1,0 +1,186 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Others who change segget's files while it runs.
+struct MeddledPartTests {
+    private static let size: Int64 = 1_000_000
+
+    /// Starts a download whose connections wait in the midst of what they fetch.
+    private func begin(
+        _ stage: Stage, _ goesOn: Guarded<Bool>, _ arguments: [String] = []
+    ) throws -> ChildProcess {
+        stage.bendGET {
+            $0.stallAfter = 100_000
+            $0.release = goesOn
+        }
+        let process = try stage.start(["-x", "4"] + arguments)
+        #expect(stage.waits(for: 400_000, of: process))
+        return process
+    }
+
+    /// Lets it go on and expects that it refuses to publish, and that the next run is right.
+    private func expectRefused(
+        _ stage: Stage, _ process: ChildProcess, _ goesOn: Guarded<Bool>,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.end == .exit(74), report, sourceLocation: location)
+        #expect(
+            outcome.errorOutput.contains(
+                "`file.part` was removed, replaced or cut off by another program"), report,
+            sourceLocation: location)
+        #expect(try !stage.names().contains("file"), report, sourceLocation: location)
+    }
+
+    private func expectNextIsRight(
+        _ stage: Stage, _ arguments: [String] = [], _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        stage.behave()
+        let next = try stage.run(arguments)
+        #expect(next.end == .exit(0), "\(next.errorOutput)", sourceLocation: location)
+        #expect(try stage.isRight(), sourceLocation: location)
+    }
+
+    /// Where the part has its length from the beginning, or grows; a hole that is filled up with
+    /// zeros again has its length, too.
+    @Test(
+        .timeLimit(.minutes(5)), arguments: ["falloc", "trunc", "none"],
+        [0, 50_000, 999_999] as [Int64])
+    func aPartThatWasCutOffIsNotPublished(allocation: String, length: Int64) throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        let process = try begin(stage, goesOn, ["--file-allocation", allocation])
+        let isShorter = try stage.status(of: "file.part").st_size > length
+        #expect(truncate(stage.path("file.part"), off_t(length)) == 0)
+        if isShorter, length < 900_000 {
+            try expectRefused(stage, process, goesOn)
+            try expectNextIsRight(stage)
+        } else {
+            // What was cut off was not written yet, and is written later.
+            goesOn.withLock { $0 = true }
+            #expect(try process.wait().end == .exit(0))
+        }
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aPartThatGrewIsNotPublished() throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        let process = try begin(stage, goesOn)
+        #expect(truncate(stage.path("file.part"), off_t(Self.size + 1)) == 0)
+        try expectRefused(stage, process, goesOn)
+        try expectNextIsRight(stage)
+        #expect(try stage.names() == ["file"])
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func aPartThatWasRemovedIsNotPublished(isReplaced: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        let process = try begin(stage, goesOn, ["--overwrite"])
+        try stage.remove("file.part")
+        if isReplaced { try stage.write([UInt8](repeating: 7, count: 5), to: "file.part") }
+        try expectRefused(stage, process, goesOn)
+        if isReplaced {
+            #expect(try stage.read("file.part") == [UInt8](repeating: 7, count: 5))
+        }
+        try expectNextIsRight(stage)
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// The part under another name is still being written: it must not get the file's name by that.
+    @Test(.timeLimit(.minutes(5))) func aPartThatWasMovedIsNotPublished() throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        let process = try begin(stage, goesOn)
+        #expect(rename(stage.path("file.part"), stage.path("moved")) == 0)
+        try expectRefused(stage, process, goesOn)
+        try expectNextIsRight(stage)
+        #expect(try stage.names() == ["file", "moved"])
+    }
+
+    /// The manifest is for a later run only.
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func aManifestThatWasRemovedIsNotMissed(isReplaced: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        let process = try begin(stage, goesOn)
+        try stage.remove("file.segget")
+        if isReplaced { try stage.write("notes".utf8, to: "file.segget") }
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == (isReplaced ? ["file", "file.segget"] : ["file"]))
+        if isReplaced { #expect(try stage.read("file.segget") == Array("notes".utf8)) }
+    }
+
+    /// A part that has another name beside it is the same file: nothing else is written to.
+    @Test(.timeLimit(.minutes(5))) func aPartWithTwoNamesIsPublished() throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        let process = try begin(stage, goesOn)
+        #expect(link(stage.path("file.part"), stage.path("second")) == 0)
+        goesOn.withLock { $0 = true }
+        #expect(try process.wait().end == .exit(0))
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file", "second"])
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func aFolderThatWasRemovedEndsTheRun(isMadeAgain: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        try FileManager.default.createDirectory(
+            atPath: stage.path("sub"), withIntermediateDirectories: false)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 100_000
+            $0.release = goesOn
+        }
+        let process = try stage.start(["-d", "sub", "-x", "4"])
+        #expect(stage.waits(for: 400_000, of: process, name: "sub/file"))
+        try FileManager.default.removeItem(atPath: stage.path("sub"))
+        if isMadeAgain {
+            try FileManager.default.createDirectory(
+                atPath: stage.path("sub"), withIntermediateDirectories: false)
+        }
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`sub/file.part` was removed"))
+        #expect(try stage.names() == (isMadeAgain ? ["sub"] : []))
+        if isMadeAgain {
+            #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path("sub")).isEmpty)
+        }
+    }
+
+    /// A folder that gets another name is the same folder; one that takes its place is not.
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func aFolderThatWasRenamedIsStayedIn(isReplaced: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        try FileManager.default.createDirectory(
+            atPath: stage.path("sub"), withIntermediateDirectories: false)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 100_000
+            $0.release = goesOn
+        }
+        let process = try stage.start(["-d", "sub", "-x", "4"])
+        #expect(stage.waits(for: 400_000, of: process, name: "sub/file"))
+        #expect(rename(stage.path("sub"), stage.path("moved")) == 0)
+        if isReplaced {
+            #expect(symlink("/", stage.path("sub")) == 0)
+        }
+        goesOn.withLock { $0 = true }
+        #expect(try process.wait().end == .exit(0))
+        #expect(try stage.isRight("moved/file"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: stage.path("moved")) == ["file"])
+        #expect(access("/file", F_OK) != 0)
+    }
+}

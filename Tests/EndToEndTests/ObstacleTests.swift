@@ -1,0 +1,137 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What stands in the way of a download, and rights that it lacks.
+struct ObstacleTests {
+    private static let size: Int64 = 200_000
+
+    @Test(
+        .timeLimit(.minutes(5)), arguments: ["/dev/null", "/dev/full", "/dev/zero"],
+        [[], ["--overwrite"]])
+    func writesToNoDevice(device: String, arguments: [String]) throws {
+        let stage = try Stage(size: Self.size)
+        let outcome = try stage.run(["-o", device] + arguments)
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`\(device)` is not a regular file"))
+        for name in ["part", "segget", "segget~"] {
+            #expect(access("\(device).\(name)", F_OK) != 0)
+        }
+        #expect(stage.origin.bytesServed == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ["file.part", "file.segget", "file.segget~"])
+    func touchesNoDevice(name: String) throws {
+        let disk = try Tmpfs(size: 8 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        // As /dev/full is.
+        #expect(mknod(stage.path(name), S_IFCHR | 0o666, dev_t(0x107)) == 0)
+        for arguments in [[], ["--overwrite"]] {
+            let outcome = try stage.run(arguments)
+            #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("`\(name)` is not a regular file"))
+            #expect(try stage.names() == [name])
+        }
+    }
+
+    /// Where a manifest is written anew, whatever stands there would be removed.
+    @Test(.timeLimit(.minutes(5)), arguments: DestinationTests.Obstacle.allCases)
+    func touchesNothingThatIsNoFileAtTheRewrite(obstacle: DestinationTests.Obstacle) throws {
+        let stage = try Stage(size: Self.size)
+        try obstacle.make(at: stage.path("file.segget~"))
+        let names = try stage.names()
+        let before = try stage.status(of: "file.segget~")
+        for arguments in [["-o", "file"], ["-o", "file", "--overwrite"]] {
+            let outcome = try stage.run(arguments)
+            #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("`file.segget~` is not a regular file"))
+            #expect(try stage.names() == names)
+            #expect(try stage.status(of: "file.segget~").st_ino == before.st_ino)
+        }
+    }
+
+    static let rewrites: [(text: String, isOurs: Bool)] = [
+        ("", true), ("{", true), ("{\"et", true), ("{\"etag\":\"\\\"v1\\\"\",\"gener", true),
+        ("{\"generation\":\"0123", true), ("\0\0\0\0", true), ("my notes", false),
+        ("{\"name\": 1}", false), ("\n", false),
+    ]
+
+    /// What a crash may have left of a rewrite is removed, what else it may be is not.
+    @Test(.timeLimit(.minutes(5)), arguments: rewrites)
+    func leavesAForeignFileAtTheRewriteAlone(text: String, isOurs: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        try stage.write(text.utf8, to: "file.segget~")
+        if !isOurs {
+            let outcome = try stage.run()
+            #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("`file.segget~` is not known to be segget's"))
+            #expect(try stage.read("file.segget~") == Array(text.utf8))
+            #expect(try stage.names() == ["file.segget~"])
+        }
+        let outcome = try stage.run(isOurs ? [] : ["--overwrite"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Runs as root without root's power to do what the modes of files forbid.
+    private func runWithoutPower(
+        _ stage: Stage, _ arguments: [String] = []
+    ) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            "/usr/bin/setpriv",
+            ["--bounding-set=-dac_override,-dac_read_search", try Segget.binary()] + arguments,
+            in: stage.folder,
+            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
+    }
+
+    enum Lack: String, CaseIterable, Sendable {
+        case folderNotWritable, folderNotSearchable, partNotWritable, manifestNotReadable
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: Lack.allCases)
+    func saysWhichRightIsMissing(lack: Lack) throws {
+        let stage = try Stage(size: Self.size)
+        let sub = stage.path("sub")
+        #expect(mkdir(sub, 0o700) == 0)
+        var expected = "sub/file"
+        switch lack {
+        case .folderNotWritable: #expect(chmod(sub, 0o500) == 0)
+        case .folderNotSearchable: #expect(chmod(sub, 0o600) == 0)
+        case .partNotWritable:
+            expected = "sub/file.part"
+            try stage.write("x".utf8, to: expected)
+            #expect(chmod(stage.path(expected), 0o400) == 0)
+        case .manifestNotReadable:
+            expected = "sub/file.segget"
+            try stage.write("x".utf8, to: expected)
+            #expect(chmod(stage.path(expected), 0o200) == 0)
+        }
+        let before = try FileManager.default.contentsOfDirectory(atPath: sub)
+        let outcome = try runWithoutPower(stage, ["-d", "sub", stage.origin.url("/file")])
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("Permission denied"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`\(expected)"), "\(outcome.errorOutput)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sub) == before)
+        #expect(stage.origin.bytesServed <= 1)
+    }
+
+    /// Names of any bytes that a folder takes, as the user gives them.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            " leading", "trailing ", "a\nb", "a\u{1b}[31mb", "-rf", "#", "%2F", "\u{202e}gpj.exe",
+            "ü\u{308}", "$(id)", "'\"`", "*", "~",
+        ])
+    func savesUnderAnyNameThatIsGiven(name: String) throws {
+        let stage = try Stage(size: Self.size)
+        let outcome = try stage.run(["--output=./\(name)"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.names() == [name])
+        #expect(try stage.isRight(name))
+        // What a terminal would act upon is not shown.
+        #expect(!outcome.errorOutput.contains("\u{1b}"))
+        #expect(!outcome.errorOutput.contains("a\nb"))
+    }
+}
