@@ -34,7 +34,9 @@ enum ManifestTargets {
     /// What was read is possible, and written again it reads the same.
     private static func check(_ manifest: Manifest) {
         let header = manifest.header
-        let texts = [header.generation, header.url, header.urlHash, header.etag, header.lastModified]
+        let texts = [
+            header.generation, header.url, header.urlHash, header.etag, header.lastModified,
+        ]
         for text in texts.compactMap({ $0 }) {
             // They get into requests.
             expect(

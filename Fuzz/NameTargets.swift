@@ -32,7 +32,9 @@ enum NameTargets {
         expect(!url.redacted.contains("?") && !url.redacted.contains("#"), "a query is shown")
         let authority = url.redacted.split(separator: "/", omittingEmptySubsequences: false)[2]
         expect(!authority.contains("@"), "credentials are shown")
-        guard let again = WebURL(url.text) else { fatalError("it does not read again: \(url.text)") }
+        guard let again = WebURL(url.text) else {
+            fatalError("it does not read again: \(url.text)")
+        }
         expect(
             again.text == url.text && again.origin == url.origin
                 && again.redacted == url.redacted && again.credentials == nil,

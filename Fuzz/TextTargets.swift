@@ -89,13 +89,16 @@ enum TextTargets {
                 "no name of an option: \(line.name)")
             written += line.name
             if let value = line.value {
-                written += " = \"" + value.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+                written +=
+                    " = \"" + value.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
                 written += "\""
             }
             written += "\n"
         }
         let again = try? ConfigurationFile.lines(of: written, home: nil)
-        let isSame = zip(again ?? [], read).allSatisfy { $0.name == $1.name && $0.value == $1.value }
+        let isSame = zip(again ?? [], read).allSatisfy {
+            $0.name == $1.name && $0.value == $1.value
+        }
         expect(isSame && again?.count == read.count, "written again, it reads differently")
     }
 
@@ -121,7 +124,9 @@ enum TextTargets {
     static func printable(_ bytes: [UInt8]) {
         let text = text(bytes.dropFirst())
         let columns = Int(bytes.first ?? 0)
-        let isSafe: (String) -> Bool = { !$0.unicodeScalars.contains(where: PrintableText.isUnsafe) }
+        let isSafe: (String) -> Bool = {
+            !$0.unicodeScalars.contains(where: PrintableText.isUnsafe)
+        }
         expect(isSafe(PrintableText.escape(text)), "a control character")
         for unicode in [true, false] {
             let fitted = PrintableText.fit(text, columns: columns, unicode: unicode)

@@ -57,9 +57,23 @@ run() {
     for word in "${skip[@]}"; do arguments+=(--skip "$word"); done
     "$program" "${arguments[@]}" "$@" </dev/null >"$work/$name.log" 2>&1
 }
-# Two at a time: most of the tests wait.
-run unit "$work/unit-tests" &
-unit=$!
-run first "$tests" --filter '^EndToEndTests\.[A-L]' || failed+=(first)
-wait "$unit" || failed+=(unit)
-exit 0
+# Two at a time: most of the tests wait for something.
+run unit "$work/unit-tests" || failed+=(unit)
+run end-to-end-1 "$tests" --filter '^EndToEndTests\.[A-L]' &
+first=$!
+run end-to-end-2 "$tests" --filter '^EndToEndTests\.[M-Z]' || failed+=(end-to-end-2)
+wait "$first" || failed+=(end-to-end-1)
+
+for name in "${failed[@]}"; do
+    printf '\n== %s\n' "$work/$name.log"
+    grep -aE -A 6 'recorded an issue|Fatal error' "$work/$name.log" | tail -n 60 || true
+    grep -aE '^✘ (Test|Suite|Test run)' "$work/$name.log" | tail -n 20 || tail -n 20 "$work/$name.log"
+done >&2
+for report in "$reports"/*; do
+    [ -e "$report" ] || continue
+    printf '\n== %s\n' "$report"
+    head -n 60 "$report"
+    failed+=("$report")
+done >&2
+grep -ahE '^[✔✘] Test run' "$work"/*.log || true
+[ ${#failed[@]} -eq 0 ]
