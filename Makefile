@@ -5,21 +5,24 @@
 # make docs    writes share/, man page and completions, from what the built program says of itself
 # make lint    formatting, and the rules that no compiler checks
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
+# make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
+# make sanitize  the tests under ThreadSanitizer, then under AddressSanitizer
 # make bench   segget against curl and others on loopback; BENCH='--help' shows the options
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
 BENCH ?=
+FUZZ ?=
 DEMO ?=
 SECONDS ?= 1800
 SEED ?=
 
 BINARY := .build/release/segget
 SOURCES := Package.swift $(shell find Sources -type f)
-SWIFT_CODE := $(wildcard Package.swift Sources Tests bench)
+SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: build test soak demo bench lint docs check-docs install clean
+.PHONY: build test soak demo bench fuzz sanitize lint docs check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -44,6 +47,15 @@ demo: build
 bench: build
 	scripts/packages.sh bench
 	python3 bench/compare.py $(BENCH)
+
+fuzz:
+	scripts/packages.sh test
+	SWIFT=$(SWIFT) scripts/fuzz.sh $(FUZZ)
+
+sanitize:
+	scripts/packages.sh test
+	SWIFT=$(SWIFT) scripts/sanitize.sh thread
+	SWIFT=$(SWIFT) scripts/sanitize.sh address
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)

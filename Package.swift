@@ -1,14 +1,24 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// What our own modules are compiled and linked with beyond what every build has.
+///
+/// `SEGGET_INSTRUMENT` is set by scripts/sanitize.sh to `thread` or `address`, and by scripts/fuzz.sh to
+/// `fuzzer`. Dependencies are left as they are, and so are built once for all of these.
+let instrument = Context.environment["SEGGET_INSTRUMENT"]
+let sanitizers = (instrument == "fuzzer" ? ["address", "fuzzer"] : [instrument].compactMap { $0 })
+    .map { "-sanitize=\($0)" }
+
 /// What every target of ours is compiled with: Swift 6, strict imports, no warnings.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .treatAllWarnings(as: .error),
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .treatAllWarnings(as: .error),
+    ] + (instrument == nil ? [] : [.unsafeFlags(sanitizers)])
+    + (instrument == "fuzzer" ? [.unsafeFlags(["-O"])] : [])
 
 let package = Package(
     name: "segget",
@@ -85,3 +95,22 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+if instrument == "fuzzer" {
+    // Of the program, the files that read something are compiled into it: links in Fuzz/Readers.
+    package.targets.append(
+        .executableTarget(
+            name: "segget-fuzz",
+            dependencies: ["Assembler", "Segmenter"],
+            path: "Fuzz",
+            exclude: ["corpus", "tokens.dict"],
+            swiftSettings: settings))
+}
+if instrument != nil {
+    // What starts the program as a process of its own needs no instruments: the program has them.
+    package.targets.removeAll { ["EndToEndTests", "TestSupportTests"].contains($0.name) }
+    // lld, because gold cannot link AddressSanitizer's library.
+    for target in package.targets where [.executable, .test].contains(target.type) {
+        target.linkerSettings = [.unsafeFlags(sanitizers + ["-use-ld=lld"])]
+    }
+}

@@ -94,6 +94,13 @@ package struct Manifest: Sendable {
             urlHash == Self.hash(of: fullURL, generation: generation)
         }
 
+        /// Whether its texts may be sent: a line break in a validator would be one in a request.
+        fileprivate var hasNoControls: Bool {
+            [generation, url, urlHash, etag, lastModified].allSatisfy {
+                $0?.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) } ?? true
+            }
+        }
+
         private static func hash(of url: String, generation: String) -> String {
             SHA256.hash(data: Array((generation + " " + url).utf8))
                 .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -173,7 +180,7 @@ extension Manifest {
         guard let header = try? decoder.decode(Header.self, from: Data(first)),
             header.segget == Self.version,
             Self.isIntact(first, seed: Self.seed(generation: header.generation)),
-            header.size.map({ $0 >= 0 }) ?? true
+            header.size.map({ $0 >= 0 }) ?? true, header.hasNoControls
         else {
             if let other = try? decoder.decode(VersionOnly.self, from: Data(first)),
                 other.segget != Self.version

@@ -103,6 +103,9 @@ package struct OwnedThread: Sendable {
 package func offLoop<Result: Sendable, Failure: Error>(
     _ name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
+    // The continuation alone would do. But when it is resumed before it is awaited, ThreadSanitizer does
+    // not see that what one thread wrote comes before what the other one reads.
+    let order = Monitor(())
     let result: Swift.Result<Result, Failure> = await withCheckedContinuation { continuation in
         let thread = OwnedThread(name: name) {
             let outcome: Swift.Result<Result, Failure>
@@ -111,10 +114,12 @@ package func offLoop<Result: Sendable, Failure: Error>(
             } catch {
                 outcome = .failure(error)
             }
+            order.withLock { _ in }
             continuation.resume(returning: outcome)
         }
         thread.detach()
     }
+    order.withLock { _ in }
     return try result.get()
 }
 

@@ -20,39 +20,40 @@ enum CommandWords {
     /// elsewhere a backslash keeps any character.
     static func split(_ text: String) throws(Problem) -> [String] {
         var words: [String] = []
-        var word: String?
-        var rest = text[...]
-        while let character = rest.popFirst() {
-            switch character {
+        var word: String.UnicodeScalarView?
+        // By scalars: a combining mark behind a quote would make one character with it.
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            switch scalar {
             case "'", "\"":
-                word = (word ?? "") + (try quoted(&rest, by: character))
+                word = (word ?? .init()) + (try quoted(&rest, by: scalar))
             case "\\":
-                word = (word ?? "") + (rest.popFirst().map(String.init) ?? "\\")
-            case _ where character.isWhitespace:
-                if let end = word { words.append(end) }
+                word = (word ?? .init()) + [rest.popFirst() ?? scalar]
+            case _ where scalar.properties.isWhitespace:
+                if let end = word { words.append(String(end)) }
                 word = nil
             default:
-                word = (word ?? "") + String(character)
+                word = (word ?? .init()) + [scalar]
             }
         }
-        if let end = word { words.append(end) }
+        if let end = word { words.append(String(end)) }
         guard words.first?.isEmpty == false else { throw .empty }
         return words
     }
 
     private static func quoted(
-        _ rest: inout Substring, by quote: Character
-    ) throws(Problem) -> String {
-        var text = ""
-        while let character = rest.popFirst() {
-            if character == quote { return text }
-            if character == "\\", quote == "\"", let next = rest.first, "\"\\".contains(next) {
+        _ rest: inout Substring.UnicodeScalarView, by quote: Unicode.Scalar
+    ) throws(Problem) -> String.UnicodeScalarView {
+        var text = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == quote { return text }
+            if scalar == "\\", quote == "\"", let next = rest.first, next == "\"" || next == "\\" {
                 text.append(next)
                 rest.removeFirst()
             } else {
-                text.append(character)
+                text.append(scalar)
             }
         }
-        throw .openQuote(quote)
+        throw .openQuote(Character(quote))
     }
 }

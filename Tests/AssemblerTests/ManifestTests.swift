@@ -34,7 +34,7 @@ import Testing
     }
 
     private static func text(_ random: inout SplitMix64) -> String {
-        let alphabet = Array("ab\"\\/\n\r\t é€\u{1F600}\u{0}\u{7f}{}:,")
+        let alphabet = Array("ab\"\\/\t é€\u{1F600}{}:,")
         return String(
             (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in
                 alphabet.randomElement(using: &random)
@@ -169,6 +169,19 @@ import Testing
     @Test func refusesANegativeSize() {
         let bytes = Self.bytes([], header: Self.header(RemoteIdentity(size: -1)))
         #expect(throws: Manifest.Problem.unreadable(isOurs: true)) { try Manifest(reading: bytes) }
+    }
+
+    /// They would be sent back: with a line break in it, a validator is a header of its own.
+    @Test(arguments: ["\"v\r\nCookie: a\"", "a\nb", "\u{0}", "\u{7f}", "\u{1b}[1m"])
+    func refusesControlCharacters(text: String) {
+        for identity in [
+            RemoteIdentity(size: 1, etag: text), RemoteIdentity(size: 1, lastModified: text),
+        ] {
+            let bytes = Self.bytes([], header: Self.header(identity))
+            #expect(throws: Manifest.Problem.unreadable(isOurs: true)) {
+                try Manifest(reading: bytes)
+            }
+        }
     }
 
     @Test func survivesGarbage() {

@@ -20,7 +20,7 @@ extension TransferLoop {
     /// - Returns: The exchange; its end is `cancelled` when the task was.
     func exchange(_ request: TransferRequest, holding: Bool) async -> Exchange {
         let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))
-        return await withTaskCancellationHandler {
+        let exchange = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isTaken = perform { worker in
                     guard !ticket.withLock({ $0.isCancelled }) else {
@@ -28,6 +28,7 @@ extension TransferLoop {
                         return
                     }
                     let transfer = worker.begin(request, holding: holding) {
+                        ticket.withLock { _ in }
                         continuation.resume(returning: $0)
                     }
                     ticket.withLock { $0.id = transfer }
@@ -40,6 +41,9 @@ extension TransferLoop {
                 if let id = ticket.withLock({ $0.id }) { worker.cancel(id) }
             }
         }
+        // Through the lock, as in `offLoop`.
+        ticket.withLock { _ in }
+        return exchange
     }
 
     /// Has a body that is held come, of which nothing is kept but the checksum.

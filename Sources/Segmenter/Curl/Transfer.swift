@@ -194,7 +194,7 @@ final class Transfer {
     /// Takes a header line.
     ///
     /// Only the empty one matters: it ends a head, and libcurl has parsed all lines by then.
-    fileprivate func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
+    func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
         head = (head.bytes + count, head.lines + 1)
         guard head.bytes <= Self.longestHead.bytes, head.lines <= Self.longestHead.lines else {
             _ = fail(.failed(.breach(.headTooLong)))
@@ -244,7 +244,7 @@ final class Transfer {
     /// Takes a piece of the body: the hot path.
     ///
     /// - Returns: What libcurl wants to hear: the number of bytes taken, less to abort.
-    fileprivate func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch mode {
         case .writing:
             return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
@@ -379,25 +379,4 @@ final class Transfer {
         segget_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)
         return context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
-}
-
-private func transferBodyCallback(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let bytes, let context, count > 0 else { return 0 }
-    return Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-        $0.takeBody(bytes, size * count)
-    }
-}
-
-private func transferHeadCallback(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let bytes, let context else { return 0 }
-    let isWelcome = Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-        $0.takeHeaderLine(bytes, size * count)
-    }
-    return isWelcome ? size * count : 0
 }

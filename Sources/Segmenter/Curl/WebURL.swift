@@ -88,10 +88,13 @@ struct WebURL: Sendable, Hashable {
             uselocale(earlier)
             freelocale(utf8)
         }
+        // Read again: what was mapped may be an address in another form (`１２７.1`), or no host.
         guard let ascii = part(handle, CURLUPART_HOST, CURLU_PUNYCODE),
-            curl_url_set(handle, CURLUPART_HOST, ascii, 0) == CURLUE_OK
+            curl_url_set(handle, CURLUPART_HOST, ascii, 0) == CURLUE_OK,
+            let url = part(handle, CURLUPART_URL),
+            curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK
         else { return nil }
-        return ascii
+        return part(handle, CURLUPART_HOST)
     }
 
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0)
@@ -132,8 +135,14 @@ func percentDecoded(_ text: String) -> String {
 }
 
 /// The value of a header as text: UTF-8, or what it was before (RFC 9110 §5.5), ISO-8859-1.
+///
+/// Control characters, which no value may hold, are spaces in it, as §5.5 has it: a validator with a
+/// line break would be two lines in the next request.
 func headerText(_ value: UnsafePointer<CChar>) -> String {
-    readText(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+    let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).map { byte in
+        byte == 0x09 || (byte >= 0x20 && byte != 0x7f) ? byte : 0x20
+    }
+    return bytes.withUnsafeBytes { readText($0) }
 }
 
 private func readText(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -1,0 +1,1 @@
+../../Sources/segget/CommandWords.swift

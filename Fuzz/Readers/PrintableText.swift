@@ -1,0 +1,1 @@
+../../Sources/segget/PrintableText.swift
