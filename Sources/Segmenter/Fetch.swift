@@ -329,6 +329,8 @@ final class Fetch {
     private func finishIfComplete() -> Bool {
         guard !isOver else { return true }
         guard scheduler.isComplete else { return false }
+        // One stream has an end of its own: a longer body is another file's.
+        if setup.isOneStream, slots[0].transfer != nil { return false }
         finish(.complete(size: scheduler.size))
         return true
     }

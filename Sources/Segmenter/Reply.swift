@@ -26,13 +26,20 @@ struct Reply: Sendable, Hashable {
 
     subscript(_ name: String) -> String? { fields[name] }
 
+    /// The `Content-Length` field, unless chunks tell the end: then it means nothing (RFC 9112 §6.3).
+    private var lengthField: String? {
+        let coding = self["transfer-encoding"]?.lowercased() ?? "identity"
+        return coding == "identity" ? self["content-length"] : nil
+    }
+
     /// `Content-Length` in bytes, when it can be believed: one number, which may be said again
     /// (RFC 9110 §8.6), of a size that a file can have.
     var contentLength: Int64? {
-        guard let field = self["content-length"] else { return nil }
+        guard let field = lengthField else { return nil }
         let all = Set(
             field.split(separator: ",", omittingEmptySubsequences: false).map { item in
-                Int64(digits: item.drop { $0 == " " }.prefix { $0 != " " })
+                let words = item.split(separator: " ")
+                return words.count == 1 ? Int64(digits: words[0]) : nil
             })
         guard all.count == 1, let length = all.first ?? nil, length <= Self.largestSize else {
             return nil
@@ -45,15 +52,15 @@ struct Reply: Sendable, Hashable {
     /// libcurl takes the last of several, and reads on until the connection closes when one does not
     /// fit into 63 bits.
     var lengthBreach: ContractBreach? {
-        guard let field = self["content-length"], contentLength == nil else { return nil }
+        guard let field = lengthField, contentLength == nil else { return nil }
         return .contentLengthUnusable(field)
     }
 
     /// A content coding that is not the file's own bytes.
     var codingBreach: ContractBreach? {
-        guard let coding = self["content-encoding"], !coding.isEmpty,
-            coding.lowercased() != "identity"
-        else { return nil }
+        guard let coding = self["content-encoding"], coding.lowercased() != "identity" else {
+            return nil
+        }
         return .contentCoding(coding)
     }
 

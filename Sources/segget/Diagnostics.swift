@@ -320,6 +320,7 @@ extension Diagnostic {
     static func describe(_ breach: ContractBreach) -> String {
         switch breach {
         case .wholeFileForRange: "the whole file came in place of a range"
+        case .unexpectedStatus(0): "the head of the reply cannot be read"
         case .unexpectedStatus(let code): "a range was answered with \(describe(status: code))"
         case .rangeNotSatisfiable: "the range lies outside the file (416)"
         case .contentRangeUnusable(nil): "`Content-Range` is missing"

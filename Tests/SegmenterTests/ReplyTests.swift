@@ -83,6 +83,11 @@ import Testing
         #expect(reply.contentLength == length)
         #expect(reply.lengthBreach == (length == nil ? .contentLengthUnusable(text) : nil))
         #expect(Reply(status: 200).lengthBreach == nil)
+        // Chunks have an end of their own.
+        let chunked = Reply(
+            status: 200, fields: ["content-length": text, "transfer-encoding": "Chunked"])
+        #expect(chunked.contentLength == nil)
+        #expect(chunked.lengthBreach == nil)
     }
 
     @Test(

@@ -13,8 +13,9 @@ extension Reply {
                     handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK,
                 let value = header?.pointee.value
             {
+                // Of an empty value libcurl 7.88 leaves a carriage return.
                 let text = headerText(value)
-                if !values.contains(text) { values.append(text) }
+                if !text.isEmpty, text != "\r", !values.contains(text) { values.append(text) }
                 index += 1
             }
             if !values.isEmpty { fields[name] = values.joined(separator: ", ") }

@@ -70,8 +70,13 @@ struct ReplyFloodTests {
         #expect(outcome.peakMemory < Self.memory)
     }
 
-    @Test func saysThatTheHeaderIsTooLong() async throws {
-        let reply = Self.floods[0].reply
+    /// By its lines, and by its bytes.
+    @Test(
+        arguments: floods.filter {
+            ["short lines", "fields that are read"].contains($0.testDescription)
+        })
+    func saysThatTheHeaderIsTooLong(flood: Flood) async throws {
+        let reply = flood.reply
         let trial = try WireTrial { _, _ in reply }
         let outcome = try await trial.run("--retries", "0")
         try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)

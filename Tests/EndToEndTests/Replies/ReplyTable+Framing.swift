@@ -23,7 +23,7 @@ extension ReplyTable {
         ReplyRow.framing("Content-Length: 44 bytes", is: .refusal("not a number"))
         ReplyRow.framing("Content-Length: 44.0", is: .refusal("not a number"))
         ReplyRow.framing("Content-Length: 0x2C", is: .refusal("not a number"))
-        ReplyRow.framing("Content-Length: +44", is: .failure)
+        ReplyRow.framing("Content-Length: +44", is: .refusal("not a number"))
         ReplyRow.framing("Content-Length: -44", is: .failure)
         ReplyRow.framing("Content-Length: -1", is: .failure)
         ReplyRow.framing("Content-Length:", is: .failure)
@@ -81,9 +81,7 @@ extension ReplyTable {
         ReplyRow.chunked("space behind the size", "\(hex) \r\n\(body)\r\n" + end)
         ReplyRow.chunked("space before the size", " \(hex)\r\n\(body)\r\n" + end, is: .failure)
         ReplyRow.chunked("LF alone", "\(hex)\n\(body)\n0\n\n")
-        ReplyRow.chunked(
-            "size with 0x", "0x\(hex)\r\n\(body)\r\n" + end,
-            is: .refusal("0x is a chunk of 0 bytes with `x…` behind it"))
+        ReplyRow.chunked("size with 0x", "0x\(hex)\r\n\(body)\r\n" + end, is: .failure)
         ReplyRow.chunked("no size", "\r\n\(body)\r\n" + end, is: .failure)
         ReplyRow.chunked("size is no number", "many\r\n\(body)\r\n" + end, is: .failure)
         ReplyRow.chunked("negative size", "-2c\r\n\(body)\r\n" + end, is: .failure)
@@ -123,22 +121,17 @@ extension ReplyTable {
             is: .failure)
         ReplyRow.chunked(
             "trailers without end",
-            whole + "0\r\n" + String(repeating: "X: y\r\n", count: 6000) + "\r\n",
+            whole + "0\r\n" + String(repeating: "X: y\r\n", count: 60_000) + "\r\n",
             is: .refusal("a flood: libcurl keeps all of it in memory"))
         ReplyRow.chunked("with the right length", whole + end, fields: [length])
-        ReplyRow.chunked(
-            "with a shorter length", whole + end, fields: ["Content-Length: 7"],
-            is: .refusal("two lengths that differ: one is a lie"))
-        ReplyRow.chunked(
-            "with a longer length", whole + end, fields: ["Content-Length: 77"],
-            is: .refusal("two lengths that differ: one is a lie"))
+        ReplyRow.chunked("with a shorter length", whole + end, fields: ["Content-Length: 7"])
+        ReplyRow.chunked("with a longer length", whole + end, fields: ["Content-Length: 77"])
         ReplyRow.chunked("in HTTP/1.0's manner", whole + end, fields: ["Connection: close"])
         ReplyRow.framing("Transfer-Encoding: Chunked", body: whole + end)
         ReplyRow.framing("transfer-encoding:chunked", body: whole + end)
         ReplyRow.framing("Transfer-Encoding: identity, chunked", body: whole + end)
         ReplyRow.framing(
-            "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", body: whole + end,
-            is: .failure)
+            "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", body: whole + end)
         ReplyRow.framing("Transfer-Encoding: xchunked", body: whole + end, is: .failure)
         ReplyRow(
             "chunks: to HTTP/1.0",
@@ -164,8 +157,11 @@ extension ReplyTable {
     static let cuts: [ReplyRow] =
         [1, 4, 8, 12, 15, 16, 17, 20, 33, 36, 37, 43, 44, 45, 46, 60, 88].map { count in
             let reply = ReplyRow.head("HTTP/1.1 200 OK", [length, "X: y"]) + body
+            // Without a length in it, curl takes half a head for that of an empty file.
+            let isTaken = (17..<37).contains(count)
             return ReplyRow(
-                "cut after \(count) of \(reply.utf8.count) bytes", .failure,
+                "cut after \(count) of \(reply.utf8.count) bytes",
+                isTaken ? .refusal("the head is cut off") : .failure,
                 String(decoding: Array(reply.utf8.prefix(count)), as: UTF8.self))
         }
 }
