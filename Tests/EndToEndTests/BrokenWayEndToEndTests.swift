@@ -48,7 +48,11 @@ struct BrokenWayEndToEndTests {
     // MARK: TLS
 
     /// At several points of the handshake, and once the body flows; three times, then no more.
-    @Test(arguments: [0, 1, 5, 100, 1000, 1600, 2500, 50_000], [Relay.Break.close, .reset])
+    @Test(
+        arguments: [
+            (0, .close), (0, .reset), (5, .close), (1000, .close), (1000, .reset), (2500, .close),
+            (50_000, .reset),
+        ] as [(Int, Relay.Break)])
     func handshakesAreCut(bytes: Int, how: Relay.Break) async throws {
         let relay = try Relay(to: nginx.securePort) { number in
             number <= 3 ? Relay.Plan(after: bytes, how) : nil

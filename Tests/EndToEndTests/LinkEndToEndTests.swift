@@ -13,7 +13,7 @@ struct LinkEndToEndTests {
 
     /// A file that takes some seconds however many connections fetch it.
     private func trial(
-        _ connections: Int, size: Int64 = 8_000_000,
+        _ connections: Int, size: Int64 = 6_000_000,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
     ) throws -> (WireTrial, NetworkPair) {
         let network = try NetworkPair()
@@ -73,7 +73,7 @@ struct LinkEndToEndTests {
 
     /// Some are dead: the others go on, and theirs is fetched by new ones.
     @Test func someAreDead() async throws {
-        let (trial, network) = try trial(6, size: 12_000_000)
+        let (trial, network) = try trial(6, size: 9_000_000)
         let child = try trial.start(["-x", "6"] + Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         let ports = try network.clientPorts()
@@ -122,12 +122,12 @@ struct LinkEndToEndTests {
         try network.plug(.server)
         let second = try await Trials.end(of: try trial.start(options))
         try trial.expectComplete(second)
-        #expect(try second.events("finished").first?.bytesReceived == 8_000_000 - kept)
+        #expect(try second.events("finished").first?.bytesReceived == 6_000_000 - kept)
     }
 
     /// A stream that cannot be continued is not given up for a canary's sake: TCP mends it.
     @Test func oneStreamIsLeftAlone() async throws {
-        let (trial, network) = try trial(1, size: 6_000_000) { request, reply in
+        let (trial, network) = try trial(1) { request, reply in
             reply.status = 200
             reply.headers.removeAll { ["Accept-Ranges", "Content-Range"].contains($0.name) }
             if request.range != nil { reply = .text(500) }

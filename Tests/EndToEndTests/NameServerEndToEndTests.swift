@@ -48,10 +48,10 @@ struct NameServerEndToEndTests {
         let began = monotonicSeconds()
         child.signal(SIGINT)
         #expect(try await Trials.end(of: child).exitCode == 130)
-        #expect(monotonicSeconds() - began < 20)
+        #expect(monotonicSeconds() - began < 60)
         let second = try trial.start(["--connect-timeout", "0.5", "--retries", "1"], url: url)
         let outcome = try await Trials.end(of: second)
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
-        #expect(outcome.wallSeconds < 25)
+        #expect(outcome.wallSeconds < 100)
     }
 }

@@ -68,7 +68,8 @@ private final class Watch {
             }
         }
         #expect(sent[0] == 0)
-        #expect((0.4...0.7).contains(sent[1] - sent[0]) == (end == .lost))
+        #expect((0.4...0.7).contains(sent[1] - sent[0]))
+        #expect((0.4...0.7).contains(sent[3] - sent[2]) == (end == .lost))
         #expect(sent.count <= most + 6)
         #expect(sent.count >= 9)
         #expect(zip(sent.dropFirst(), sent).allSatisfy { $0 - $1 <= 8.2 })

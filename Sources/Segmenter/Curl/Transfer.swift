@@ -151,8 +151,7 @@ final class Transfer {
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
-    /// Notes what has happened since the last tick, of which the loop did not run for `blocked`
-    /// seconds.
+    /// Notes what has happened since the last tick; the loop stood still for `blocked` seconds of it.
     func noteActivity(now: Double, blocked: Double) {
         lastActivity += blocked
         heard += blocked
