@@ -70,7 +70,7 @@ struct FillingDiskTests {
     }
 
     /// Another program fills the disk at moments of its own.
-    @Test(.timeLimit(.minutes(5)), arguments: [200_000, 700_000, 1_500_000, 2_400_000] as [Int64])
+    @Test(.timeLimit(.minutes(5)), arguments: [200_000, 700_000, 1_400_000] as [Int64])
     func stopsInOrderWhenOthersFillTheDisk(moment: Int64) throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
