@@ -5,7 +5,7 @@
 # make docs    writes share/, man page and completions, from what the built program says of itself
 # make lint    formatting, and the rules that no compiler checks
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
-# make sanitize  the tests under ThreadSanitizer, then under AddressSanitizer
+# make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make bench   segget against curl and others on loopback; BENCH='--help' shows the options
 
 SWIFT ?= swift
@@ -45,8 +45,7 @@ fuzz:
 
 sanitize:
 	scripts/packages.sh test
-	SWIFT=$(SWIFT) scripts/sanitize.sh thread
-	SWIFT=$(SWIFT) scripts/sanitize.sh address
+	SWIFT=$(SWIFT) scripts/sanitize.sh
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
