@@ -6,7 +6,7 @@
 # make lint    formatting, and the rules that no compiler checks
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
-# make sanitize  the tests under ThreadSanitizer, then under AddressSanitizer
+# make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make bench   segget against curl and others on loopback; BENCH='--help' shows the options
 
 SWIFT ?= swift
@@ -54,8 +54,7 @@ fuzz:
 
 sanitize:
 	scripts/packages.sh test
-	SWIFT=$(SWIFT) scripts/sanitize.sh thread
-	SWIFT=$(SWIFT) scripts/sanitize.sh address
+	SWIFT=$(SWIFT) scripts/sanitize.sh
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)

@@ -10,8 +10,8 @@ struct HookEndToEndTests {
         #!/bin/sh
         env | grep SEGGET_ | sort > "$1/variables"
         cat > "$1/input"
-        grep SigBlk /proc/$$/status > "$1/blocked"
-        grep SigIgn /proc/$$/status > "$1/ignored"
+        grep SigBlk /proc/self/status > "$1/blocked"
+        grep SigIgn /proc/self/status > "$1/ignored"
         ls /proc/$$/fd > "$1/descriptors"
         printf '%s|' "$@" > "$1/arguments"
         echo said by the command
