@@ -80,12 +80,12 @@ struct CeilingEndToEndTests {
         #expect(stage.refusals.count <= 8)
     }
 
-    /// The ceiling comes down in the middle, and goes up again.
+    /// The ceiling goes up in the middle, and comes down again.
     @Test func followsACeilingThatMoves() async throws {
         let stage = try CeilingTrial(
-            size: 9_000_000, pace: 300_000, refusal: .status503
+            size: 7_500_000, pace: 300_000, refusal: .status503
         ) { served in
-            served < 2_000_000 ? 4 : served < 4_000_000 ? 1 : 8
+            served < 1_200_000 ? 1 : served < 5_000_000 ? 4 : 2
         }
         let (outcome, _, _) = try await Self.run(stage)
         try stage.trial.expectComplete(outcome)

@@ -113,7 +113,7 @@ private struct CeilingSimulation {
 @Suite struct CeilingSimulationTests {
     /// Fifteen seconds to learn, then ten minutes.
     @Test func settlesAtWhatIsServed() {
-        forEachSeed(60) { seed, random in
+        forEachSeed(10) { seed, random in
             let connections = Int.random(in: 2...32, using: &random)
             let limit = Int.random(in: 1..<connections, using: &random)
             var simulation = CeilingSimulation(
@@ -135,7 +135,7 @@ private struct CeilingSimulation {
 
     /// What the server allows goes up and down.
     @Test func followsWhatChanges() {
-        forEachSeed(40) { seed, random in
+        forEachSeed(5) { seed, random in
             let connections = Int.random(in: 4...16, using: &random)
             var simulation = CeilingSimulation(
                 connections: connections, limit: connections / 2, random: random)
@@ -158,7 +158,7 @@ private struct CeilingSimulation {
     /// Failures that have nothing to do with a ceiling do not keep connections away for long.
     @Test(arguments: [0.02, 0.1, 0.3])
     func badLuckIsNoCeiling(share: Double) {
-        forEachSeed(20) { seed, random in
+        forEachSeed(8) { seed, random in
             var simulation = CeilingSimulation(connections: 8, limit: 8, random: random)
             simulation.badLuck = share
             simulation.run(for: 600)
