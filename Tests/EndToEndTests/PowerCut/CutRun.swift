@@ -40,9 +40,11 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     static let size: Int64 = 400_000
+    /// Size of the file: for a repair, that of two extents, of which one is intact.
+    var size: Int64 { self == .repairs ? ExtentMap.mergeLimit + Self.size : Self.size }
     static let old = Array("what stood here before".utf8)
     /// Where a repaired file is damaged.
-    static let damage: Int64 = 300_000
+    static let damage: Int64 = ExtentMap.mergeLimit + 300_000
 
     /// Bytes a second and connection.
     private var pace: Double { self == .slow ? 24_000 : 400_000 }
