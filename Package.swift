@@ -64,7 +64,8 @@ let package = Package(
         .testTarget(
             name: "AssemblerTests",
             dependencies: [
-                "Assembler", .product(name: "Crypto", package: "swift-crypto"), "TestSupport",
+                "Assembler", "CLinux", .product(name: "Crypto", package: "swift-crypto"),
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -91,7 +92,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Assembler", "Segmenter", "TestSupport", "segget"],
+            dependencies: ["Assembler", "CLinux", "Segmenter", "TestSupport", "segget"],
             swiftSettings: settings),
     ]
 )

@@ -36,6 +36,7 @@ need_library libdeflate libdeflate-dev
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
 case "$1" in
 test)
+    need_command cc gcc
     need_command curl curl
     need_command fish fish
     need_command flock util-linux

@@ -29,7 +29,7 @@ extension Assembly {
         }
         if let there = try folder.status(of: name) {
             // Renamed by a run that was killed before it could tidy up.
-            return begun?.publishing == there.identity
+            return there.identity.isSame(as: begun?.publishing)
         }
         guard let part = try folder.status(of: partName(for: name)) else {
             return manifest == nil || begun != nil

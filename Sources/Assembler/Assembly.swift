@@ -254,6 +254,8 @@ extension Assembly {
         defer { file.unlock() }
         stopThreads()
         try folder.remove(Self.partName(for: request.name))
+        // A part that a power cut brings back without its manifest would be taken for a foreign one.
+        try folder.sync()
         try journal.remove()
     }
 

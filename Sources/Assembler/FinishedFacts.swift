@@ -89,6 +89,8 @@ extension FinishedFacts {
         case lastModifiedIsStrong = "user.segget.last_modified_strong"
         /// `algorithm:hex`, separated by spaces.
         case digests = "user.segget.digests"
+        /// CRC-32 of all the others but the first, which other programs may change.
+        case crc = "user.segget.crc"
     }
 
     /// Longest value that is read, in bytes.
@@ -99,13 +101,25 @@ extension FinishedFacts {
             (.generation, header.generation), (.urlHash, header.urlHash), (.size, "\(size)"),
             (.digests, digests.map(\.description).joined(separator: " ")),
         ]
-        if includesOrigin { all.append((.url, header.url)) }
         if let etag = header.etag { all.append((.etag, etag)) }
         if let date = header.lastModified {
             all.append((.lastModified, date))
             all.append((.lastModifiedIsStrong, header.lastModifiedIsStrong ? "true" : "false"))
         }
+        let values = Dictionary(uniqueKeysWithValues: all)
+        all.append((.crc, Self.crc { values[$0].map { Array($0.utf8) } }))
+        if includesOrigin { all.append((.url, header.url)) }
         return all
+    }
+
+    /// The CRC-32 that tells damaged attributes, and those of which one is missing.
+    private static func crc(_ value: (Attribute) -> [UInt8]?) -> String {
+        var bytes: [UInt8] = []
+        for attribute in Attribute.allCases where ![.url, .crc].contains(attribute) {
+            guard let value = value(attribute) else { continue }
+            bytes += Array(attribute.rawValue.utf8) + [0] + value + [0]
+        }
+        return Digest(crc32: CRC32.of(bytes)).hex
     }
 
     /// Writes the facts into a file's extended attributes: all of them or none.
@@ -150,8 +164,9 @@ extension FinishedFacts {
             guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
             return String(decoding: value, as: UTF8.self)
         }
-        guard let generation = read(.generation),
-            let urlHash = read(.urlHash), let size = read(.size).flatMap({ Int64($0) }), size >= 0
+        guard read(.crc) == Self.crc({ read($0).map { Array($0.utf8) } }),
+            let generation = read(.generation), let urlHash = read(.urlHash),
+            let size = read(.size).flatMap({ Int64($0) }), size >= 0
         else { return nil }
         let digests = (read(.digests) ?? "").split(separator: " ")
             .compactMap { try? Digest(parsing: String($0)) }

@@ -69,6 +69,8 @@ package final class Folder: Sendable {
         if segget_rename_noreplace(descriptor, old, new) == 0 { return false }
         if errno == EINVAL || errno == ENOSYS {
             if linkat(descriptor, old, descriptor, new, 0) == 0 {
+                // Or a power cut might leave neither name.
+                try sync()
                 try remove(old)
                 return true
             }

@@ -3,7 +3,7 @@ import Glibc
 
 /// The manifest on the disk: `NAME.segget`, appended to while the download runs.
 ///
-/// Used by one thread at a time, but for `synchronize`, which any thread may call.
+/// Used by one thread at a time.
 final class Journal {
     private let folder: Folder
     /// Its name in the folder.
@@ -15,6 +15,8 @@ final class Journal {
     let descriptor: Int32
     /// Bytes in the file.
     private(set) var length: Int
+    /// Whether a power cut may leave the manifest that stood at the name before.
+    private var isNameDurable = true
 
     /// Its path, for messages.
     var path: String { folder.path(of: name) }
@@ -72,17 +74,21 @@ final class Journal {
         let error = writeFully(rewrite.descriptor, line)
         guard error == 0 else { throw .io(operation: "write", path: path, errno: error) }
         try folder.rename(JournalRewrite.name(for: name), to: name)
+        isNameDurable = false
         guard segget_replace_descriptor(rewrite.descriptor, descriptor) == 0 else {
             throw .io(operation: "dup3", path: path, errno: errno)
         }
         length = rewrite.length + line.count
     }
 
-    /// Makes what was appended durable.
+    /// Makes what was appended durable, and that it is this manifest that stands at the name.
     func synchronize() throws(AssemblyError) {
         guard fdatasync(descriptor) == 0 else {
             throw .io(operation: "fdatasync", path: path, errno: errno)
         }
+        guard !isNameDurable else { return }
+        try folder.sync()
+        isNameDurable = true
     }
 
     /// Puts the rewrite that stands beside it in its place, durably, if what stands at the name is

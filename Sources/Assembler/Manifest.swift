@@ -248,4 +248,10 @@ package struct FileIdentity: Codable, Sendable, Hashable {
     package var device: UInt64
     /// `st_ino` of stat(2).
     package var inode: UInt64
+
+    /// Whether it is the file that was written down as `other`, in the same folder.
+    ///
+    /// By the inode alone, for a folder is on one device: the device's number may be another one
+    /// when the machine has started again after a power cut.
+    package func isSame(as other: FileIdentity?) -> Bool { inode == other?.inode }
 }

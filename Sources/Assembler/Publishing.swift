@@ -49,8 +49,10 @@ package enum Publishing {
     /// Pure.
     package static func action(for now: Situation) -> Action {
         guard let file = now.publishing else { return .proceed }
-        if now.destination == file { return .finish }
-        return now.destination == nil && now.part == file ? .rename : .proceed
+        guard let destination = now.destination else {
+            return file.isSame(as: now.part) ? .rename : .proceed
+        }
+        return file.isSame(as: destination) ? .finish : .proceed
     }
 
     /// Renames the part to `name` and makes that durable.
@@ -109,7 +111,9 @@ package enum Publishing {
             guard let file = verified(descriptor, manifest, checksum, path, isCancelled) else {
                 return nil
             }
-            if try folder.status(of: partName)?.identity == manifest.publishing {
+            if let part = try folder.status(of: partName)?.identity,
+                part.isSame(as: manifest.publishing)
+            {
                 try folder.remove(partName)
             }
             try folder.sync()
@@ -117,7 +121,7 @@ package enum Publishing {
             return file
         case .rename:
             let part = try PartialFile(folder: folder, name: partName)
-            guard part.identity == manifest.publishing,
+            guard part.identity.isSame(as: manifest.publishing),
                 let file = verified(
                     part.descriptor, manifest, checksum, folder.path(of: name), isCancelled)
             else { return nil }
@@ -168,8 +172,9 @@ package enum Publishing {
         _ name: String, _ manifest: Manifest, _ file: PublishedFile, in folder: Folder, isKept: Bool
     ) throws(AssemblyError) {
         guard isKept else {
-            try folder.remove(name)
+            // The manifest last: without it nobody knows what else is left.
             try folder.remove(JournalRewrite.name(for: name))
+            try folder.remove(name)
             return
         }
         var digests = file.verified
@@ -191,6 +196,8 @@ package enum Publishing {
     ) -> PublishedFile? {
         guard let status = FileStatus(of: descriptor),
             manifest.header.size ?? status.size == status.size,
+            // Without a size, a line that is lost may have told of the end.
+            manifest.header.size != nil || manifest.damagedLines == 0,
             let crc = manifest.extents.combinedCRC(size: status.size)
         else { return nil }
         var expected = [checksum].compactMap { $0 }

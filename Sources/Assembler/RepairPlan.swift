@@ -102,6 +102,10 @@ package struct RepairPlan: Sendable {
             var covered = RangeSet()
             for extent in intact { covered.insert(extent.range) }
             for range in covered.ranges { try copy(range, to: part) }
+            // Before the manifest that vouches for it: once that has replaced the kept one, nothing
+            // else tells what of the file is intact.
+            try part.sync()
+            try folder.sync()
             var header = facts.header
             header.size = facts.size
             _ = try Journal(

@@ -5,16 +5,23 @@ import Testing
 
 @Suite struct PublishingTests {
     private static let mine = FileIdentity(device: 1, inode: 1)
-    private static let others = [
-        nil, FileIdentity(device: 1, inode: 2), FileIdentity(device: 2, inode: 1),
-    ]
+    private static let others = [nil, FileIdentity(device: 1, inode: 2)]
+    /// As it is found when the machine has started again, and its disks have other numbers.
+    private static let again = FileIdentity(device: 2, inode: 1)
 
-    @Test func finishesWheneverTheDestinationIsTheFile() {
-        for part in Self.others + [Self.mine] {
+    @Test(arguments: [mine, again])
+    func finishesWheneverTheDestinationIsTheFile(found: FileIdentity) {
+        for part in Self.others + [found] {
             let action = Publishing.action(
-                for: .init(publishing: Self.mine, destination: Self.mine, part: part))
+                for: .init(publishing: Self.mine, destination: found, part: part))
             #expect(action == .finish)
         }
+    }
+
+    @Test func renamesThePartWhenTheDeviceHasAnotherNumber() {
+        let action = Publishing.action(
+            for: .init(publishing: Self.mine, destination: nil, part: Self.again))
+        #expect(action == .rename)
     }
 
     @Test func renamesOnlyThePartToAFreeName() {

@@ -1,0 +1,166 @@
+import Assembler
+import Foundation
+import Glibc
+import Segmenter
+import TestSupport
+import Testing
+
+/// A kind of run during which the power may fail.
+enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case fresh
+    /// Long enough for the data to be made durable on the way.
+    case slow
+    case resumed
+    /// A part of another version is there.
+    case startsOver
+    /// Another file has the name, and may be replaced.
+    case overwrites
+    case keepsManifest
+    case writesAttributes
+    /// The file system cannot rename without replacing.
+    case links
+    /// The file has not the digest that is asked for.
+    case rejected
+    case unknownSize
+    /// The same, and larger than it may be: what has come is removed.
+    case tooLarge
+    case repairs
+    /// An earlier run was stopped just before the rename.
+    case finishes
+    /// The same, and the manifest is to be kept.
+    case finishesAndKeeps
+    /// A list of files.
+    case batch
+
+    /// All of them, or the one that the environment names.
+    static let chosen = allCases.filter {
+        [nil, $0.rawValue].contains(ProcessInfo.processInfo.environment["SEGGET_POWER_RUN"])
+    }
+
+    var testDescription: String { rawValue }
+
+    static let size: Int64 = 400_000
+    /// Size of the file: for a repair, that of two extents, of which one is intact.
+    var size: Int64 { self == .repairs ? ExtentMap.mergeLimit + Self.size : Self.size }
+    static let old = Array("what stood here before".utf8)
+    /// Where a repaired file is damaged.
+    static let damage: Int64 = ExtentMap.mergeLimit + 300_000
+
+    /// Bytes a second and connection.
+    private var pace: Double { self == .slow ? 24_000 : 400_000 }
+    /// How the run ends when the power does not fail.
+    var end: ChildProcess.End {
+        switch self {
+        case .rejected: .exit(65)
+        case .tooLarge: .exit(69)
+        default: .exit(0)
+        }
+    }
+    /// What is in the folder in the end.
+    var names: [String] {
+        switch self {
+        case .keepsManifest, .finishesAndKeeps, .repairs: ["file", "file.segget"]
+        case .batch: ["a", "b", "list"]
+        default: ["file"]
+        }
+    }
+    /// The names of the files that are fetched.
+    var files: [String] { self == .batch ? ["a", "b"] : ["file"] }
+    /// Whether what has arrived may have to be fetched again.
+    var mayStartOver: Bool {
+        [.unknownSize, .tooLarge, .rejected, .startsOver, .batch].contains(self)
+    }
+
+    /// Arguments of segget.
+    func arguments(_ stage: Stage) -> [String] {
+        let url = stage.origin.url("/file")
+        let plain = ["-q", "-x", "3"]
+        switch self {
+        case .overwrites: return plain + ["--overwrite", "-o", "file", url]
+        case .keepsManifest, .finishesAndKeeps: return plain + ["--keep-manifest", url]
+        case .writesAttributes:
+            return plain + ["--xattr", "--checksum", "sha-256:\(stage.content.sha256Hex)", url]
+        case .rejected:
+            return plain + ["--checksum", "md5:" + String(repeating: "0", count: 32), url]
+        case .tooLarge: return plain + ["--max-size", "300k", url]
+        case .repairs: return ["repair", "-q", "file", url]
+        case .batch: return plain + ["-j", "2", "-i", "list"]
+        default: return plain + [url]
+        }
+    }
+
+    /// The options for the library that say the same, but for what cannot succeed.
+    private func options(_ stage: Stage) -> DownloadOptions {
+        var options = DownloadOptions()
+        options.connections = 3
+        options.overwrite = self == .overwrites
+        options.files.keepManifest = [.keepsManifest, .finishesAndKeeps].contains(self)
+        if self == .writesAttributes {
+            options.files.attributes = .all
+            options.checksum = try? Digest(parsing: "sha-256:\(stage.content.sha256Hex)")
+        }
+        return options
+    }
+
+    /// Runs segget as the run after the power cut does, in this process.
+    func resume(_ session: DownloadSession, _ stage: Stage, in folder: String) async throws
+        -> [DownloadedFile]
+    {
+        if self == .repairs {
+            return [
+                try await session.repair("\(folder)/file", from: stage.origin.url("/file")).result
+                    .get()
+            ]
+        }
+        var files: [DownloadedFile] = []
+        for name in self.files {
+            files.append(
+                try await session.download(
+                    stage.origin.url("/\(name)"), to: "\(folder)/\(name)", options: options(stage)))
+        }
+        return files
+    }
+
+    /// Brings the folder of `stage` to where the run begins, and the origin too.
+    private func prepare(_ stage: Stage) throws {
+        switch self {
+        case .resumed: try stage.leavePart(each: 40_000, connections: 3)
+        case .startsOver:
+            try stage.leavePart(each: 40_000, connections: 3)
+            stage.change { $0.content = Self.newer }
+            stage.change { $0.etag = "\"v2\"" }
+        case .overwrites: try stage.write(Self.old, to: "file")
+        case .unknownSize, .tooLarge: stage.hideSize()
+        case .repairs:
+            let outcome = try stage.run(["-q", "--keep-manifest"])
+            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+            try stage.damage("file", at: Self.damage)
+        case .finishes, .finishesAndKeeps: try stage.leaveFinishedPart()
+        case .batch:
+            try stage.write(Array("/a\n/b\n".utf8), to: "list")
+            let list = "\(stage.origin.url("/a"))\n\(stage.origin.url("/b"))\n"
+            try stage.write(Array(list.utf8), to: "list")
+        default: break
+        }
+    }
+
+    static let newer = Content(size: size, seed: 2)
+
+    /// Does it once, with the disk watched.
+    func record(on stage: Stage) throws -> DiskRecord {
+        try prepare(stage)
+        let pace = pace
+        stage.change { offer in
+            let bend = offer.bend
+            offer.bend = { request, reply in
+                bend(request, &reply)
+                if request.method == "GET" { reply.pace = pace }
+            }
+        }
+        let record = try DiskRecord(
+            of: arguments(stage), on: stage, refusesExclusiveRename: self == .links)
+        stage.behave()
+        if [.unknownSize, .tooLarge].contains(self) { stage.hideSize() }
+        return record
+    }
+}

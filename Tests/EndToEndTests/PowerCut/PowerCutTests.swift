@@ -1,0 +1,271 @@
+import Assembler
+import Foundation
+import Glibc
+import Segmenter
+import TestSupport
+import Testing
+
+/// The power fails at any moment of a run: everything that the disk may hold afterwards leads to the
+/// right file, and what was durable is not fetched again.
+///
+/// `SEGGET_POWER_CUTS` is the number of states to resume from for each kind of run,
+/// `SEGGET_POWER_SEED` repeats a failure as far as the network does, and `SEGGET_POWER_RUN` chooses
+/// one kind of run.
+struct PowerCutTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let count = environment["SEGGET_POWER_CUTS"].flatMap { Int($0) } ?? 16
+
+    /// States that the real program is run in, of those that the library is.
+    private static let programs = max(2, count / 12)
+
+    private static func seed() -> UInt64 {
+        environment["SEGGET_POWER_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: CutRun.chosen)
+    func theRightFileComesOfWhateverIsLeft(run: CutRun) async throws {
+        let seed = Self.seed()
+        print("power cut, \(run): seed \(seed)")
+        let home = try Sandbox("segget-power", under: "/dev/shm")
+        let stage = try Stage(size: run.size, in: home.path)
+        let record = try run.record(on: stage)
+        #expect(record.outcome.end == run.end, "\(record.outcome.errorOutput)")
+        let trial = CutTrial(run: run, stage: stage, record: record)
+        #expect(trial.moments.count > 2, "the recorder saw nothing")
+        trial.checkNames(seed: seed)
+        trial.checkThatNothingDurableIsLost(seed: seed)
+        if run == .slow { trial.checkThatDataIsMadeDurable() }
+        let session = DownloadSession()
+        var random = SplitMix64(seed: seed)
+        // The file of a repair is larger.
+        for index in 0..<(run == .repairs ? Self.count / 2 : Self.count) {
+            let state = trial.state(index, &random)
+            let isProgram = index % max(1, Self.count / Self.programs) == 0
+            await trial.resume(state, isProgram ? nil : session, "seed \(seed), \(index): \(state)")
+        }
+        await session.shutdown()
+    }
+}
+
+/// A recorded run, and what is expected of the runs after it.
+struct CutTrial: Sendable {
+    let run: CutRun
+    let stage: Stage
+    let record: DiskRecord
+    /// The numbers of operations after which, or before which, more happened than data.
+    let moments: [Int]
+    /// What the file is after the recorded run.
+    private let right: [UInt8]
+
+    struct State: CustomStringConvertible {
+        var moment: Int
+        var cut: PowerCut
+        /// Whether the disk has another number when the machine starts again.
+        var keepsDevice: Bool
+        /// Whether the server offers what it did before the recorded run.
+        var isBack: Bool
+
+        var description: String {
+            "after \(moment), \(cut)\(keepsDevice ? "" : ", other device")\(isBack ? ", back" : "")"
+        }
+    }
+
+    init(run: CutRun, stage: Stage, record: DiskRecord) {
+        self.run = run
+        self.stage = stage
+        self.record = record
+        right = stage.content.bytes(0..<stage.content.size)
+        let operations = record.operations
+        moments = (0...operations.count).filter { index in
+            (index > 0 && !operations[index - 1].isData)
+                || (index < operations.count && !operations[index].isData)
+        }
+    }
+
+    func state(_ index: Int, _ random: inout SplitMix64) -> State {
+        let moment =
+            index % 4 == 0
+            ? Int.random(in: 0...record.operations.count, using: &random)
+            : moments.randomElement(using: &random) ?? 0
+        let cut =
+            index % 3 == 0
+            ? PowerCut.plain.randomElement(using: &random) ?? .losesAll : .random(random.next())
+        return State(
+            moment: moment, cut: cut, keepsDevice: Bool.random(using: &random),
+            isBack: run == .startsOver && Int.random(in: 0..<4, using: &random) == 0)
+    }
+
+    /// Whether bytes may stand at the name of a file after a power cut.
+    private func isAllowed(_ file: StoredFile?) -> Bool {
+        guard let file else { return run != .overwrites && run != .repairs }
+        return file.has(right) || file.has(record.before["file"]?.bytes ?? [])
+    }
+
+    /// Looks, at every moment since something first happened to the name, whether it has anything
+    /// else than the file from before or all of the new one.
+    func checkNames(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let first = record.operations.firstIndex { operation in
+            guard case .names(let changes) = operation else { return false }
+            return run.files.contains { changes.keys.contains($0) }
+        }
+        guard let first else {
+            #expect(run == .rejected || run == .tooLarge)
+            return
+        }
+        for moment in first...record.operations.count {
+            for cut in PowerCut.plain + (0..<20).map({ _ in .random(random.next()) }) {
+                let folder = record.folder(after: moment, cut)
+                for name in run.files {
+                    #expect(isAllowed(folder[name]), "\(name) after \(moment), \(cut)")
+                }
+            }
+        }
+    }
+
+    /// Looks whether what is certain to be on the disk at some moment is there at every later one,
+    /// however much else may be on it too: a rename or a removal that arrives early must not take data
+    /// away, nor leave a part that nobody knows.
+    func checkThatNothingDurableIsLost(seed: UInt64) {
+        var random = SplitMix64(seed: seed &+ 1)
+        func kept(_ folder: StoredFolder) -> Int64 {
+            if run.mayStartOver { return 0 }
+            return folder["file"]?.has(right) == true
+                ? stage.content.size : intact(folder, etag: "\"v1\"", byLine: true)
+        }
+        var before: Int64 = 0
+        for moment in Set(moments.shuffled(using: &random).prefix(4) + moments.suffix(12)).sorted()
+        {
+            let durable = kept(record.folder(after: moment, .losesAll))
+            #expect(durable >= before, "seed \(seed), after \(moment)")
+            before = durable
+            for cut in PowerCut.plain + (0..<4).map({ _ in .random(random.next()) }) {
+                let folder = record.folder(after: moment, cut)
+                let isKnown =
+                    folder["file.part"]?.bytes.isEmpty ?? true || folder["file.segget"] != nil
+                #expect(isKnown, "seed \(seed), after \(moment), \(cut): a part without a manifest")
+                if durable > 0 {
+                    let left = kept(folder)
+                    #expect(left >= durable, "seed \(seed), after \(moment), \(cut)")
+                }
+            }
+        }
+    }
+
+    /// Looks whether most of what had arrived is on the disk, whatever else is lost, before the
+    /// file is complete.
+    func checkThatDataIsMadeDurable() {
+        let end = record.operations.lastIndex { $0.isData && $0.file == part } ?? 0
+        let kept = intact(record.folder(after: end, .losesAll), etag: "\"v1\"")
+        #expect(kept > CutRun.size / 2, "\(kept) bytes are durable at the end of the transfer")
+    }
+
+    private var part: Int? {
+        record.operations.lazy.compactMap { operation -> Int? in
+            guard case .names(let changes) = operation else { return nil }
+            return changes["file.part"] ?? nil
+        }.first ?? record.before.names["file.part"]
+    }
+
+    /// Bytes that the manifest tells of and that are there: they need not be fetched.
+    ///
+    /// Whole extents count, as a reader makes them. It merges neighbours, so that with a lost one what
+    /// stands beside it may count for nothing: not so by line.
+    private func intact(_ folder: StoredFolder, etag: String, byLine: Bool = false) -> Int64 {
+        guard let bytes = folder["file.segget"]?.bytes,
+            let manifest = try? Manifest(reading: bytes), manifest.header.etag == etag,
+            let data = folder[manifest.finished == nil ? "file.part" : "file"]?.bytes
+        else { return 0 }
+        var extents = manifest.extents.extents
+        if byLine {
+            let lines = bytes.split(separator: UInt8(ascii: "\n"))
+            extents = lines.dropFirst().flatMap { line in
+                (try? Manifest(reading: lines[0] + [UInt8(ascii: "\n")] + line))?.extents.extents
+                    ?? []
+            }
+        }
+        var found = RangeSet()
+        for extent in extents where extent.range.end <= Int64(data.count) {
+            let range = Int(extent.range.start)..<Int(extent.range.end)
+            if CRC32.of(data[range]) == extent.crc { found.insert(extent.range) }
+        }
+        return found.count
+    }
+
+    // MARK: The run after it
+
+    /// Resumes from a state, by the library or, without a session, by the program.
+    func resume(_ state: State, _ session: DownloadSession?, _ comment: Comment) async {
+        do {
+            let sandbox = try Sandbox("segget-power", under: "/dev/shm")
+            let left = record.folder(after: state.moment, state.cut)
+            try left.write(to: sandbox.path, keepsDevice: state.keepsDevice)
+            var contents = [right]
+            var etag = run == .startsOver ? "\"v2\"" : "\"v1\""
+            if run == .startsOver {
+                let offered = state.isBack ? Content(size: CutRun.size, seed: 1) : CutRun.newer
+                etag = state.isBack ? "\"v1\"" : "\"v2\""
+                stage.change { [etag] offer in
+                    offer.content = offered
+                    offer.etag = etag
+                }
+                // What was about to be published is, without asking the server, when it is whole.
+                let manifest = left["file.segget"].flatMap { try? Manifest(reading: $0.bytes) }
+                if manifest?.publishing == nil { contents = [] }
+                contents.append(offered.bytes(0..<offered.size))
+            }
+            guard let session else {
+                try runProgram(left, in: sandbox, contents, comment)
+                return
+            }
+            do {
+                let files = try await run.resume(session, stage, in: sandbox.path)
+                let resumed = files.reduce(0) { $0 + $1.bytesResumed }
+                let isUnchanged = files.contains { $0.unchanged != nil }
+                let kept = intact(left, etag: etag)
+                #expect(run.mayStartOver || isUnchanged || resumed >= kept, comment)
+                try expectRight(sandbox, contents, comment)
+            } catch let error as DownloadError {
+                guard isComplete(left), case .assembly(.destinationExists) = error.reason
+                else {
+                    Issue.record(error, comment)
+                    return
+                }
+            }
+        } catch {
+            Issue.record(error, comment)
+        }
+    }
+
+    /// Whether a file had its name and nothing was left to be tidied up: segget then says that it
+    /// exists.
+    private func isComplete(_ left: StoredFolder) -> Bool {
+        run.files.contains {
+            left[$0]?.has(right) == true && left["\($0).segget"] == nil
+        }
+    }
+
+    private func runProgram(
+        _ left: StoredFolder, in sandbox: Sandbox, _ contents: [[UInt8]], _ comment: Comment
+    ) throws {
+        let outcome = try Segget.run(run.arguments(stage), in: sandbox.path)
+        let exists = ChildProcess.End.exit(73)
+        if outcome.end == exists, isComplete(left) { return }
+        #expect(outcome.end == run.end, "\(comment): \(outcome.errorOutput)")
+        if run.end != .exit(0) {
+            #expect(try !sandbox.names().contains("file"), comment)
+        } else {
+            try expectRight(sandbox, contents, comment)
+        }
+    }
+
+    private func expectRight(_ sandbox: Sandbox, _ contents: [[UInt8]], _ comment: Comment) throws {
+        for name in run.files {
+            let file = StoredFile(bytes: Array(try sandbox.read(name)))
+            let isRight = contents.contains(where: file.has)
+            #expect(isRight, "\(name): \(comment)")
+        }
+        let names = try sandbox.names()
+        #expect(names == run.names, comment)
+    }
+}

@@ -1,0 +1,257 @@
+// Preloaded into segget (LD_PRELOAD): writes down, in the order in which it happened, everything that
+// changes the files of one folder, so that a test can work out what a power cut might have left.
+//
+// SEGGET_RECORD_FOLDER: the folder. SEGGET_RECORD_LOG: the file that records are appended to.
+// SEGGET_RECORD_LINKS, when not empty: renameat2(2) is refused, as by a file system without it.
+//
+// A lock is held around each call and its record: what the log says came first had ended before the
+// next one began. Only calls that succeeded are recorded. Tests/EndToEndTests/DiskRecord.swift reads it.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum kind {
+    OPENED = 1, OPENED_FOLDER, CLOSED, DUPLICATED, WRITTEN, APPENDED, SYNCED, TRUNCATED, ALLOCATED,
+    MODE_SET, ATTRIBUTE_SET, ATTRIBUTE_REMOVED, UNLINKED, RENAMED, LINKED,
+};
+
+struct record {
+    uint32_t kind;
+    int32_t descriptor;
+    int64_t number;   // an offset, a length, a mode, an inode or another descriptor
+    uint64_t first;   // length of what follows
+    uint64_t second;  // length of what follows that
+};
+
+enum { DESCRIPTORS = 4096 };
+static char traced[DESCRIPTORS];  // 0, 'd' for the folder, 'f' for a file in it
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int sink = -1;
+static dev_t device;
+static ino_t inode;
+
+__attribute__((constructor)) static void start(void) {
+    const char *folder = getenv("SEGGET_RECORD_FOLDER"), *path = getenv("SEGGET_RECORD_LOG");
+    struct stat status;
+    if (!folder || !path || stat(folder, &status)) return;
+    device = status.st_dev;
+    inode = status.st_ino;
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (file >= 0) sink = fcntl(file, F_DUPFD_CLOEXEC, 900);
+}
+
+static void emit(const void *bytes, size_t count) {
+    while (count) {
+        long done = syscall(SYS_write, sink, bytes, count);
+        if (done <= 0) abort();
+        bytes = (const char *)bytes + done;
+        count -= (size_t)done;
+    }
+}
+
+static void note(enum kind kind, int descriptor, int64_t number, const void *first, size_t one,
+                 const void *second, size_t two) {
+    int saved = errno;
+    struct record record = {(uint32_t)kind, descriptor, number, one, two};
+    emit(&record, sizeof record);
+    emit(first, one);
+    emit(second, two);
+    errno = saved;
+}
+
+static char kind_of(int descriptor) {
+    return sink >= 0 && descriptor >= 0 && descriptor < DESCRIPTORS ? traced[descriptor] : 0;
+}
+
+#define REAL(name) __typeof__(name) *real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+#define LOCKED(call)             \
+    pthread_mutex_lock(&lock);   \
+    __typeof__(call) result = call
+#define UNLOCKED                 \
+    pthread_mutex_unlock(&lock); \
+    return result
+
+static int opened(int result, int folder, const char *path, int flags) {
+    struct stat status;
+    int saved = errno;
+    if (result >= 0 && result < DESCRIPTORS && sink >= 0 && !fstat(result, &status)) {
+        traced[result] = 0;
+        if (status.st_dev == device && status.st_ino == inode) {
+            traced[result] = 'd';
+            note(OPENED_FOLDER, result, 0, "", 0, "", 0);
+        } else if (kind_of(folder) == 'd' && S_ISREG(status.st_mode) &&
+                   (flags & O_ACCMODE) != O_RDONLY) {
+            traced[result] = 'f';
+            note(OPENED, result, (int64_t)status.st_ino, path, strlen(path), "", 0);
+        }
+    }
+    errno = saved;
+    return result;
+}
+
+int open(const char *path, int flags, ...) {
+    REAL(open);
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    LOCKED(opened(real(path, flags, mode), -1, path, flags));
+    UNLOCKED;
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+    REAL(openat);
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    LOCKED(opened(real(folder, path, flags, mode), folder, path, flags));
+    UNLOCKED;
+}
+
+int close(int descriptor) {
+    REAL(close);
+    LOCKED(real(descriptor));
+    if (kind_of(descriptor)) {
+        traced[descriptor] = 0;
+        note(CLOSED, descriptor, 0, "", 0, "", 0);
+    }
+    UNLOCKED;
+}
+
+int dup3(int from, int to, int flags) {
+    REAL(dup3);
+    LOCKED(real(from, to, flags));
+    if (result >= 0 && (kind_of(from) || kind_of(to))) {
+        traced[to] = traced[from];
+        note(DUPLICATED, from, to, "", 0, "", 0);
+    }
+    UNLOCKED;
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    REAL(pwrite);
+    if (kind_of(descriptor) != 'f') return real(descriptor, bytes, count, offset);
+    LOCKED(real(descriptor, bytes, count, offset));
+    if (result > 0) note(WRITTEN, descriptor, offset, bytes, (size_t)result, "", 0);
+    UNLOCKED;
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+    REAL(write);
+    if (kind_of(descriptor) != 'f') return real(descriptor, bytes, count);
+    LOCKED(real(descriptor, bytes, count));
+    if (result > 0) note(APPENDED, descriptor, 0, bytes, (size_t)result, "", 0);
+    UNLOCKED;
+}
+
+ssize_t copy_file_range(int from, off_t *source, int to, off_t *target, size_t count,
+                        unsigned flags) {
+    REAL(copy_file_range);
+    off_t at = target ? *target : 0;
+    LOCKED(real(from, source, to, target, count, flags));
+    if (result > 0 && kind_of(to) == 'f') {
+        void *bytes = malloc((size_t)result);
+        if (!bytes || pread(to, bytes, (size_t)result, at) != result) abort();
+        note(WRITTEN, to, at, bytes, (size_t)result, "", 0);
+        free(bytes);
+    }
+    UNLOCKED;
+}
+
+int fsync(int descriptor) {
+    REAL(fsync);
+    LOCKED(real(descriptor));
+    if (!result && kind_of(descriptor)) note(SYNCED, descriptor, 0, "", 0, "", 0);
+    UNLOCKED;
+}
+
+int fdatasync(int descriptor) {
+    REAL(fdatasync);
+    LOCKED(real(descriptor));
+    if (!result && kind_of(descriptor)) note(SYNCED, descriptor, 0, "", 0, "", 0);
+    UNLOCKED;
+}
+
+int ftruncate(int descriptor, off_t length) {
+    REAL(ftruncate);
+    LOCKED(real(descriptor, length));
+    if (!result && kind_of(descriptor)) note(TRUNCATED, descriptor, length, "", 0, "", 0);
+    UNLOCKED;
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t length) {
+    REAL(fallocate);
+    LOCKED(real(descriptor, mode, offset, length));
+    if (!result && kind_of(descriptor)) note(ALLOCATED, descriptor, offset + length, "", 0, "", 0);
+    UNLOCKED;
+}
+
+int fchmod(int descriptor, mode_t mode) {
+    REAL(fchmod);
+    LOCKED(real(descriptor, mode));
+    if (!result && kind_of(descriptor)) note(MODE_SET, descriptor, mode, "", 0, "", 0);
+    UNLOCKED;
+}
+
+int fsetxattr(int descriptor, const char *name, const void *value, size_t count, int flags) {
+    REAL(fsetxattr);
+    LOCKED(real(descriptor, name, value, count, flags));
+    if (!result && kind_of(descriptor))
+        note(ATTRIBUTE_SET, descriptor, 0, name, strlen(name), value, count);
+    UNLOCKED;
+}
+
+int fremovexattr(int descriptor, const char *name) {
+    REAL(fremovexattr);
+    LOCKED(real(descriptor, name));
+    if (!result && kind_of(descriptor))
+        note(ATTRIBUTE_REMOVED, descriptor, 0, name, strlen(name), "", 0);
+    UNLOCKED;
+}
+
+int unlinkat(int folder, const char *name, int flags) {
+    REAL(unlinkat);
+    LOCKED(real(folder, name, flags));
+    if (!result && kind_of(folder) == 'd') note(UNLINKED, folder, 0, name, strlen(name), "", 0);
+    UNLOCKED;
+}
+
+int renameat(int folder, const char *from, int other, const char *to) {
+    REAL(renameat);
+    LOCKED(real(folder, from, other, to));
+    if (!result && kind_of(folder) == 'd')
+        note(RENAMED, folder, 0, from, strlen(from), to, strlen(to));
+    UNLOCKED;
+}
+
+int renameat2(int folder, const char *from, int other, const char *to, unsigned flags) {
+    REAL(renameat2);
+    const char *links = getenv("SEGGET_RECORD_LINKS");
+    if (kind_of(folder) == 'd' && links && *links) {
+        errno = EINVAL;
+        return -1;
+    }
+    LOCKED(real(folder, from, other, to, flags));
+    if (!result && kind_of(folder) == 'd')
+        note(RENAMED, folder, 0, from, strlen(from), to, strlen(to));
+    UNLOCKED;
+}
+
+int linkat(int folder, const char *from, int other, const char *to, int flags) {
+    REAL(linkat);
+    LOCKED(real(folder, from, other, to, flags));
+    if (!result && kind_of(folder) == 'd')
+        note(LINKED, folder, 0, from, strlen(from), to, strlen(to));
+    UNLOCKED;
+}
