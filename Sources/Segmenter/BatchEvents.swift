@@ -64,7 +64,7 @@ final class BatchEvents: Sendable {
     }
 
     private func next() async -> BatchEvent? {
-        await withCheckedContinuation { continuation in
+        let event = await withCheckedContinuation { continuation in
             let event = state.withLock { state -> BatchEvent?? in
                 if let event = state.take() { return .some(event) }
                 if state.isOver || state.isAbandoned { return .some(nil) }
@@ -73,6 +73,9 @@ final class BatchEvents: Sendable {
             }
             if let event { continuation.resume(returning: event) }
         }
+        // Through the lock, as in `offLoop`.
+        state.withLock { _ in }
+        return event
     }
 
     /// Nobody reads any more.
