@@ -83,7 +83,8 @@ enum JSONEvents {
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range), .stole(let range): set(range)
             case .limitChanged(let rate): limit = rate.map(Units.whole)
-            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
+            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
+                .downgraded(let url):
                 self.url = url
             case .mirrorDropped(let url, let why):
                 self.url = url

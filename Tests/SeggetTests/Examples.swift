@@ -97,7 +97,8 @@ enum Examples {
                 .otherETag(
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9)), .headUnusable(hostile),
-            .endUnproven, .certificatesUnchecked, .changingConnections(minimum: 1000),
+            .endUnproven, .certificatesUnchecked,
+            .downgraded(url: "http://example.org/f"), .changingConnections(minimum: 1000),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
             .attributesNotWritten(errno: 95),
