@@ -48,6 +48,10 @@ package final class PartialFile: Sendable {
                 close(descriptor)
                 throw .notARegularFile(path: path)
             }
+            guard folder.trusts(status) else {
+                close(descriptor)
+                throw .foreignPart(path: path)
+            }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let error = errno
                 close(descriptor)
@@ -125,6 +129,11 @@ package final class PartialFile: Sendable {
             }
         }
     }
+
+    /// Takes from others what an earlier run's part may have come to allow them meanwhile.
+    ///
+    /// That it cannot be done, to another user's part or where there are no modes, is fine.
+    func makePrivate() { _ = fchmod(descriptor, 0o600) }
 
     /// Gives the finished file the mode that the umask leaves, and the server's time.
     ///

@@ -242,6 +242,7 @@ extension Assembly {
         guard let status = FileStatus(of: descriptor), status.isRegular else {
             throw .notARegularFile(path: path)
         }
+        guard folder.trusts(status) else { throw .foreignPart(path: path) }
         guard status.size <= Int64(Manifest.longest) else {
             return .failure(.unreadable(isOurs: false))
         }
