@@ -43,13 +43,15 @@ public final class Nginx: Sendable {
     ///   - limitRate: speed of one connection as nginx writes it (`4m`); `nil` is unlimited.
     ///   - workers: number of worker processes.
     ///   - directives: further directives of the server, such as `etag off;`.
+    ///   - certificate: what certificate the server has.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(
-        root: String, limitRate: String? = nil, workers: Int = 2, directives: String = ""
+        root: String, limitRate: String? = nil, workers: Int = 2, directives: String = "",
+        certificate: TestCertificate = .right
     ) throws {
         let folder = try Sandbox("segget-nginx")
         self.folder = folder
-        let files = try TestAuthority(in: folder.path)
+        let files = try TestAuthority(in: folder.path, certificate)
         self.files = files
         authority = files.certificate
         let server = "\(limitRate.map { "limit_rate \($0);" } ?? "") \(directives)"
