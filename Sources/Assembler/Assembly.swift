@@ -70,6 +70,7 @@ package final class Assembly: @unchecked Sendable {
             case .resume(let manifest):
                 startedOver = nil
                 resumed = request.mirroring.continued(manifest)
+                file.makePrivate()
             }
             // Before anything is thrown away: the old part's space is the new one's.
             if let size = request.identity.size { try file.checkSpace(for: size) }

@@ -29,6 +29,17 @@ package final class Folder: Sendable {
         Assembly.path(of: name, in: path)
     }
 
+    /// Whether what a file says may be relied on: in a folder that others can put files into, such as
+    /// /tmp, somebody else's part could be given its bytes by him at any time.
+    ///
+    /// The same rule as the kernel's fs.protected_regular (proc_sys_fs(5)).
+    func trusts(_ file: FileStatus) -> Bool {
+        var here = stat()
+        guard fstat(descriptor, &here) == 0 else { return false }
+        let isShared = here.st_mode & S_ISVTX != 0 && here.st_mode & (S_IWOTH | S_IWGRP) != 0
+        return !isShared || file.owner == geteuid() || file.owner == here.st_uid
+    }
+
     /// What stands at a name, without following a symbolic link; `nil` when nothing does.
     package func status(of name: String) throws(AssemblyError) -> FileStatus? {
         var status = stat()
@@ -111,6 +122,8 @@ package struct FileStatus: Sendable, Hashable {
     package var modified: Int64
     /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
     package var isRegular: Bool
+    /// Whom it belongs to.
+    var owner: uid_t
 
     init(_ status: stat) {
         identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
@@ -118,6 +131,7 @@ package struct FileStatus: Sendable, Hashable {
         allocated = Int64(status.st_blocks) * 512
         modified = Int64(status.st_mtim.tv_sec)
         isRegular = status.st_mode & S_IFMT == S_IFREG
+        owner = status.st_uid
     }
 
     /// The status of an open file.

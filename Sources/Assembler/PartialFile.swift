@@ -49,6 +49,7 @@ package final class PartialFile: Sendable {
             do throws(AssemblyError) {
                 status = try FileStatus(of: descriptor, path)
                 guard status.isRegular else { throw .notARegularFile(path: path) }
+                guard folder.trusts(status) else { throw .foreignPart(path: path) }
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                     if errno == EWOULDBLOCK { throw .busy(path: path) }
                     throw .io(operation: "flock", path: path, errno: errno)
@@ -128,6 +129,11 @@ package final class PartialFile: Sendable {
         }
         return nil
     }
+
+    /// Takes from others what an earlier run's part may have come to allow them meanwhile.
+    ///
+    /// That it cannot be done, to another user's part or where there are no modes, is fine.
+    func makePrivate() { _ = fchmod(descriptor, 0o600) }
 
     /// Gives the finished file the mode that the umask leaves, and the server's time.
     ///

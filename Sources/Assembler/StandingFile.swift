@@ -30,7 +30,8 @@ package final class StandingFile: Sendable {
         do throws(AssemblyError) {
             return StandingFile(
                 path: folder.path(of: name), status: status,
-                facts: try FinishedFacts.find(name, in: folder), descriptor: descriptor)
+                facts: folder.trusts(status) ? try FinishedFacts.find(name, in: folder) : nil,
+                descriptor: descriptor)
         } catch {
             close(descriptor)
             throw error

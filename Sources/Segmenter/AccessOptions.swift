@@ -2,7 +2,8 @@
 ///
 /// Credentials, the bearer token, cookies given as text, the referer, the client certificate and
 /// `DownloadOptions.headers` go to the origin of the URL only (scheme, host and port), never to where
-/// a redirect leads. A netrc file and a cookie file name their hosts themselves.
+/// a redirect leads, and not to mirrors elsewhere, unless ``crossesOrigins`` says so. A netrc file and a
+/// cookie file name their hosts themselves.
 public struct AccessOptions: Sendable, Hashable {
     /// A user and a password.
     public struct Credentials: Sendable, Hashable {
@@ -101,6 +102,17 @@ public struct AccessOptions: Sendable, Hashable {
     /// The lowest version of TLS that is accepted.
     public var minimumTLS = TLSVersion.tls12
 
+    /// Whether redirects from https to http are followed: nothing proves then whose file it is.
+    ///
+    /// What is sent behind such a redirect is what another origin gets, without a netrc file,
+    /// ``crossesOrigins`` or not, unless it leads back to the very origin of the URL.
+    public var allowsDowngrade = false
+    /// Whether credentials, the bearer token, cookies given as text, the referer and
+    /// `DownloadOptions.headers` go to other origins too: where redirects lead, and to mirrors.
+    ///
+    /// The client certificate stays with the origin of the URL all the same.
+    public var crossesOrigins = false
+
     /// Makes the default options.
     public init() {}
 
@@ -112,6 +124,11 @@ public struct AccessOptions: Sendable, Hashable {
         access.bearerToken = nil
         access.cookies = nil
         access.referer = nil
+        return access.withoutClientCertificate
+    }
+
+    var withoutClientCertificate: AccessOptions {
+        var access = self
         access.clientCertificate = nil
         access.clientKey = nil
         access.clientKeyPassword = nil

@@ -67,6 +67,8 @@ public enum DownloadNotice: Sendable, Hashable {
     case headUnusable(String)
     /// Certificates are not checked: `AccessOptions.isInsecure`.
     case certificatesUnchecked
+    /// A redirect led from https to http on the way to this URL: `AccessOptions.allowsDowngrade`.
+    case downgraded(url: String)
     /// The body ended when the connection closed: no size proves that it is whole.
     case endUnproven
     /// The download is slower than `minimum` bytes per second: it goes on over other connections.

@@ -51,6 +51,8 @@ struct InputOption: Sendable {
         "certificate": text("a file") { $0.options.access.clientCertificate = $1 },
         "private-key": text("a file") { $0.options.access.clientKey = $1 },
         "check-certificate": flag { $0.options.access.isInsecure = !$1 },
+        "allow-downgrade": flag { $0.options.access.allowsDowngrade = $1 },
+        "header-cross-origin": flag { $0.options.access.crossesOrigins = $1 },
         "auto-file-renaming": flag { $0.options.naming.numbersTaken = $1 },
         "auto-rename": flag { $0.options.naming.numbersTaken = $1 },
         "remote-name": flag { $0.options.naming.usesURL = $1 },

@@ -68,7 +68,11 @@ struct Probe: Sendable {
             if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {
                 if reply["accept-ranges"]?.lowercased() == "none" { range = nil }
                 problem = Self.headProblem(reply)
-                if problem == nil { return finding(landing, reply, by: .head) }
+                if problem == nil {
+                    let finding = finding(landing, reply, by: .head)
+                    tellOfDowngrade(finding)
+                    return finding
+                }
             } else {
                 problem = "got no answer"
             }
@@ -76,7 +80,12 @@ struct Probe: Sendable {
         }
         var finding = try await get(range)
         finding.file.headProblem = problem
+        tellOfDowngrade(finding)
         return finding
+    }
+
+    private func tellOfDowngrade(_ finding: Finding) {
+        if finding.effective.isDowngraded { tell(.downgraded(url: finding.effective.redacted)) }
     }
 
     /// Why the answer to `HEAD` is not enough to fetch by; `nil` when it is.
@@ -215,7 +224,7 @@ struct Probe: Sendable {
             guard let next = WebURL(location, relativeTo: here) else {
                 throw .unsafeRedirect(to: "an address that is not http or https")
             }
-            guard next.isSecure || !here.isSecure else {
+            guard next.isSecure || !here.isSecure || connecting.access.allowsDowngrade else {
                 throw .unsafeRedirect(to: next.redacted)
             }
             here = next

@@ -73,6 +73,8 @@ struct AccessArguments: ParsableArguments {
         options.clientCertificate = tls.clientCertificate
         options.clientKey = tls.clientKey
         options.minimumTLS = tls.tlsMin == .tls13 ? .tls13 : .tls12
+        options.allowsDowngrade = tls.allowDowngrade
+        options.crossesOrigins = who.headerCrossOrigin
         return options
     }
 
@@ -121,13 +123,13 @@ struct AccessArguments: ParsableArguments {
         if let cookieText = who.cookieText {
             CommandLineSecrets.hide(in: cookieText, cookieText[...])
         }
-        for url in urls + [route.proxy].compactMap({ $0 }) {
+        for url in urls + [route.proxy, who.referer].compactMap({ $0 }) {
             let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
             let mark = url.lastIndex(of: "@") ?? start
             CommandLineSecrets.hide(
                 in: url, url[start..<max(start, mark)],
-                // The query of a signed URL is as good as a password.
-                url[start...].drop { $0 != "?" }.dropFirst())
+                // The query of a signed URL is as good as a password; some put it behind `#`.
+                url[start...].drop { $0 != "?" && $0 != "#" }.dropFirst())
         }
     }
 }

@@ -60,6 +60,16 @@ struct CredentialArguments: ParsableArguments {
 
     @Option(help: ArgumentHelp("Send this as `Referer`.", valueName: "url"))
     var referer: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Send headers, credentials, cookies and referer to other origins too.",
+            discussion: """
+                Where redirects lead, and to mirrors: whoever answers there learns them. Without it \
+                they go to the scheme, host and port of the URL only. Never behind a redirect from \
+                https to http, and never the client's certificate.
+                """))
+    var headerCrossOrigin = false
 }
 
 /// The options about the way to the server.
@@ -108,6 +118,15 @@ struct TLSArguments: ParsableArguments {
 
     @Flag(help: "Believe every certificate. Nobody knows then who answers, or who listens.")
     var insecure = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Follow redirects from https to http too.",
+            discussion: """
+                Anybody on the way can then read and change the file; give `--checksum`. Headers and \
+                credentials stay behind all the same, `.netrc` included.
+                """))
+    var allowDowngrade = false
 
     @Option(
         help: ArgumentHelp(

@@ -81,7 +81,9 @@ struct Diagnostic {
                 Self(
                     .refused, "unsafe_redirect",
                     "\(url) redirects to \(Self.quote(target)), which is less safe: not followed",
-                    hint: "if you trust the target, download from its own URL")
+                    hint: target.hasPrefix("http:")
+                        ? "if you trust the network, give `--allow-downgrade`, best with `--checksum`"
+                        : "if you trust the target, download from its own URL")
             case .tooManyRedirects(let limit):
                 Self(
                     .unavailable, "too_many_redirects",

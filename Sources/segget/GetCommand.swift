@@ -147,12 +147,13 @@ struct GetCommand: ParsableCommand {
 
     /// Downloads on other threads while this one, the main thread, waits for signals.
     func run() throws {
+        // First of all: reading a list or a password may take long.
+        access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
         let items = try isBatch ? readItems() : nil
         var options = options
         options.access = try access.read()
-        access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         let interrupts = Interrupts()
         let session = DownloadSession(rateLimit: limits.limitRate)
         let hooks = try scripts.hooks

@@ -101,7 +101,8 @@ enum JSONEvents {
                 self.connections = connections
                 reason = cause.map { Diagnostic.kind(of: $0) }
             case .limitChanged(let rate): limit = rate.map(Units.whole)
-            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url):
+            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
+                .downgraded(let url):
                 self.url = url
             case .mirrorDropped(let url, let why):
                 self.url = url

@@ -21,6 +21,7 @@ extension DownloadNotice {
         case .headUnusable: "head_unusable"
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
+        case .downgraded: "downgraded"
         case .changingConnections: "changing_connections"
         case .ceiling: "ceiling"
         case .limitChanged: "limit_changed"
@@ -39,8 +40,7 @@ extension DownloadNotice {
     var isAlwaysShown: Bool {
         switch self {
         case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
-            .endUnproven,
-            .certificatesUnchecked, .changingConnections, .limitChanged,
+            .endUnproven, .certificatesUnchecked, .downgraded, .changingConnections, .limitChanged,
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
@@ -91,6 +91,9 @@ extension DownloadNotice {
         case .certificatesUnchecked:
             "WARNING: certificates are not checked (`--insecure`): anybody on the way can read and "
                 + "change everything, passwords included"
+        case .downgraded(let url):
+            "WARNING: a redirect led from https to http (`--allow-downgrade`): anybody on the way "
+                + "can change what comes from \(Diagnostic.quote(url))"
         case .endUnproven:
             "the server told no size and closed the connection: nothing proves that the file is "
                 + "whole"

@@ -34,10 +34,10 @@ struct ProbeCommand: ParsableCommand {
 
     /// Asks on other threads while this one, the main thread, waits for signals.
     func run() throws {
+        access.hideSecrets(headers: request.header, urls: [url])
         StandardStreams.prepare()
         var options = request.downloadOptions
         options.access = try access.read()
-        access.hideSecrets(headers: request.header, urls: [url])
         if options.access.isInsecure {
             let message = Message(.note, DownloadNotice.certificatesUnchecked.text)
             let line = message.line(colour: Terminal.standardError.colour)

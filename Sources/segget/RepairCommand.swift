@@ -69,6 +69,7 @@ struct RepairCommand: ParsableCommand {
 
     /// Repairs on other threads while this one, the main thread, waits for signals.
     func run() throws {
+        access.hideSecrets(headers: request.header, urls: [url])
         StandardStreams.prepare()
         var options = request.downloadOptions
         options.connections = connections
@@ -76,7 +77,6 @@ struct RepairCommand: ParsableCommand {
         options.limits = limits.options
         files.apply(to: &options.files)
         options.access = try access.read()
-        access.hideSecrets(headers: request.header, urls: [url])
         let interrupts = Interrupts()
         let session = DownloadSession(rateLimit: limits.limitRate)
         let download = session.repair(file, from: url, options: options)

@@ -8,7 +8,10 @@ struct RequestOptions: ParsableArguments {
         name: [.customShort("H", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Send this header too; repeatable.",
-            discussion: "It goes to the origin of the URL only, never to where a redirect leads.",
+            discussion: """
+                It goes to the origin of the URL only, never to where a redirect leads, unless \
+                `--header-cross-origin` is given.
+                """,
             valueName: "K: V"))
     var header: [String] = []
 

@@ -44,14 +44,15 @@ public final class Nginx: Sendable {
     ///   - workers: number of worker processes.
     ///   - directives: further directives of the server, such as `etag off;`.
     ///   - shared: further directives of all servers, such as `limit_conn_zone …;`.
+    ///   - certificate: what certificate the server has.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(
         root: String, limitRate: String? = nil, workers: Int = 2, directives: String = "",
-        shared: String = ""
+        shared: String = "", certificate: TestCertificate = .right
     ) throws {
         let folder = try Sandbox("segget-nginx")
         self.folder = folder
-        let files = try TestAuthority(in: folder.path)
+        let files = try TestAuthority(in: folder.path, certificate)
         self.files = files
         authority = files.certificate
         let server = "\(limitRate.map { "limit_rate \($0);" } ?? "") \(directives)"

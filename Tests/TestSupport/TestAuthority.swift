@@ -1,3 +1,41 @@
+import Foundation
+
+/// What certificate a server of the tests has.
+public enum TestCertificate: Sendable, Hashable {
+    /// One for 127.0.0.1 and localhost, signed by the server's authority.
+    case right
+    /// One that it signed itself.
+    case selfSigned
+    /// One for another host.
+    case otherHost
+    /// One whose time was over long ago.
+    case expired
+    /// One whose time is to come.
+    case notYetValid
+    /// One that names no host, and in whose subject this stands.
+    case subject(String)
+
+    var subject: String {
+        if case .subject(let text) = self { text } else { "localhost" }
+    }
+
+    var names: [String] {
+        switch self {
+        case .subject: []
+        case .otherHost: ["-addext", "subjectAltName=IP:127.0.0.9,DNS:other.example"]
+        default: ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+        }
+    }
+
+    var validity: (start: String, end: String)? {
+        switch self {
+        case .expired: ("20200101000000Z", "20210101000000Z")
+        case .notYetValid: ("20970101000000Z", "20980101000000Z")
+        default: nil
+        }
+    }
+}
+
 /// A certificate authority of its own, and a certificate of its for 127.0.0.1 and localhost.
 struct TestAuthority: Sendable {
     private let folder: String
@@ -11,7 +49,7 @@ struct TestAuthority: Sendable {
     /// Makes keys and certificates in `folder` with the `openssl` command.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
-    init(in folder: String) throws {
+    init(in folder: String, _ kind: TestCertificate = .right) throws {
         self.folder = folder
         certificate = "\(folder)/ca.pem"
         serverCertificate = "\(folder)/server.pem"
@@ -24,11 +62,35 @@ struct TestAuthority: Sendable {
                     "ca.pem",
                 ],
             in: folder)
+        let server =
+            ["-subj", "/CN=\(kind.subject)"] + kind.names + key
+            + ["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", "server.key", "-out"]
+        guard let (start, end) = kind.validity else {
+            try Self.openssl(
+                ["req", "-x509", "-days", "30"] + server + ["server.pem"]
+                    + (kind == .selfSigned ? [] : ["-CA", "ca.pem", "-CAkey", "ca.key"]),
+                in: folder)
+            return
+        }
+        // Only `openssl ca` takes a time of one's own.
+        let configuration = """
+            [ca]
+            default_ca=a
+            [a]
+            database=index
+            serial=serial
+            policy=p
+            copy_extensions=copy
+            [p]
+
+            """
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(folder)/ca.conf"))
+        try Data().write(to: URL(fileURLWithPath: "\(folder)/index"))
+        try Self.openssl(["req", "-new"] + server + ["server.csr"], in: folder)
         try Self.openssl(
-            ["req", "-x509", "-days", "30", "-subj", "/CN=localhost", "-CA", "ca.pem", "-CAkey"]
-                + ["ca.key", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"] + key
-                + ["-addext", "basicConstraints=critical,CA:FALSE"]
-                + ["-keyout", "server.key", "-out", "server.pem"],
+            ["ca", "-batch", "-config", "ca.conf", "-in", "server.csr", "-cert", "ca.pem"]
+                + ["-keyfile", "ca.key", "-md", "sha256", "-startdate", start, "-enddate", end]
+                + ["-rand_serial", "-preserveDN", "-notext", "-outdir", ".", "-out", "server.pem"],
             in: folder)
     }
 

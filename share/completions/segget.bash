@@ -329,7 +329,7 @@ _segget_get() {
 
 _segget_probe() {
     repeating_flags=()
-    non_repeating_flags=(--no-config --netrc -4 --ipv4 -6 --ipv6 --insecure --json --version -h --help)
+    non_repeating_flags=(--no-config --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1
@@ -435,7 +435,7 @@ _segget_verify() {
 
 _segget_repair() {
     repeating_flags=()
-    non_repeating_flags=(--no-remote-time --xattr --netrc -4 --ipv4 -6 --ipv6 --insecure --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--no-remote-time --xattr --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
     __segget_offer_flags_options 2

@@ -37,10 +37,15 @@ extension TransferRequest {
         /// origin of the download's URL.
         func permitted(for url: WebURL) -> (access: AccessOptions, headers: [String]) {
             guard url.origin != origin else { return (access, headers) }
-            var others = access.forOtherOrigins
+            let crosses = access.crossesOrigins && !url.isDowngraded
+            var others = crosses ? access.withoutClientCertificate : access.forOtherOrigins
             // What a redirect itself says, it may say.
-            others.credentials = url.credentials
-            return (others, [])
+            if let credentials = url.credentials {
+                others.credentials = credentials
+                others.bearerToken = nil
+            }
+            if url.isDowngraded { others.usesNetrc = false }
+            return (others, crosses ? headers : [])
         }
     }
 

@@ -14,6 +14,9 @@ struct WebURL: Sendable, Hashable {
     let origin: String
     /// Whether the scheme is https.
     let isSecure: Bool
+    /// Whether a redirect from https to http was on the way here: whoever stands there may have
+    /// written all that came behind it.
+    let isDowngraded: Bool
     /// The last component of the path, decoded; empty when the path ends in a slash.
     let lastPathComponent: String
 
@@ -38,7 +41,9 @@ struct WebURL: Sendable, Hashable {
         else { return nil }
         // A fragment is never sent (RFC 9110 §7.1).
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
-        let origin = "\(scheme)://\(host.lowercased()):\(port)"
+        // Of an IPv6 address the host leaves it out; with another one it is another machine.
+        let zone = Self.part(handle, CURLUPART_ZONEID).map { "%\($0)" } ?? ""
+        let origin = "\(scheme)://\(host.lowercased())\(zone):\(port)"
         var own: AccessOptions.Credentials?
         let hasUser = Self.part(handle, CURLUPART_USER) != nil
         if hasUser || Self.part(handle, CURLUPART_PASSWORD) != nil {
@@ -61,6 +66,7 @@ struct WebURL: Sendable, Hashable {
         redacted = bare
         self.origin = origin
         isSecure = scheme == "https"
+        isDowngraded = base.map { $0.isDowngraded || $0.isSecure && scheme == "http" } ?? false
         let path = Self.part(handle, CURLUPART_PATH) ?? "/"
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         lastPathComponent = percentDecoded(String(last))

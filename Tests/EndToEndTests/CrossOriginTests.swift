@@ -1,0 +1,162 @@
+import TestSupport
+import Testing
+
+/// What goes to which origin: scheme, host and port, all three.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CrossOriginTests {
+    private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]
+    private static let own = [
+        "-u", "me:hush", "-b", "k=hush", "--referer", "http://r.example/hush",
+        "-H", "X-Token: hush",
+    ]
+
+    /// An origin of many names: `/go` leads to where a test wants.
+    private func trial(_ place: Guarded<String>) throws -> WireTrial {
+        try WireTrial(size: 100_000) { request, reply in
+            if request.path == "/go" { reply = .redirect(place.withLock { $0 }) }
+            if request.path == "/back" { reply = .redirect("http://a.test:\(port(request))/there") }
+        }
+    }
+
+    private func run(
+        _ trial: WireTrial, _ options: [String], bearer: String? = nil
+    ) async throws -> ChildProcess.Outcome {
+        let port = trial.origin.port
+        let hosts = ["a.test", "b.test", "sub.a.test", "a.test.", "test", "a.tes", "ba.test"]
+        let arguments =
+            ["http://a.test:\(port)/go", "-o", "file.bin", "--overwrite", "--json", "-v"]
+            + hosts.flatMap { ["--resolve", "\($0):\(port):127.0.0.1"] } + options
+        guard let bearer else { return try await Trials.run(arguments, in: trial.sandbox.path) }
+        let secret = try Sandbox()
+        let child = try ChildProcess(
+            "/bin/sh",
+            ["-c", "exec \"$@\" 3<\(try secret.write("s", bearer))", "sh", try Segget.binary()]
+                + arguments + ["--bearer-fd", "3"], in: trial.sandbox.path)
+        return try await Trials.end(of: child)
+    }
+
+    /// Where a redirect leads, and whether it is the same origin.
+    @Test func originsAreToldApart() async throws {
+        let place = Guarded("")
+        let trial = try trial(place)
+        let other = try FaultOrigin { .file(trial.content, for: $0, etag: "\"a\"") }
+        let port = trial.origin.port
+        let targets: [(String, Bool)] = [
+            ("http://a.test:\(port)/there", true), ("HTTP://A.TEST:\(port)/there", true),
+            ("//a.test:\(port)/there", true), ("/there", true),
+            ("http://b.test:\(port)/there", false), ("//b.test:\(port)/there", false),
+            ("http://sub.a.test:\(port)/there", false), ("http://test:\(port)/there", false),
+            ("http://ba.test:\(port)/there", false), ("http://a.tes:\(port)/there", false),
+            ("http://a.test@b.test:\(port)/there", false),
+            ("http://127.0.0.1:\(port)/there", false), (other.url("/there"), false),
+        ]
+        for (target, isSame) in targets {
+            place.withLock { $0 = target }
+            let (before, others) = (trial.origin.requests.count, other.requests.count)
+            let outcome = try await run(trial, Self.own)
+            #expect(outcome.exitCode == 0, "\(target): \(outcome.errorOutput)")
+            let requests =
+                trial.origin.requests.dropFirst(before).filter { $0.path == "/there" }
+                + other.requests.dropFirst(others)
+            #expect(!requests.isEmpty, "\(target)")
+            for request in requests {
+                for field in Self.fields where !target.contains("@") || field != "Authorization" {
+                    #expect((request.header(field) != nil) == isSame, "\(target): \(field)")
+                }
+                #expect(request.header("Authorization") != "Basic bWU6aHVzaA==" || isSame)
+            }
+            #expect(!(outcome.output + outcome.errorOutput).contains("hush"), "\(target)")
+        }
+    }
+
+    /// A bearer token too; and what comes back to the first origin is given everything again.
+    @Test func tokensStayAndReturn() async throws {
+        let place = Guarded("")
+        let trial = try trial(place)
+        place.withLock { $0 = "http://b.test:\(trial.origin.port)/back" }
+        let outcome = try await run(trial, ["-H", "X-Token: hush"], bearer: "hush")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        let requests = trial.origin.requests
+        #expect(Set(requests.map(\.path)) == ["/go", "/back", "/there"])
+        for request in requests {
+            let isHome = request.path != "/back"
+            #expect((request.header("Authorization") == "Bearer hush") == isHome)
+            #expect((request.header("X-Token") != nil) == isHome)
+        }
+    }
+
+    /// With `--header-cross-origin` all of it goes along, but a redirect's own credentials come first.
+    @Test func allIsSentOnRequest() async throws {
+        let place = Guarded("")
+        let trial = try trial(place)
+        let port = trial.origin.port
+        for (target, authorization) in [
+            ("http://b.test:\(port)/there", "Basic bWU6aHVzaA=="),
+            ("http://x:y@b.test:\(port)/there", "Basic eDp5"),
+        ] {
+            place.withLock { $0 = target }
+            let before = trial.origin.requests.count
+            let outcome = try await run(trial, Self.own + ["--header-cross-origin"])
+            try trial.expectComplete(outcome)
+            let requests = trial.origin.requests.dropFirst(before).filter { $0.path == "/there" }
+            #expect(!requests.isEmpty)
+            for request in requests {
+                for field in Self.fields { #expect(request.header(field) != nil, "\(field)") }
+                #expect(request.header("Authorization") == authorization)
+            }
+            #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
+        }
+        let before = trial.origin.requests.count
+        place.withLock { $0 = "http://b.test:\(port)/there" }
+        let outcome = try await run(trial, ["--header-cross-origin"], bearer: "hush")
+        try trial.expectComplete(outcome)
+        #expect(
+            trial.origin.requests.dropFirst(before)
+                .allSatisfy { $0.header("Authorization") == "Bearer hush" })
+    }
+
+    /// Mirrors are other origins; what their own URLs say is theirs.
+    @Test(arguments: [false, true])
+    func mirrorsAreOtherOrigins(crosses: Bool) async throws {
+        let trial = try MirrorTrial(3, size: 4_000_000) { $1.pace = 1_000_000 }
+        let named = trial.url(2).replacing("http://", with: "http://x:y@")
+        let outcome = try await Trials.run(
+            [trial.url(0), "--mirror", trial.url(1), "--mirror", named, "--json", "-v"] + Self.own
+                + (crosses ? ["--header-cross-origin"] : []), in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        for (index, origin) in trial.origins.enumerated() {
+            #expect(!origin.requests.isEmpty)
+            for request in origin.requests {
+                #expect((request.header("X-Token") != nil) == (crosses || index == 0))
+                #expect((request.header("Cookie") != nil) == (crosses || index == 0))
+                let mine = crosses || index == 0 ? "Basic bWU6aHVzaA==" : nil
+                #expect(request.header("Authorization") == (index == 2 ? "Basic eDp5" : mine))
+            }
+        }
+        #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
+    }
+
+    /// A proxy that is asked for a tunnel learns what is its own, and nothing else.
+    @Test func aTunnelIsAskedForWithTheProxysCredentialsOnly() async throws {
+        let proxy = try FaultOrigin { _ in .text(403, "no\u{1b}[31m") }
+        let sandbox = try Sandbox()
+        let outcome = try await Trials.run(
+            [
+                "https://u:hush@a.test/f?hush", "--proxy", "http://p:q@127.0.0.1:\(proxy.port)",
+                "-v", "--retries", "0",
+            ] + Self.own, in: sandbox.path)
+        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        #expect(!proxy.requests.isEmpty)
+        for request in proxy.requests {
+            #expect(request.method == "CONNECT" && request.target == "a.test:443")
+            #expect(request.header("Proxy-Authorization") == "Basic cDpx")
+            for field in Self.fields { #expect(request.header(field) == nil, "\(field)") }
+        }
+        #expect(!outcome.errorOutput.contains("hush") && !outcome.errorOutput.contains("\u{1b}"))
+    }
+}
+
+/// The port that a request's `Host` names.
+private func port(_ request: OriginRequest) -> String {
+    String((request.header("Host") ?? "").reversed().prefix { $0 != ":" }.reversed())
+}
