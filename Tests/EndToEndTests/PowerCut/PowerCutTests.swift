@@ -117,7 +117,8 @@ struct CutTrial: Sendable {
             for cut in PowerCut.plain + (0..<20).map({ _ in .random(random.next()) }) {
                 let folder = record.folder(after: moment, cut)
                 for name in run.files {
-                    #expect(isAllowed(folder[name]), "\(name) after \(moment), \(cut)")
+                    let isAllowed = isAllowed(folder[name])
+                    #expect(isAllowed, "\(name) after \(moment), \(cut)")
                 }
             }
         }
