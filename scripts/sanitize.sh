@@ -54,9 +54,11 @@ sanitize() {
 
     export SWIFT_BACKTRACE=enable=no SEGGET_BINARY=$here/segget
     export TSAN_OPTIONS="log_path=$here/reports/report:exitcode=66"
-    # Swift's runtime never frees what it made of types: LeakSanitizer would tell of nothing else.
-    export ASAN_OPTIONS="log_path=$here/reports/report:exitcode=66:detect_leaks=0"
-    tests "$here/modules.log" "$here/tests" || failed+=("$here/modules.log")
+    export ASAN_OPTIONS="log_path=$here/reports/report:exitcode=66:detect_leaks=1"
+    export LSAN_OPTIONS="suppressions=$PWD/scripts/leaks.supp:print_suppressions=0"
+    # The runner of the tests keeps all that it knows of them until it exits.
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 tests "$here/modules.log" "$here/tests" ||
+        failed+=("$here/modules.log")
     # Two at a time: most of them wait for something.
     tests "$here/a-to-l.log" "$work/end-to-end" --filter '^EndToEndTests\.[A-L]' &
     first=$!

@@ -95,9 +95,9 @@ package struct Manifest: Sendable {
         }
 
         /// Whether its texts may be sent: a line break in a validator would be one in a request.
-        fileprivate var hasNoControls: Bool {
+        fileprivate var hasNoBreaks: Bool {
             [generation, url, urlHash, etag, lastModified].allSatisfy {
-                $0?.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) } ?? true
+                $0?.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 } ?? true
             }
         }
 
@@ -180,7 +180,7 @@ extension Manifest {
         guard let header = try? decoder.decode(Header.self, from: Data(first)),
             header.segget == Self.version,
             Self.isIntact(first, seed: Self.seed(generation: header.generation)),
-            header.size.map({ $0 >= 0 }) ?? true, header.hasNoControls
+            header.size.map({ $0 >= 0 }) ?? true, header.hasNoBreaks
         else {
             if let other = try? decoder.decode(VersionOnly.self, from: Data(first)),
                 other.segget != Self.version

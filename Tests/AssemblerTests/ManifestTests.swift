@@ -172,8 +172,8 @@ import Testing
     }
 
     /// They would be sent back: with a line break in it, a validator is a header of its own.
-    @Test(arguments: ["\"v\r\nCookie: a\"", "a\nb", "\u{0}", "\u{7f}", "\u{1b}[1m"])
-    func refusesControlCharacters(text: String) {
+    @Test(arguments: ["\"v\r\nCookie: a\"", "a\nb", "\r", "\u{0}"])
+    func refusesLineBreaks(text: String) {
         for identity in [
             RemoteIdentity(size: 1, etag: text), RemoteIdentity(size: 1, lastModified: text),
         ] {

@@ -142,11 +142,11 @@ func percentDecoded(_ text: String) -> String {
 
 /// The value of a header as text: UTF-8, or what it was before (RFC 9110 §5.5), ISO-8859-1.
 ///
-/// Control characters, which no value may hold, are spaces in it, as §5.5 has it: a validator with a
-/// line break would be two lines in the next request.
+/// CR and LF are spaces in it, as §5.5 has it: a validator with a line break would be two lines in
+/// the next request.
 func headerText(_ value: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).map { byte in
-        byte == 0x09 || (byte >= 0x20 && byte != 0x7f) ? byte : 0x20
+        byte == 0x0d || byte == 0x0a ? 0x20 : byte
     }
     return bytes.withUnsafeBytes { readText($0) }
 }
