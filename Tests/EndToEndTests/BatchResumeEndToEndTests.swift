@@ -123,6 +123,9 @@ struct BatchResumeEndToEndTests {
             })
         process.signal(SIGINT)
         #expect(try process.wait().end == .exit(130))
+        // A connection that has fallen silent may have been replaced.
+        let kept = (stage.recorded("big.iso") ?? 0) + (stage.recorded("big.1.iso") ?? 0)
+        #expect(kept >= 200_000)
         stage.behave()
         let requests = stage.origin.requests.count
         let outcome = try Segget.run(urls, in: stage.folder)
@@ -131,7 +134,7 @@ struct BatchResumeEndToEndTests {
         #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
-        #expect(served == 3 * 400_000 - 200_000)
+        #expect(served == 3 * 400_000 - kept)
     }
 
     /// What a run has finished is neither fetched again nor an error in the next one, and keeps

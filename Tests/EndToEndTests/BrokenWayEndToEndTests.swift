@@ -72,7 +72,7 @@ struct BrokenWayEndToEndTests {
     }
 
     /// The server says nothing more amid the handshake: the limit is that of connecting.
-    @Test(arguments: [0, 1000])
+    @Test(arguments: [0, 100])
     func handshakesFallSilent(bytes: Int) async throws {
         let relay = try Relay(to: nginx.securePort) { _ in Relay.Plan(after: bytes, .silence) }
         let outcome = try await run(

@@ -128,9 +128,9 @@ struct LinkEndToEndTests {
     /// A stream that cannot be continued is not given up for a canary's sake: TCP mends it.
     @Test func oneStreamIsLeftAlone() async throws {
         let (trial, network) = try trial(1) { request, reply in
-            reply.status = 200
-            reply.headers.removeAll { ["Accept-Ranges", "Content-Range"].contains($0.name) }
-            if request.range != nil { reply = .text(500) }
+            guard case .content(let content, _) = reply.body else { return }
+            reply = .file(content, for: request, etag: "\"a\"", ranges: false)
+            reply.pace = 2_000_000
         }
         let child = try trial.start(Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })

@@ -15,7 +15,7 @@ extension Reply {
             {
                 // Of an empty value libcurl 7.88 leaves a carriage return.
                 let text = headerText(value)
-                if !text.isEmpty, text != "\r", !values.contains(text) { values.append(text) }
+                if !text.allSatisfy(\.isWhitespace), !values.contains(text) { values.append(text) }
                 index += 1
             }
             if !values.isEmpty { fields[name] = values.joined(separator: ", ") }
