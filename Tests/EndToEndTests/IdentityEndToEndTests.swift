@@ -219,6 +219,8 @@ struct IdentityEndToEndTests {
         let outcome = try stage.run(["--json"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
-        #expect(try outcome.notices("started_over").map(\.reason) == ["etag_changed"])
+        #expect(
+            try outcome.notices("started_over").map(\.reason) == ["etag_changed"],
+            "\(outcome.output)")
     }
 }

@@ -12,6 +12,8 @@ final class SoakRound {
     private let folder: String
     private(set) var report = SoakReport()
     private(set) var lastErrors = ""
+    /// Whether a run against a server that behaves found an earlier one's bytes wrong.
+    private var wasRejected = false
 
     /// Longest that a run may take, in seconds: the retries, the stalls and a slow machine.
     private static let patience = 180.0
@@ -39,6 +41,8 @@ final class SoakRound {
             if number == min(1, plan.stops.count) { try disk?.resize(to: 256 << 20) }
             isDone = try once(number)
         }
+        // What was wrong on the disk from an earlier run is rejected in the end, and fetched anew.
+        if wasRejected { isDone = try once(plan.stops.count) }
         if !isDone { report.failures.append("the server behaves, and the file did not come") }
         report.files += isDone ? 1 : 0
         report.faults = server.faults
@@ -77,6 +81,10 @@ final class SoakRound {
         // Killed after the last step, before the exit: nothing is left to be done.
         if signal == .kill, outcome.exitCode == nil, try names() == ["file"] { return true }
         guard outcome.exitCode == 0 else {
+            if isHonest, outcome.exitCode == 65, plan.faults.contains(.corrupt), !wasRejected {
+                wasRejected = true
+                return false
+            }
             if isHonest { report.failures.append("the server behaves, and segget fails") }
             return isHonest
         }
