@@ -33,9 +33,13 @@ package final class Folder: Sendable {
     /// /tmp, somebody else's part could be given its bytes by him at any time.
     ///
     /// The same rule as the kernel's fs.protected_regular (proc_sys_fs(5)).
-    func trusts(_ file: FileStatus) -> Bool {
+    ///
+    /// - Throws: `io`.
+    func trusts(_ file: FileStatus) throws(AssemblyError) -> Bool {
         var here = stat()
-        guard fstat(descriptor, &here) == 0 else { return false }
+        guard fstat(descriptor, &here) == 0 else {
+            throw .io(operation: "fstat", path: path, errno: errno)
+        }
         let isShared = here.st_mode & S_ISVTX != 0 && here.st_mode & (S_IWOTH | S_IWGRP) != 0
         return !isShared || file.owner == geteuid() || file.owner == here.st_uid
     }

@@ -49,7 +49,7 @@ package final class PartialFile: Sendable {
             do throws(AssemblyError) {
                 status = try FileStatus(of: descriptor, path)
                 guard status.isRegular else { throw .notARegularFile(path: path) }
-                guard folder.trusts(status) else { throw .foreignPart(path: path) }
+                guard try folder.trusts(status) else { throw .foreignPart(path: path) }
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                     if errno == EWOULDBLOCK { throw .busy(path: path) }
                     throw .io(operation: "flock", path: path, errno: errno)

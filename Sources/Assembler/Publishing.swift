@@ -256,7 +256,7 @@ extension Assembly {
         defer { close(descriptor) }
         let status = try FileStatus(of: descriptor, path)
         guard status.isRegular else { throw .notARegularFile(path: path) }
-        guard folder.trusts(status) else { throw .foreignPart(path: path) }
+        guard try folder.trusts(status) else { throw .foreignPart(path: path) }
         guard status.size <= Int64(Manifest.longest) else {
             return .failure(.unreadable(isOurs: false))
         }

@@ -16,21 +16,26 @@ package final class StandingFile: Sendable {
     ///   - folder: Folder of the destination.
     ///   - name: Name of the destination in it.
     /// - Returns: The file, or `nil` when there is none, or none that is regular and can be read.
-    /// - Throws: `folderUnavailable`, `cannotCreate`.
+    /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func open(
         folder: String, name: String
     ) throws(AssemblyError) -> StandingFile? {
         let folder = try Folder(folder)
         guard let there = try folder.status(of: name), there.isRegular else { return nil }
-        guard let descriptor = folder.open(name, O_RDONLY) else { return nil }
-        guard let status = FileStatus(of: descriptor), status.isRegular else {
-            close(descriptor)
+        let path = folder.path(of: name)
+        guard let descriptor = folder.open(name, O_RDONLY) else {
+            guard errno != EIO else { throw .io(operation: "open", path: path, errno: EIO) }
             return nil
         }
         do throws(AssemblyError) {
+            let status = try FileStatus(of: descriptor, path)
+            guard status.isRegular else {
+                close(descriptor)
+                return nil
+            }
             return StandingFile(
-                path: folder.path(of: name), status: status,
-                facts: folder.trusts(status) ? try FinishedFacts.find(name, in: folder) : nil,
+                path: path, status: status,
+                facts: try folder.trusts(status) ? try FinishedFacts.find(name, in: folder) : nil,
                 descriptor: descriptor)
         } catch {
             close(descriptor)

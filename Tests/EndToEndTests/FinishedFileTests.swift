@@ -161,7 +161,7 @@ struct FinishedFileTests {
                 atPath: stage.path("file.part"), toPath: stage.path("file"))
         }
         // Written, and not yet in its place.
-        try stage.write(Array("{}\n".utf8), to: "file.segget~")
+        try stage.write(Array("{\"generation\":\"\n".utf8), to: "file.segget~")
         stage.origin.stop()
         let outcome = try stage.run(["-o", "file", "--retries", "0", "--keep-manifest"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
