@@ -168,9 +168,14 @@ package enum Publishing {
     }
 
     /// Removes the manifest of a file that has its name, or leaves it as one that is kept.
+    ///
+    /// Unless it is another one by now: there is no part any more whose lock would keep others away.
     private static func settleManifest(
         _ name: String, _ manifest: Manifest, _ file: PublishedFile, in folder: Folder, isKept: Bool
     ) throws(AssemblyError) {
+        guard case .success(let now)? = try Assembly.readManifest(name, in: folder),
+            now.header.generation == manifest.header.generation
+        else { return }
         guard isKept else {
             // The manifest last: without it nobody knows what else is left.
             try folder.remove(JournalRewrite.name(for: name))
