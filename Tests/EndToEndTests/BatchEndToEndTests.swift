@@ -54,7 +54,9 @@ struct BatchEndToEndTests {
             most = max(most, running)
         }
         #expect(most == 3)
-        #expect(order == Array(1...12))
+        #expect(order.sorted() == Array(1...12))
+        // Those that begin together may say so in any order.
+        #expect(order.enumerated().allSatisfy { abs($0.element - 1 - $0.offset) < 3 }, "\(order)")
         #expect(stage.origin.peakConnections <= 3)
     }
 
