@@ -75,8 +75,10 @@ struct Reply: Sendable, Hashable {
     /// `time` turns an HTTP date into seconds since 1970.
     func identity(size: Int64?, time: (String) -> Int64?) -> RemoteIdentity {
         let modified = self["last-modified"]
-        // RFC 9110 §8.8.2.2: strong when at least a second older than the reply.
-        let age = modified.flatMap(time).flatMap { modified in
+        // RFC 9110 §8.8.2.2: strong when at least a second older than the reply. What looks like a weak
+        // tag is no date, though parsers are lenient.
+        let date = modified?.hasPrefix("W/") == true ? nil : modified
+        let age = date.flatMap(time).flatMap { modified in
             self["date"].flatMap(time).map { $0 - modified }
         }
         return RemoteIdentity(

@@ -96,6 +96,7 @@ import Testing
             ("Tue, 02 Jan 2024 00:00:10 GMT", date, false),
             ("Tue, 02 Jan 2024 00:00:11 GMT", date, false),
             ("Mon, 02 Jan 2023 00:00:09 GMT", date, true),
+            ("W/Mon, 02 Jan 2023 00:00:09 GMT", date, false),
             ("Tue, 02 Jan 2024 00:00:09 GMT", nil, false),
             ("Tue, 02 Jan 2024 00:00:09 GMT", "yesterday-ish", false), ("long ago", date, false),
             (nil, date, false), (nil, nil, false),
