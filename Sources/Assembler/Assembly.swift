@@ -61,7 +61,7 @@ package final class Assembly: @unchecked Sendable {
         let manifestName = Journal.name(for: request.name)
         var file = try PartialFile(folder: folder, name: Self.partName(for: request.name))
         var resumed: Manifest?
-        var isManifestOurs = false
+        var made: Manifest.Header?
         do throws(AssemblyError) {
             switch try Self.decide(request, in: folder, partSize: file.initialSize) {
             case .refuse(let path): throw .foreignPart(path: path)
@@ -80,14 +80,15 @@ package final class Assembly: @unchecked Sendable {
                 file = try PartialFile(folder: folder, name: file.name)
             }
             // Before the part has a length: without a manifest it would be taken for a foreign one.
-            isManifestOurs = true
+            let header =
+                resumed?.header
+                ?? Manifest.Header(
+                    identity: request.mirroring.recorded(request.identity), url: request.url,
+                    fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
+                    needsChecksum: request.mirroring.isHeldByChecksum)
+            made = header
             let journal = try Journal(
-                folder: folder, name: manifestName,
-                header: resumed?.header
-                    ?? Manifest.Header(
-                        identity: request.mirroring.recorded(request.identity), url: request.url,
-                        fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
-                        needsChecksum: request.mirroring.isHeldByChecksum),
+                folder: folder, name: manifestName, header: header,
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
             if let size = request.identity.size {
                 allocationProblem = try file.preallocate(size, request.allocation)
@@ -97,7 +98,12 @@ package final class Assembly: @unchecked Sendable {
             self.journal = journal
         } catch {
             // The first failure says more than one of tidying up.
-            if resumed == nil, isManifestOurs { try? folder.remove(manifestName) }
+            if resumed == nil,
+                case .success(let there)? = try? Self.readManifest(manifestName, in: folder),
+                there.header.generation == made?.generation
+            {
+                try? folder.remove(manifestName)
+            }
             if file.initialSize == nil { try? folder.remove(file.name) }
             throw error
         }

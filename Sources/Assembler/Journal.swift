@@ -15,7 +15,7 @@ final class Journal {
     let descriptor: Int32
     /// Bytes in the file.
     private(set) var length: Int
-    /// Whether a power cut may leave the manifest that stood at the name before.
+    /// Whether a power cut leaves this manifest at the name, and not the one that stood there before.
     private var isNameDurable = true
 
     /// Its path, for messages.

@@ -32,15 +32,6 @@ static inline CURLcode segget_curl_setopt_callback(
     return curl_easy_setopt(handle, option, value);
 }
 
-// A transfer that is given up does not wait for its name server: that would hold up the loop.
-static inline void segget_curl_quick_exit(CURL *handle) {
-#if LIBCURL_VERSION_NUM >= 0x075700
-    curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
-#else
-    (void)handle;
-#endif
-}
-
 static inline CURLcode segget_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -101,6 +101,22 @@ struct FailingDiskTests {
         #expect(try stage.names().isEmpty, "\(outcome.errorOutput)")
     }
 
+    /// Where a new manifest cannot be written, that of the file which stays is not removed.
+    @Test(.timeLimit(.minutes(5)), arguments: ["write:rewrite", "fsync:rewrite"])
+    func keepsTheManifestOfTheFileThatStays(call: String) throws {
+        let stage = try Stage(size: 200_000)
+        let command = ["--overwrite", "--keep-manifest", stage.origin.url("/file")]
+        #expect(try Segget.run(command, in: stage.folder).end == .exit(0))
+        stage.change {
+            $0.content = Content(size: 200_000, seed: 9)
+            $0.etag = "\"v2\""
+        }
+        let outcome = try stage.run(command, faults: ["\(call):1:1:\(ENOSPC)"])
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(stage.manifest()?.finished == 200_000)
+        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+    }
+
     /// What failed after the rename does not undo it, and is said as it is.
     @Test(.timeLimit(.minutes(5)), arguments: ["fsync:folder:2", "unlinkat:manifest:1"])
     func saysThatTheFileHasItsName(call: String) throws {

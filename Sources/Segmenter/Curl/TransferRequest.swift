@@ -69,7 +69,8 @@ extension TransferRequest {
         }
         permitted.access.configure(&setter, url: url, digests: connecting.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
-        segget_curl_quick_exit(handle)
+        // One that is given up does not wait for its name server: that would hold up the loop.
+        set(CURLOPT_QUICK_EXIT, 1)
         switch method {
         case .head: set(CURLOPT_NOBODY, 1)
         case .get: set(CURLOPT_HTTPGET, 1)
