@@ -1,3 +1,4 @@
+import Assembler
 import Foundation
 import Glibc
 import TestSupport
