@@ -15,7 +15,12 @@ extension DownloadRun {
         let part = try await onDisk { () throws(AssemblyError) in try EarlierPart(wanted) }
         // What has another obstacle besides is not worth comparing.
         request.sampled = part?.generation
-        guard let part, try loss(request) == nil else { return }
+        guard let part else { return }
+        if let other = try loss(request) {
+            // What is told is what stands in the way, not that nothing proves the file.
+            if other != .noValidator { state.startOver = other }
+            return
+        }
         let places = try await intactPlaces(of: part)
         for place in places {
             let sent = try await lead.probe.sample(place, of: lead.finding.file.identity)
