@@ -41,9 +41,10 @@ def attempt(mutant: dict) -> str:
         build = run(SWIFT, "build", "--build-tests")
         if build.returncode != 0:
             return "it does not compile:\n" + build.stdout[-2000:]
+        # What never ends is red too.
         test = run(
-            "env", "-u", "SEGGET_BINARY", SWIFT, "test", "--skip-build", "--no-parallel",
-            "--filter", mutant["test"])
+            "timeout", "-k", "10", "300", "env", "-u", "SEGGET_BINARY", SWIFT, "test", "--skip-build",
+            "--no-parallel", "--filter", mutant["test"])
         if test.returncode == 0:
             none = " 0 tests" in test.stdout
             return "no test has this name: " + mutant["test"] if none else "SURVIVED"
