@@ -20,20 +20,19 @@ extension TransferLoop {
     /// - Returns: The exchange; its end is `cancelled` when the task was.
     func exchange(_ request: TransferRequest, holding: Bool) async -> Exchange {
         let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))
-        let exchange = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+        return await withTaskCancellationHandler {
+            await Answer.wait { answer in
                 let isTaken = perform { worker in
                     guard !ticket.withLock({ $0.isCancelled }) else {
-                        continuation.resume(returning: Exchange(end: .cancelled))
+                        answer.resume(returning: Exchange(end: .cancelled))
                         return
                     }
                     let transfer = worker.begin(request, holding: holding) {
-                        ticket.withLock { _ in }
-                        continuation.resume(returning: $0)
+                        answer.resume(returning: $0)
                     }
                     ticket.withLock { $0.id = transfer }
                 }
-                if !isTaken { continuation.resume(returning: Exchange(end: .cancelled)) }
+                if !isTaken { answer.resume(returning: Exchange(end: .cancelled)) }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }
@@ -41,9 +40,6 @@ extension TransferLoop {
                 if let id = ticket.withLock({ $0.id }) { worker.cancel(id) }
             }
         }
-        // Through the lock, as in `offLoop`.
-        ticket.withLock { _ in }
-        return exchange
     }
 
     /// Has a body that is held come, of which nothing is kept but the checksum.
@@ -54,19 +50,19 @@ extension TransferLoop {
     /// - Returns: What came, and how it ended.
     func readAway(_ held: Int, _ served: ByteRange) async -> (taken: Extent?, end: TransferEnd) {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await Answer.wait { answer in
                 let isTaken = perform { worker in
                     guard let transfer = worker.transfer(held), transfer.isHeld else {
                         let failure = TransferFailure.network(code: 0, message: "no body")
-                        continuation.resume(returning: (nil, .failed(failure)))
+                        answer.resume(returning: (nil, .failed(failure)))
                         return
                     }
                     let sampler = ExtentWriter(samplingAt: served.start)
                     worker.resume(
                         transfer, .write(sampler, limit: served.end, replyEnd: served.end)
-                    ) { continuation.resume(returning: (sampler.takeUnrecorded(), $0)) }
+                    ) { answer.resume(returning: (sampler.takeUnrecorded(), $0)) }
                 }
-                if !isTaken { continuation.resume(returning: (nil, .cancelled)) }
+                if !isTaken { answer.resume(returning: (nil, .cancelled)) }
             }
         } onCancel: {
             perform { $0.cancel(held) }
