@@ -9,8 +9,8 @@ let instrument = Context.environment["SEGGET_INSTRUMENT"]
 let sanitizers = (instrument == "fuzzer" ? ["address", "fuzzer"] : [instrument].compactMap { $0 })
     .map { "-sanitize=\($0)" }
 
-/// What every target of ours is compiled with: Swift 6, strict imports, no warnings.
-let settings: [SwiftSetting] =
+/// What tests are compiled with: Swift 6, strict imports, no warnings.
+let testSettings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),
@@ -18,7 +18,9 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
         .treatAllWarnings(as: .error),
     ] + (instrument == nil ? [] : [.unsafeFlags(sanitizers)])
-    + (instrument == "fuzzer" ? [.unsafeFlags(["-O"])] : [])
+
+/// What all else of ours is compiled with; instruments are slow enough by themselves.
+let settings = testSettings + (instrument == nil ? [] : [.unsafeFlags(["-O"])])
 
 let package = Package(
     name: "segget",
@@ -67,17 +69,17 @@ let package = Package(
                 "Assembler", "CLinux", .product(name: "Crypto", package: "swift-crypto"),
                 "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "SegmenterTests", dependencies: ["Assembler", "Segmenter", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "SeggetTests",
             dependencies: [
                 "Assembler", "Segmenter", "segget",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
@@ -89,11 +91,11 @@ let package = Package(
         .testTarget(
             name: "TestSupportTests",
             dependencies: ["TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["Assembler", "CLinux", "Segmenter", "TestSupport", "segget"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )
 

@@ -36,6 +36,8 @@ for part in "${!parts[@]}"; do
     fi
     printf '%s, exit code %d: %s\n' "$part" "$code" "$(grep -aE 'Test run with' "$logs/$part" || echo 'it did not end')"
 done
+# Without root or without namespaces some cannot be tried.
+grep -ahE '^. (Test|Suite) .* skipped' "$logs"/* || true
 for part in "${failed[@]}"; do
     printf '\n== what failed in %s\n' "$part"
     grep -aE -A 12 'recorded an issue|^error:|Fatal error|Crash' "$logs/$part" | tail -n 80 || true

@@ -20,8 +20,9 @@ struct InputOption: Sendable {
     ///
     /// Where an option is given several times, the last one counts; `header` adds up.
     static let table: [String: InputOption] = [
-        "out": .init("the name of a file, relative to `dir`") { target, value in
-            guard !value.isEmpty, !value.hasPrefix("/"), !value.hasSuffix("/") else { return false }
+        "out": .init("the name of a file in `dir`, or in a folder below it") { target, value in
+            let steps = value.split(separator: "/", omittingEmptySubsequences: false)
+            guard steps.first != "", steps.last != "", !steps.contains("..") else { return false }
             target.name = value
             return true
         },

@@ -116,14 +116,14 @@ struct AccessArguments: ParsableArguments {
     ///   - headers: The values of `--header`.
     ///   - urls: URLs on the command line, whose passwords and queries are secrets.
     func hideSecrets(headers: [String], urls: [String]) {
-        for value in [who.user].compactMap({ $0 }) + headers {
+        CommandLineSecrets.hideValues(of: [
+            "-u", "--user", "-b", "--cookie-text", "--referer", "--proxy",
+        ])
+        for value in headers {
             guard let colon = value.firstIndex(of: ":") else { continue }
             CommandLineSecrets.hide(in: value, value[value.index(after: colon)...])
         }
-        if let cookieText = who.cookieText {
-            CommandLineSecrets.hide(in: cookieText, cookieText[...])
-        }
-        for url in urls + [route.proxy, who.referer].compactMap({ $0 }) {
+        for url in urls {
             let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
             let mark = url.lastIndex(of: "@") ?? start
             CommandLineSecrets.hide(

@@ -174,7 +174,7 @@ struct Invocation {
         }
     }
 
-    private static func refuse(_ message: String, hint: String) -> Never {
+    static func refuse(_ message: String, hint: String) -> Never {
         say(Message(.error, message))
         say(Message(.hint, hint))
         Glibc.exit(ExitStatus.usage.rawValue)

@@ -107,6 +107,38 @@ enum Secret {
 
 /// Secrets on the command line, which every user of the machine can read in /proc.
 enum CommandLineSecrets {
+    /// Which argument is the first that is not UTF-8, counted from 1.
+    static var firstNotUTF8: Int? {
+        (1..<max(1, Int(CommandLine.argc))).first { index in
+            CommandLine.unsafeArgv[index].map { String(validatingCString: $0) == nil } ?? false
+        }
+    }
+
+    /// Overwrites all values of some options, however often they are given.
+    ///
+    /// - Parameter names: With the dashes.
+    static func hideValues(of names: [String]) {
+        func wipe(_ text: UnsafeMutablePointer<CChar>) {
+            memset(text, Int32(UInt8(ascii: "*")), strlen(text))
+        }
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index] else { continue }
+            for name in names {
+                // The next argument, also behind other letters; `--name=VALUE` or `-nVALUE`.
+                let isLong = name.hasPrefix("--")
+                let joined = isLong ? name + "=" : name
+                let endsSo =
+                    !isLong && strspn(argument, "-") == 1
+                    && strchr(argument, Int32(name.utf8.last ?? 0))?.advanced(by: 1).pointee == 0
+                if strcmp(argument, name) == 0 || endsSo {
+                    if let value = CommandLine.unsafeArgv[index + 1] { wipe(value) }
+                } else if strncmp(argument, joined, joined.utf8.count) == 0 {
+                    wipe(argument + joined.utf8.count)
+                }
+            }
+        }
+    }
+
     /// Overwrites a secret where it stands in the process's arguments.
     ///
     /// - Parameters:

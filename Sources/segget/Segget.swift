@@ -15,5 +15,12 @@ import ArgumentParser
         subcommands: [GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self],
         defaultSubcommand: GetCommand.self)
 
-    static func main() { Invocation(Array(CommandLine.arguments.dropFirst())).run() }
+    static func main() {
+        // What Swift would make of other bytes is another name, or another password.
+        if let place = CommandLineSecrets.firstNotUTF8 {
+            Invocation.refuse(
+                "argument \(place) is not UTF-8", hint: "segget takes names and options in UTF-8 only")
+        }
+        Invocation(Array(CommandLine.arguments.dropFirst())).run()
+    }
 }

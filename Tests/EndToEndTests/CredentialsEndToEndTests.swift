@@ -154,7 +154,7 @@ struct CredentialsEndToEndTests {
         #expect(eventually(timeout: 120) { !trial.origin.requests.isEmpty })
         let line = try String(contentsOfFile: "/proc/\(child.pid)/cmdline", encoding: .utf8)
         #expect(!line.contains("hush"), "\(line)")
-        #expect(line.contains("-u") && line.contains("me:*****") && line.contains("/f?"))
+        #expect(line.contains("-u") && line.contains("*********") && line.contains("/f?"))
         let request = try #require(trial.origin.requests.first)
         #expect(request.header("X-Key") == "hush3")
         #expect(request.header("Cookie") == "k=hush4")

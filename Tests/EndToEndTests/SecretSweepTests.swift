@@ -9,7 +9,7 @@ struct SecretSweepTests {
     /// Each stands in one place only, and "me" and "p" are none.
     private static let secrets = [
         "URLUSR", "URLPWD", "QUERY7", "FRAGM7", "HEADR7", "COOKI7", "REFER7", "PROXY7", "SIGNED",
-        "HOPUSR", "HOPPWD", "OPTPWD", "AGNT77", "MIRR77", "bWU6T1BUUFdE", "VVJMVVNSOlVSTFBXRA",
+        "HOPUSR", "HOPPWD", "FIRST7", "OPTPWD", "AGNT77", "MIRR77", "bWU6T1BUUFdE", "VVJMVVNSOlVSTFBXRA",
     ]
 
     private let content = Content(size: 300_000, seed: 9)
@@ -219,6 +219,12 @@ struct SecretSweepTests {
                 "http://URLUSR:URLPWD@\(place)/f?a=QUERY7#FRAGM7", "http://\(place)/g?a=QUERY7",
                 "--referer=http://u:REFER7@h/",
             ],
+            // Whatever counts in the end, and whatever it stands behind.
+            [
+                "http://\(place)/f", "-u", "a:FIRST7", "-u", "FIRST7:", "-vu", "b:OPTPWD", "-b", "a=COOKI7",
+                "--cookie-text", "b=COOKI7", "--proxy", "http://p:PROXY7@h:1", "--no-proxy=*",
+                "--proxy=http://p:PROXY7@h:2", "--referer", "http://h/?REFER7", "--referer", "http://h/",
+            ],
         ] {
             let before = origin.requests.count
             let child = try Segget.start(arguments, in: sandbox.path)
@@ -227,6 +233,16 @@ struct SecretSweepTests {
             child.signal(SIGKILL)
             _ = try await Trials.end(of: child)
         }
+        // What is no text is not taken for another one, which would be searched for in vain here.
+        let odd = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", #"exec "$0" http://127.0.0.1:1/ -u "$(printf 'me:P\351')""#,
+                try Segget.binary(),
+            ], in: sandbox.path
+        ).wait(timeout: 60)
+        #expect(odd.end == .exit(64))
+        #expect(odd.errorOutput.contains("argument 3 is not UTF-8"), "\(odd.errorOutput)")
         // Also while a list is waited for.
         let waiting = try ChildProcess(
             "/bin/sh",
@@ -235,7 +251,7 @@ struct SecretSweepTests {
         defer { waiting.signal(SIGKILL) }
         let isHidden = eventually(timeout: 60) {
             let lines = children(of: waiting.pid).map(commandLine)
-            return lines.contains { $0.contains("me:******") && !$0.contains("HEADR7") }
+            return lines.contains { $0.contains("-u *********") && !$0.contains("HEADR7") }
         }
         #expect(isHidden, "\(children(of: waiting.pid).map(commandLine))")
         for pid in children(of: waiting.pid) { kill(pid, SIGKILL) }

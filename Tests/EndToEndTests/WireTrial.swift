@@ -65,9 +65,20 @@ final class WireTrial: Sendable {
         #expect(
             try content.firstDifference(at: sandbox.path(name)) == nil, report,
             sourceLocation: location)
+        try expectSameNotices(outcome, location)
         let finished = try outcome.events("finished")
         #expect(finished.count == 1, sourceLocation: location)
         #expect(finished.first?.size == content.size, sourceLocation: location)
+    }
+
+    /// Expects that `-v` tells each decision in one line, and `--json` the same as an event.
+    private func expectSameNotices(
+        _ outcome: ChildProcess.Outcome, _ location: SourceLocation
+    ) throws {
+        let told = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("note: ") }
+        let events = try outcome.notices().map { "note: \($0.message ?? "")" }
+        // The plan is told too, and is no decision on the way: `started` has it.
+        #expect(told.map(String.init).filter(events.contains) == events, sourceLocation: location)
     }
 
     /// Expects that nothing was published, that the error is the last event, and what is left.
@@ -80,6 +91,7 @@ final class WireTrial: Sendable {
         #expect(
             try sandbox.names() == (keepsPart ? ["file.bin.part", "file.bin.segget"] : []),
             report, sourceLocation: location)
+        try expectSameNotices(outcome, location)
         let last = try outcome.events().last
         #expect(last?.event == "error", sourceLocation: location)
         #expect(last?.kind == kind, report, sourceLocation: location)

@@ -120,6 +120,8 @@ struct InputFileTests {
             ("http://h/a\n OUT=x", 2, .unknownOption("OUT")),
             ("http://h/a\n out=/x", 2, .badValue("out", expected: "")),
             ("http://h/a\n out=x/", 2, .badValue("out", expected: "")),
+            ("http://h/a\n out=../x", 2, .badValue("out", expected: "")),
+            ("http://h/a\n out=a/../../x", 2, .badValue("out", expected: "")),
             ("http://h/a\n dir=", 2, .badValue("dir", expected: "")),
             ("http://h/a\n split=0", 2, .badValue("split", expected: "")),
             ("http://h/a\n split=65", 2, .badValue("split", expected: "")),

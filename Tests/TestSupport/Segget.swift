@@ -14,6 +14,12 @@ public enum Segget {
         }
     }
 
+    /// The most memory that the program may take in a test, in bytes: sanitizers take several times as
+    /// much, and then there is no bound.
+    public static func mostMemory(_ bytes: Int64) -> Int64 {
+        ProcessInfo.processInfo.environment["SEGGET_INSTRUMENTED"] == nil ? bytes : .max
+    }
+
     /// Path of the binary: `$SEGGET_BINARY`, else the `segget` next to the running test bundle.
     ///
     /// - Throws: ``NotFound``.
