@@ -160,7 +160,7 @@ extension DownloadRun {
         // assembly, which is this task's again from here on.
         let ticket = Monitor(FetchTicket())
         await withTaskCancellationHandler {
-            await Answer.wait { answer in
+            await withCheckedContinuation { continuation in
                 let isTaken = loop.perform { [loop, tell] worker in
                     let reporter = ProgressReporter(started: started, earlier: received) {
                         tell(.progress($0))
@@ -170,7 +170,7 @@ extension DownloadRun {
                         tell: { tell(.notice($0)) }
                     ) { outcome, ledger in
                         ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
-                        answer.resume(returning: ())
+                        continuation.resume()
                     }
                     ticket.withLock { ticket in
                         ticket.fetch = fetch.id
@@ -183,7 +183,7 @@ extension DownloadRun {
                     fetch.start(now: monotonicSeconds())
                     if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
                 }
-                if !isTaken { answer.resume(returning: ()) }
+                if !isTaken { continuation.resume() }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }
