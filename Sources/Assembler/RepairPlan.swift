@@ -108,6 +108,7 @@ package struct RepairPlan: Sendable {
             try folder.sync()
             var header = facts.header
             header.size = facts.size
+            header.require(facts.digests)
             _ = try Journal(
                 folder: folder, name: Journal.name(for: name), header: header,
                 records: JournalRewrite.records(for: intact))

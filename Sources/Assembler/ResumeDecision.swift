@@ -55,6 +55,13 @@ package enum ResumeDecision: Sendable {
             self.otherURLs = otherURLs
             self.sampled = sampled
         }
+
+        /// The same for a caller who expects no digest.
+        var withoutChecksum: Situation {
+            var copy = self
+            copy.hasChecksum = false
+            return copy
+        }
     }
 
     /// Decides; each condition for resuming that does not hold has its own reason.
@@ -80,6 +87,9 @@ package enum ResumeDecision: Sendable {
                 // Where nothing is lost there is nothing to tell.
                 let isEmpty = manifest.extents.extents.isEmpty && manifest.rejected == nil
                 self = isEmpty ? .begin : .startOver(reason)
+            } else if Self.obstacle(manifest, now.withoutChecksum) != nil {
+                // Its bytes may be of several files until the checksum has been compared.
+                self = .resume(manifest.heldByChecksum)
             } else {
                 self = .resume(manifest)
             }

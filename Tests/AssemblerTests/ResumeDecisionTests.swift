@@ -45,7 +45,9 @@ import Testing
     private static func words(_ decision: ResumeDecision) -> String {
         switch decision {
         case .begin: "begin"
-        case .resume(let manifest): "resume \(manifest.extents.covered.count)"
+        case .resume(let manifest):
+            "resume \(manifest.extents.covered.count)"
+                + (manifest.header.needsChecksum == true ? ", by the checksum only" : "")
         case .startOver(let reason): "start over: \(reason)"
         case .refuse(let path): "refuse \(path)"
         }
@@ -65,6 +67,8 @@ import Testing
     }
 
     private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
+
+    private static let byChecksum = "resume 10, by the checksum only"
 
     /// Known by a strong tag and by a strong date.
     private static let both = RemoteIdentity(
@@ -132,11 +136,12 @@ import Testing
             $0.manifest = manifest(RemoteIdentity(size: 100))
             $0.offered = RemoteIdentity(size: 100)
         },
-        Row("a checksum in place of a validator", "resume 10") {
+        Row("a checksum in place of a validator", byChecksum) {
             $0.manifest = manifest(RemoteIdentity(size: 100))
             $0.offered = RemoteIdentity(size: 100)
             $0.hasChecksum = true
         },
+        Row("a validator, and a checksum besides", "resume 10") { $0.hasChecksum = true },
         Row("a sample in place of a validator", "resume 10") { sampled(&$0) },
         Row("a sample of another part", over(.noValidator)) {
             sampled(&$0)
@@ -182,7 +187,7 @@ import Testing
             $0.offered = dated
             $0.fullURL = url + "?key=2"
         },
-        Row("another query, checksum", "resume 10") {
+        Row("another query, checksum", byChecksum) {
             $0.manifest = manifest(dated)
             $0.offered = dated
             $0.fullURL = url + "?key=2"
@@ -191,7 +196,7 @@ import Testing
         Row("another path, same strong tag", over(.urlChanged)) {
             ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
         },
-        Row("another path, checksum", "resume 10") {
+        Row("another path, checksum", byChecksum) {
             ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
             $0.hasChecksum = true
         },
@@ -200,7 +205,7 @@ import Testing
             mirror(&$0)
             $0.offered.etag = "\"b\""
         },
-        Row("a mirror, another tag, checksum", "resume 10") {
+        Row("a mirror, another tag, checksum", byChecksum) {
             mirror(&$0)
             $0.offered.etag = "\"b\""
             $0.hasChecksum = true

@@ -3,6 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Assembler
+
 /// What must hold for a later run to continue, what is said when it does not, and that the file is
 /// right in any case.
 struct ResumeConditionTests {
@@ -190,6 +192,29 @@ struct ResumeConditionTests {
             #expect(stage.bytesServed(after: requests) >= Self.size)
             #expect(outcome.end == .exit(checksum == right ? 0 : 65))
         }
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Another URL's file, with the same tag, is continued for the sake of its checksum; a run without
+    /// one believes nothing of what both have left.
+    @Test(.timeLimit(.minutes(5)), arguments: ["sha256", "crc32"])
+    func whatAChecksumContinuedNeedsIt(algorithm: String) throws {
+        let stage = try Stage(size: Self.size)
+        let other = try Stage(size: Self.size, seed: 2, in: stage.folder)
+        try stage.leavePart(each: 200_000)
+        other.bendGET { $0.stallAfter = 200_000 }
+        let digest =
+            algorithm == "crc32"
+            ? Digest(crc32: CRC32.of(other.content.bytes(0..<Self.size))).description
+            : "sha256:\(other.content.sha256Hex)"
+        let process = try other.start(["-x", "4", "--checksum", digest])
+        #expect(other.waits(for: 1_200_000, of: process))
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("note: starting over: "))
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
     }
