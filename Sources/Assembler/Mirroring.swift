@@ -21,6 +21,8 @@ package struct Mirroring: Sendable {
     func continued(_ manifest: Manifest) -> Manifest {
         var manifest = isHeldByChecksum ? manifest.heldByChecksum : manifest
         guard let keeps else { return manifest }
+        // They were promised of bytes that are thrown away.
+        manifest.header.requiredDigests = nil
         let kept = manifest.extents.extents.filter { keeps.contains($0.range) }
         manifest.extents = kept.reduce(into: ExtentMap()) { $0.add($1) }
         return manifest

@@ -72,6 +72,8 @@ extension DownloadRun {
             request.mirroring.otherURLs = mirroring.book.probes.map(\.url.text)
             request.mirroring.isHeldByChecksum = MirrorAgreement.canDecide(options.checksum)
             request.mirroring.keeps = mirroring.keeps
+            // What they were joined by, should no server tell it any more.
+            if !request.mirroring.isHeldByChecksum { request.required += request.advertised }
         }
         return request
     }
