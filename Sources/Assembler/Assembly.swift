@@ -311,16 +311,20 @@ extension Assembly {
         try file.finishAttributes(modified: request.modified)
         try file.sync()
         try file.checkUntouched(size: size, extents: recorded.extents)
-        try journal.append(Manifest.Record(publishing: file.identity, digests: expected))
-        try journal.synchronize()
-        // Before the rename: what does not fit on the disk shall fail while it can be resumed.
-        if request.keepManifest { try facts.prepareManifest(journal.name, in: folder) }
+        let before = journal.length
         let isLinked: Bool
         do throws(AssemblyError) {
+            try journal.append(Manifest.Record(publishing: file.identity, digests: expected))
+            try journal.synchronize()
+            // Before the rename: what does not fit on the disk shall fail while it can be resumed.
+            if request.keepManifest { try facts.prepareManifest(journal.name, in: folder) }
             isLinked = try Publishing.rename(
                 file, to: request.name, overwrite: request.mayReplace)
         } catch {
             try? folder.remove(JournalRewrite.name(for: journal.name))
+            // Only what a crash leaves is finished without asking the server; this may be out of date
+            // when the name is free.
+            if !isPublished { journal.takeBack(to: before) }
             throw error
         }
         if request.keepManifest { try journal.replace() } else { try journal.remove() }
