@@ -132,6 +132,20 @@ import Testing
             $0.manifest = manifest(dated)
             $0.offered = dated
         },
+        Row("the same tag, another date", "resume 10") {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+        },
+        Row("another query, the same tag, another date", over(.urlChanged)) {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+            $0.fullURL = url + "?key=2"
+        },
+        Row("a mirror, the same tag, another date", over(.urlChanged)) {
+            mirror(&$0)
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+        },
         Row("no validator", over(.noValidator)) {
             $0.manifest = manifest(RemoteIdentity(size: 100))
             $0.offered = RemoteIdentity(size: 100)

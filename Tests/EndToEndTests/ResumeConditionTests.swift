@@ -71,6 +71,10 @@ struct ResumeConditionTests {
                 $0.lastModified = day
             }),
         Change(
+            name: "same ETag, other Last-Modified", message: nil,
+            apply: { $0.change { $0.lastModified = httpDate(unixTime: 1_700_000_060) } },
+            prepare: { $0.lastModified = day }),
+        Change(
             name: "same Last-Modified", message: nil,
             prepare: {
                 $0.etag = nil
