@@ -150,7 +150,7 @@ package final class Assembly: @unchecked Sendable {
             .init(
                 manifest: manifest, partSize: partSize, offered: request.identity,
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
-                hasChecksum: request.checksum != nil, wantsResume: request.resume,
+                checksum: request.checksum, wantsResume: request.resume,
                 mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
                 sampled: request.sampled),
             partPath: folder.path(of: partName(for: request.name)),
@@ -355,14 +355,15 @@ extension Assembly {
         return digests + [Digest(crc32: crc)]
     }
 
-    /// Has the manifest say what is wrong with the part, and vouch for none of its bytes.
+    /// Has the manifest say what is wrong with the part, and vouch for its bytes in no other line.
     ///
     /// That the digest is wrong is the error to tell, whatever else fails: the record is appended
-    /// first, which needs the least space, and the extents are taken out when that can be done.
+    /// first, which needs the least space, and the rest is rewritten when that can be done.
     func reject(_ actual: Digest) {
         stopThreads()
-        let record = Manifest.Record(rejected: actual.description)
+        var record = Manifest.Record(rejected: actual.description)
         try? journal.append(record)
+        record.extents = Manifest.Record(extents: recorded.extents).extents
         _ = try? Journal(
             folder: folder, name: Journal.name(for: request.name), header: journal.header,
             records: [record])

@@ -120,7 +120,8 @@ package struct Manifest: Sendable {
         }
     }
 
-    /// One line after the header: exactly one of its members is there, and with some the digests.
+    /// One line after the header: exactly one of its members is there; with some the digests, and the
+    /// extents with `rejected`.
     package struct Record: Codable, Sendable {
         /// What arrived: offset, length and CRC-32 of each extent.
         package var extents: [[Int64]]?

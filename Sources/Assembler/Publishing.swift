@@ -245,7 +245,7 @@ extension Assembly {
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
         guard let folder = try? Folder(folder),
             case .success(let manifest)? = try? readManifest(Journal.name(for: name), in: folder),
-            manifest.finished == nil
+            manifest.finished == nil, manifest.rejected == nil
         else { return 0 }
         return manifest.extents.covered.count
     }
