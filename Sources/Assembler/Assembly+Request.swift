@@ -17,6 +17,8 @@ extension Assembly {
         package var checksum: Digest?
         /// The digests that the server advertises.
         package var advertised: [Digest] = []
+        /// Digests that are written down, so that a later run compares them too.
+        package var required: [Digest] = []
         /// Whether an earlier run's part is continued.
         package var resume = true
         /// The generation of a part of which a sample was compared with the server's file.

@@ -16,6 +16,8 @@ package final class Assembly: @unchecked Sendable {
     let folder: Folder
     let file: PartialFile
     let journal: Journal
+    /// What the whole file must have, each once.
+    private let expected: [Digest]
     private let follower: DigestFollower?
     private let syncer: Syncer
     private var verifier: ExtentVerifier?
@@ -80,12 +82,13 @@ package final class Assembly: @unchecked Sendable {
                 file = try PartialFile(folder: folder, name: file.name)
             }
             // Before the part has a length: without a manifest it would be taken for a foreign one.
-            let header =
+            var header =
                 resumed?.header
                 ?? Manifest.Header(
                     identity: request.mirroring.recorded(request.identity), url: request.url,
                     fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
                     needsChecksum: request.mirroring.isHeldByChecksum)
+            header.require(request.required)
             made = header
             let journal = try Journal(
                 folder: folder, name: manifestName, header: header,
@@ -112,9 +115,9 @@ package final class Assembly: @unchecked Sendable {
         lengthAfterRewrite = journal.length
         unverified = Dictionary(uniqueKeysWithValues: extents.map { ($0.range.start, $0) })
         self.file = file
-        let algorithms = (request.advertised + [request.checksum].compactMap { $0 })
-            .map(\.algorithm)
-        follower = DigestFollower(file: file, algorithms: Set(algorithms))
+        expected = ([request.checksum].compactMap { $0 } + request.advertised + header.required)
+            .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        follower = DigestFollower(file: file, algorithms: Set(expected.map(\.algorithm)))
         syncer = Syncer(
             file: file, journalDescriptor: journal.descriptor, journalPath: journal.path
         ) { [folder] extents throws(AssemblyError) in
@@ -147,7 +150,7 @@ package final class Assembly: @unchecked Sendable {
             .init(
                 manifest: manifest, partSize: partSize, offered: request.identity,
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
-                hasChecksum: request.checksum != nil, wantsResume: request.resume,
+                checksum: request.checksum, wantsResume: request.resume,
                 mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
                 sampled: request.sampled),
             partPath: folder.path(of: partName(for: request.name)),
@@ -291,7 +294,6 @@ extension Assembly {
             preconditionFailure("published before all \(size) bytes had arrived")
         }
         guard let computed = try digests(size: size, crc: crc) else { return nil }
-        let expected = [request.checksum].compactMap { $0 } + request.advertised
         for digest in expected {
             let actual = computed.first { $0.algorithm == digest.algorithm }
             guard let actual, actual != digest else { continue }
@@ -302,8 +304,6 @@ extension Assembly {
         if let failure = stopThreads() { throw failure }
         guard !isInterrupted.withLock({ $0 }) else { return nil }
         onVerified()
-        var verified: [Digest] = []
-        for digest in expected where !verified.contains(digest) { verified.append(digest) }
         let facts = FinishedFacts(
             header: journal.header, size: size, digests: computed, extents: recorded.extents)
         // Before the mode, which the umask may make one that not even the owner can write.
@@ -311,21 +311,25 @@ extension Assembly {
         try file.finishAttributes(modified: request.modified)
         try file.sync()
         try file.checkUntouched(size: size, extents: recorded.extents)
-        try journal.append(Manifest.Record(publishing: file.identity, digests: verified))
-        try journal.synchronize()
-        // Before the rename: what does not fit on the disk shall fail while it can be resumed.
-        if request.keepManifest { try facts.prepareManifest(journal.name, in: folder) }
+        let before = journal.length
         let isLinked: Bool
         do throws(AssemblyError) {
+            try journal.append(Manifest.Record(publishing: file.identity, digests: expected))
+            try journal.synchronize()
+            // Before the rename: what does not fit on the disk shall fail while it can be resumed.
+            if request.keepManifest { try facts.prepareManifest(journal.name, in: folder) }
             isLinked = try Publishing.rename(
                 file, to: request.name, overwrite: request.mayReplace)
         } catch {
             try? folder.remove(JournalRewrite.name(for: journal.name))
+            // Only what a crash leaves is finished without asking the server; this may be out of date
+            // when the name is free.
+            if !isPublished { journal.takeBack(to: before) }
             throw error
         }
         if request.keepManifest { try journal.replace() } else { try journal.remove() }
         return PublishedFile(
-            path: destination, size: size, crc32: crc, verified: verified,
+            path: destination, size: size, crc32: crc, verified: expected,
             attributesProblem: problem, isLinked: isLinked)
     }
 
@@ -351,14 +355,15 @@ extension Assembly {
         return digests + [Digest(crc32: crc)]
     }
 
-    /// Has the manifest say what is wrong with the part, and vouch for none of its bytes.
+    /// Has the manifest say what is wrong with the part, and vouch for its bytes in no other line.
     ///
     /// That the digest is wrong is the error to tell, whatever else fails: the record is appended
-    /// first, which needs the least space, and the extents are taken out when that can be done.
+    /// first, which needs the least space, and the rest is rewritten when that can be done.
     func reject(_ actual: Digest) {
         stopThreads()
-        let record = Manifest.Record(rejected: actual.description)
+        var record = Manifest.Record(rejected: actual.description)
         try? journal.append(record)
+        record.extents = Manifest.Record(extents: recorded.extents).extents
         _ = try? Journal(
             folder: folder, name: Journal.name(for: request.name), header: journal.header,
             records: [record])

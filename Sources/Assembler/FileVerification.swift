@@ -115,7 +115,9 @@ public struct FileVerification: Sendable, Hashable {
         let facts = subject.facts
         expected += facts?.digests.map { (subject.factsSource, $0) } ?? []
         let manifest = subject.manifest
-        let extents = subject.isPart ? manifest?.extents : facts?.map
+        // The pieces of a part that has the wrong digest are as they came, and worth nothing.
+        let own = manifest?.rejected == nil ? manifest?.extents : ExtentMap()
+        let extents = subject.isPart ? own : facts?.map
         guard !expected.isEmpty || extents != nil else {
             throw .nothingToCheckAgainst(path: subject.path)
         }

@@ -62,6 +62,13 @@ final class Journal {
         length += line.count
     }
 
+    /// Takes back what was appended since the manifest was `length` bytes long, durably if it can be.
+    func takeBack(to length: Int) {
+        guard ftruncate(descriptor, off_t(length)) == 0 else { return }
+        self.length = length
+        _ = fdatasync(descriptor)
+    }
+
     /// Puts a rewritten manifest in this one's place.
     ///
     /// `since` is what was recorded after the rewrite was begun.

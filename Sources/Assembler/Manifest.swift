@@ -53,6 +53,8 @@ package struct Manifest: Sendable {
         package var lastModifiedIsStrong: Bool
         /// Whether only a checksum holds the bytes together: they may be of servers that differ.
         package var needsChecksum: Bool?
+        /// Digests that the whole file must have when it is published, as `algorithm:hex`.
+        package var requiredDigests: [String]?
 
         package init(
             identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64,
@@ -89,6 +91,17 @@ package struct Manifest: Sendable {
                 lastModifiedIsStrong: lastModifiedIsStrong)
         }
 
+        /// The digests that the whole file must have when it is published.
+        package var required: [Digest] {
+            (requiredDigests ?? []).compactMap { try? Digest(parsing: $0) }
+        }
+
+        /// Has the whole file have these digests too when it is published.
+        mutating func require(_ digests: [Digest]) {
+            let all = digests.reduce(into: required) { if !$0.contains($1) { $0.append($1) } }
+            requiredDigests = all.isEmpty ? nil : all.map(\.description)
+        }
+
         /// Whether the manifest was begun for exactly this URL, query and credentials included.
         package func isFor(fullURL: String) -> Bool {
             urlHash == Self.hash(of: fullURL, generation: generation)
@@ -107,7 +120,8 @@ package struct Manifest: Sendable {
         }
     }
 
-    /// One line after the header: exactly one of its members is there, and with some the digests.
+    /// One line after the header: exactly one of its members is there; with some the digests, and the
+    /// extents with `rejected`.
     package struct Record: Codable, Sendable {
         /// What arrived: offset, length and CRC-32 of each extent.
         package var extents: [[Int64]]?
@@ -132,6 +146,18 @@ package struct Manifest: Sendable {
             self.digests = digests.map(\.description)
         }
         package init(rejected: String) { self.rejected = rejected }
+    }
+
+    /// The same for a part that only a checksum continues: nothing that a server has said vouches for
+    /// all of its bytes any more.
+    var heldByChecksum: Manifest {
+        var copy = self
+        copy.header.etag = nil
+        copy.header.lastModified = nil
+        copy.header.lastModifiedIsStrong = false
+        copy.header.needsChecksum = true
+        copy.header.requiredDigests = nil
+        return copy
     }
 
     /// Why a manifest cannot be read.

@@ -19,14 +19,10 @@ package struct Mirroring: Sendable {
 
     /// The manifest to go on with: without what must not be kept, nor said any more.
     func continued(_ manifest: Manifest) -> Manifest {
-        var manifest = manifest
-        if isHeldByChecksum {
-            manifest.header.etag = nil
-            manifest.header.lastModified = nil
-            manifest.header.lastModifiedIsStrong = false
-            manifest.header.needsChecksum = true
-        }
+        var manifest = isHeldByChecksum ? manifest.heldByChecksum : manifest
         guard let keeps else { return manifest }
+        // They were promised of bytes that are thrown away.
+        manifest.header.requiredDigests = nil
         let kept = manifest.extents.extents.filter { keeps.contains($0.range) }
         manifest.extents = kept.reduce(into: ExtentMap()) { $0.add($1) }
         return manifest

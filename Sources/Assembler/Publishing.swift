@@ -98,9 +98,9 @@ package enum Publishing {
         let folder = try Folder(path)
         let manifestName = Journal.name(for: name)
         let partName = Assembly.partName(for: name)
-        guard let (manifest, action) = try left(in: folder, name: name, fullURL: fullURL) else {
-            return nil
-        }
+        let left = try left(
+            in: folder, name: name, fullURL: fullURL, hasChecksum: checksum != nil)
+        guard let (manifest, action) = left else { return nil }
         if action != .proceed { try JournalRewrite.checkPlace(of: manifestName, in: folder) }
         switch action {
         case .proceed: return nil
@@ -140,25 +140,29 @@ package enum Publishing {
     ///   - path: Folder of the destination.
     ///   - name: Name of the destination in it.
     ///   - fullURL: What the download must have been begun for.
+    ///   - hasChecksum: Whether the caller expects a digest.
     /// - Returns: Bytes that the manifest tells of, or `nil` when there is nothing to finish.
     /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package static func pending(
-        folder path: String, name: String, fullURL: String
+        folder path: String, name: String, fullURL: String, hasChecksum: Bool
     ) throws(AssemblyError) -> Int64? {
-        let left = try left(in: try Folder(path), name: name, fullURL: fullURL)
+        let left = try left(
+            in: try Folder(path), name: name, fullURL: fullURL, hasChecksum: hasChecksum)
         guard let (manifest, action) = left, action != .proceed else { return nil }
         return manifest.extents.covered.count
     }
 
     /// The manifest of a run of the same URL that was about to rename, and what to do about it.
     private static func left(
-        in folder: Folder, name: String, fullURL: String
+        in folder: Folder, name: String, fullURL: String, hasChecksum: Bool
     ) throws(AssemblyError) -> (Manifest, Action)? {
         guard
             case .success(let manifest)? = try Assembly.readManifest(
                 Journal.name(for: name), in: folder),
             manifest.publishing != nil, manifest.rejected == nil,
-            manifest.header.isFor(fullURL: fullURL)
+            manifest.header.isFor(fullURL: fullURL),
+            // With the checksum it may have been another URL's file that was to get the name.
+            manifest.header.needsChecksum != true || hasChecksum
         else { return nil }
         let situation = Situation(
             publishing: manifest.publishing,
@@ -241,7 +245,7 @@ extension Assembly {
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
         guard let folder = try? Folder(folder),
             case .success(let manifest)? = try? readManifest(Journal.name(for: name), in: folder),
-            manifest.finished == nil
+            manifest.finished == nil, manifest.rejected == nil
         else { return 0 }
         return manifest.extents.covered.count
     }

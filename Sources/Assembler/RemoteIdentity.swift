@@ -29,10 +29,11 @@ public struct RemoteIdentity: Sendable, Hashable {
         return etag
     }
 
-    /// Whether both are known by the same strong entity tag: the only validator of one server that says
-    /// anything of another URL's file.
+    /// Whether both are known by the same strong entity tag, and by no different date: all that one
+    /// server's validators can say of another URL's file.
     package func hasSameStrongETag(as other: RemoteIdentity) -> Bool {
-        strongETag != nil && strongETag == other.strongETag
+        let dates = [lastModified, other.lastModified].compactMap { $0 }
+        return strongETag != nil && strongETag == other.strongETag && Set(dates).count < 2
     }
 
     /// The value for `If-Range`: a strong entity tag, else a strong date (RFC 9110 §13.1.5).
@@ -57,10 +58,11 @@ public struct RemoteIdentity: Sendable, Hashable {
         if let mine = etag, let theirs = offered.etag, mine != theirs {
             return .etagChanged(was: mine, now: theirs)
         }
+        // A strong tag decides alone (RFC 9110 §8.8.1, §13.1.5): backends may well differ in the date.
+        if strongETag != nil, offered.etag != nil { return nil }
         if let mine = lastModified, let theirs = offered.lastModified, mine != theirs {
             return .lastModifiedChanged(was: mine, now: theirs)
         }
-        if strongETag != nil, offered.etag != nil { return nil }
         if lastModifiedIsStrong, offered.lastModifiedIsStrong {
             return nil
         }

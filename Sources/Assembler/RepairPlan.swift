@@ -79,7 +79,7 @@ package struct RepairPlan: Sendable {
             .init(
                 manifest: nil, partSize: facts.size, offered: request.identity,
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
-                hasChecksum: request.checksum != nil, wantsResume: true, mayOverwrite: true))
+                checksum: request.checksum, wantsResume: true, mayOverwrite: true))
     }
 
     /// Makes the part of what is intact, with a manifest that tells of exactly that.
@@ -108,6 +108,7 @@ package struct RepairPlan: Sendable {
             try folder.sync()
             var header = facts.header
             header.size = facts.size
+            header.require(facts.digests)
             _ = try Journal(
                 folder: folder, name: Journal.name(for: name), header: header,
                 records: JournalRewrite.records(for: intact))

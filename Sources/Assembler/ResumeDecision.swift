@@ -25,8 +25,8 @@ package enum ResumeDecision: Sendable {
         package var url: String
         /// Whether the server serves ranges.
         package var servesRanges: Bool
-        /// Whether a `--checksum` will prove the whole file.
-        package var hasChecksum: Bool
+        /// The `--checksum` that will prove the whole file.
+        package var checksum: Digest?
         /// Whether the caller wants to continue.
         package var wantsResume: Bool
         /// Whether the caller allows what stands there to be replaced.
@@ -40,7 +40,7 @@ package enum ResumeDecision: Sendable {
         package init(
             manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
-            hasChecksum: Bool, wantsResume: Bool, mayOverwrite: Bool,
+            checksum: Digest?, wantsResume: Bool, mayOverwrite: Bool,
             otherURLs: [String] = [], sampled: String? = nil
         ) {
             self.manifest = manifest
@@ -49,11 +49,20 @@ package enum ResumeDecision: Sendable {
             self.fullURL = fullURL
             self.url = url
             self.servesRanges = servesRanges
-            self.hasChecksum = hasChecksum
+            self.checksum = checksum
             self.wantsResume = wantsResume
             self.mayOverwrite = mayOverwrite
             self.otherURLs = otherURLs
             self.sampled = sampled
+        }
+
+        var hasChecksum: Bool { checksum != nil }
+
+        /// The same for a caller who expects no digest.
+        var withoutChecksum: Situation {
+            var copy = self
+            copy.checksum = nil
+            return copy
         }
     }
 
@@ -80,6 +89,9 @@ package enum ResumeDecision: Sendable {
                 // Where nothing is lost there is nothing to tell.
                 let isEmpty = manifest.extents.extents.isEmpty && manifest.rejected == nil
                 self = isEmpty ? .begin : .startOver(reason)
+            } else if Self.obstacle(manifest, now.withoutChecksum) != nil {
+                // Its bytes may be of several files until the checksum has been compared.
+                self = .resume(manifest.heldByChecksum)
             } else {
                 self = .resume(manifest)
             }
@@ -88,7 +100,10 @@ package enum ResumeDecision: Sendable {
 
     private static func obstacle(_ manifest: Manifest, _ now: Situation) -> StartOverReason? {
         guard now.wantsResume else { return .notWanted }
-        guard manifest.rejected == nil else { return .rejected }
+        // The digest that it had may be the right one after all: it is computed anew in the end.
+        guard manifest.rejected == nil || manifest.rejected == now.checksum?.description else {
+            return .rejected
+        }
         guard now.partSize != nil else { return .partMissing }
         let obstacle = manifest.header.identity.obstacle(toContinuingWith: now.offered)
         if !manifest.header.isFor(fullURL: now.fullURL),

@@ -141,7 +141,8 @@ extension DownloadRun {
         let pending = try await onDisk { () throws(AssemblyError) -> Int64? in
             for url in [url] + options.mirrors.compactMap({ WebURL($0) }) where options.resume {
                 let size = try Publishing.pending(
-                    folder: target.folder, name: target.name, fullURL: url.text)
+                    folder: target.folder, name: target.name, fullURL: url.text,
+                    hasChecksum: options.checksum != nil)
                 if let size { return size }
             }
             return nil

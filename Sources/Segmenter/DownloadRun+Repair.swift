@@ -13,7 +13,7 @@ extension DownloadRun {
         case nil: return nil
         case .noManifest(let isFileThere)?:
             return .unrepairable(.noManifest(isFileThere: isFileThere))
-        case .part?: return .free
+        case .part(let manifest)?: return .standing(.begun(required: manifest.header.required))
         case .damaged(let plan)?: return .standing(.damaged(plan))
         case .intact(let facts, let file)?:
             let expected = options.checksum

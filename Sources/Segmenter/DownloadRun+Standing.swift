@@ -11,6 +11,8 @@ extension DownloadRun {
         case dated(StandingFile, isConfirmed: Bool)
         /// Some of it is damaged.
         case damaged(RepairPlan)
+        /// A repair was begun, and the whole file is to have these digests.
+        case begun(required: [Digest])
     }
 
     /// What was found on the disk, before anything was asked of the server.
@@ -106,7 +108,7 @@ extension DownloadRun {
             }
             state.mayReplace = true
             return nil
-        case .damaged?, nil: return nil
+        case .damaged?, .begun?, nil: return nil
         }
     }
 

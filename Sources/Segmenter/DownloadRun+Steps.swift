@@ -49,9 +49,11 @@ extension DownloadRun {
             identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
-        if case .damaged(let plan)? = state.standing {
-            // What the whole file had when it was downloaded, it must have again.
-            request.advertised += plan.facts.digests.filter { !request.advertised.contains($0) }
+        // What the whole file had when it was downloaded, it must have again.
+        switch state.standing {
+        case .damaged(let plan)?: request.required = plan.facts.digests
+        case .begun(let required)?: request.required = required
+        case .known?, .dated?, nil: break
         }
         request.resume = options.resume || state.hasBegun
         request.overwrite = options.overwrite
@@ -70,6 +72,8 @@ extension DownloadRun {
             request.mirroring.otherURLs = mirroring.book.probes.map(\.url.text)
             request.mirroring.isHeldByChecksum = MirrorAgreement.canDecide(options.checksum)
             request.mirroring.keeps = mirroring.keeps
+            // What they were joined by, should no server tell it any more.
+            if !request.mirroring.isHeldByChecksum { request.required += request.advertised }
         }
         return request
     }

@@ -44,11 +44,7 @@ enum MirrorAgreement: Hashable {
     private static func proof(
         _ mirror: RemoteFile, _ lead: RemoteFile, _ checksum: Digest?
     ) -> Proof? {
-        let (mine, theirs) = (lead.identity, mirror.identity)
-        let dates = [mine.lastModified, theirs.lastModified].compactMap { $0 }
-        if let tag = mine.strongETag, tag == theirs.strongETag, Set(dates).count < 2 {
-            return .etag
-        }
+        if lead.identity.hasSameStrongETag(as: mirror.identity) { return .etag }
         let strong = lead.digests.filter { $0.algorithm == .sha256 || $0.algorithm == .sha512 }
         if strong.contains(where: mirror.digests.contains) { return .digest }
         return canDecide(checksum) ? .checksum : nil

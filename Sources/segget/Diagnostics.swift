@@ -220,7 +220,8 @@ extension Diagnostic {
         if error.isPublished, let path = error.path { return "the whole file as \(quote(path))" }
         switch error.reason {
         case .assembly(.digestMismatch(_, _, let part)):
-            return "the wrong data as \(quote(part)), for inspection; it is never resumed from"
+            return "the wrong data as \(quote(part)), for inspection; it is never resumed from, "
+                + "unless `--checksum` says that it is right"
         case .assembly(.partChanged(let part)):
             return "what is intact of \(quote(part)); the next run finds out"
         // Found when publishing: all of the file is there.

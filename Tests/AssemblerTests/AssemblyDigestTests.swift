@@ -93,12 +93,34 @@ private typealias Digest = Assembler.Digest
         #expect(folder.read(Sample.part) == sample.data, "the part is kept")
         let manifest = try Manifest(reading: try #require(folder.read(Sample.manifest)))
         #expect(manifest.rejected == actual.description)
-        #expect(manifest.extents.extents.isEmpty)
-        // Never resumed from as if it were good, whatever is expected then.
+        #expect(Assembly.bytesRecorded(folder: folder.path, name: Sample.name) == 0)
+        // Never resumed from as if it were good.
+        for checksum in [nil, expected] {
+            let decision = try Assembly.preview(sample.request { $0.checksum = checksum })
+            guard case .startOver(.rejected) = decision else {
+                Issue.record("\(decision)")
+                continue
+            }
+        }
+        // Unless just that is expected: then by the digest of what is there now.
         let next = try Assembly(sample.request { $0.checksum = actual })
-        #expect(next.startedOver == .rejected)
-        #expect(next.bytesKept == 0)
-        try next.stop()
+        #expect(next.bytesKept == sample.whole.count)
+        next.verifyAll()
+        #expect(try next.publish(size: sample.whole.count)?.verified == [actual])
+        #expect(folder.read(Sample.name) == sample.data)
+    }
+
+    /// The line that rejects the part is the one that vouches for its bytes: without it they are unknown.
+    @Test func rejectedBytesAreForgottenWithTheVerdict() throws {
+        let expected = try wrong(.md5)
+        let assembly = try Assembly(sample.request { $0.checksum = expected })
+        try fetch(assembly)
+        #expect(throws: AssemblyError.self) { try assembly.publish(size: sample.whole.count) }
+        var bytes = try #require(folder.read(Sample.manifest))
+        bytes[bytes.count - 20] ^= 1
+        let manifest = try Manifest(reading: bytes)
+        #expect(manifest.rejected == nil && manifest.extents.extents.isEmpty)
+        #expect(manifest.damagedLines == 1)
     }
 
     @Test func leaveAnExistingDestinationAloneWhenWrong() throws {

@@ -44,6 +44,24 @@ import Testing
         #expect(try Assembly(sample.request).startedOver == .noValidator)
     }
 
+    /// The same without mirrors, and whatever the checksum is: with it another URL's file may have been
+    /// taken for this one, or another version.
+    @Test(arguments: DigestAlgorithm.allCases)
+    func whatTheChecksumContinuedNeedsIt(algorithm: DigestAlgorithm) throws {
+        try sample.leave(
+            [ByteRange(0, 500_000)], request: sample.request { $0.required = [Digest(crc32: 1)] })
+        let checksum = Digest(algorithm, Array(repeating: 0, count: algorithm.byteCount))
+        let other = sample.request {
+            ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g")
+            $0.checksum = checksum
+        }
+        let assembly = try Assembly(other)
+        #expect(assembly.bytesKept == 500_000)
+        #expect(assembly.journal.header.required.isEmpty, "they were the other file's")
+        try assembly.stop()
+        #expect(try Assembly(sample.request).startedOver == .noValidator)
+    }
+
     /// Only extents that lie in what may be kept, whole, are continued.
     @Test func onlyWhatMayBeKeptIs() throws {
         try sample.leave([

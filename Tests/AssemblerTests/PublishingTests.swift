@@ -91,7 +91,8 @@ import Testing
 
     @Test func looksWithoutTouching() throws {
         func pending(_ url: String) throws -> Int64? {
-            try Publishing.pending(folder: folder.path, name: Sample.name, fullURL: url)
+            try Publishing.pending(
+                folder: folder.path, name: Sample.name, fullURL: url, hasChecksum: false)
         }
         #expect(try pending(sample.request.fullURL) == nil)
         try crashBeforeRename()
@@ -171,6 +172,20 @@ import Testing
         try crashBeforeRename()
         #expect(try recover(fullURL: "https://example.org/f?key=other") == nil)
         #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    /// With the checksum it may be another URL's file that was to get the name.
+    @Test func finishesWhatNeedsTheChecksumOnlyWithIt() throws {
+        try sample.leave(
+            [sample.whole], request: sample.request { $0.mirroring.isHeldByChecksum = true })
+        let manifest = try #require(folder.read(Sample.manifest))
+        let part = try #require(try Folder(folder.path).status(of: Sample.part))
+        let seed = Manifest.seed(generation: try Manifest(reading: manifest).header.generation)
+        let line = Manifest.line(Manifest.Record(publishing: part.identity), seed: seed)
+        try folder.write(manifest + line, to: Sample.manifest)
+        #expect(try recover() == nil)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+        #expect(try recover(checksum: Digest(crc32: CRC32.of(sample.data))) != nil)
     }
 
     @Test func comparesTheChecksum() throws {

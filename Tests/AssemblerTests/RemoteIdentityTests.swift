@@ -47,10 +47,10 @@ import Testing
                 .etagChanged(was: "\"a\"", now: "W/\"a\"")
             ),
             (identity(9, nil), identity(9, "\"a\""), .noValidator),
-            // The date speaks against a tag that is the same, and for one that is missing.
+            // The date says nothing beside a tag that is the same, and speaks for one that is missing.
             (
-                identity(9, "\"a\"", modified: monday), identity(9, "\"a\"", modified: tuesday),
-                .lastModifiedChanged(was: monday, now: tuesday)
+                identity(9, "\"a\"", modified: monday, strong: true),
+                identity(9, "\"a\"", modified: tuesday, strong: true), nil
             ),
             (identity(9, "\"a\"", modified: monday), identity(9, "\"a\""), nil),
             (
@@ -70,6 +70,10 @@ import Testing
             (
                 identity(9, "W/\"a\"", modified: monday), identity(9, nil, modified: monday),
                 .etagChanged(was: "W/\"a\"", now: nil)
+            ),
+            (
+                identity(9, "W/\"a\"", modified: monday), identity(9, "W/\"a\"", modified: tuesday),
+                .lastModifiedChanged(was: monday, now: tuesday)
             ),
             // Dates.
             (strongDate, strongDate, nil),

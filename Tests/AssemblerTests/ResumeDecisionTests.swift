@@ -9,6 +9,8 @@ import Testing
     private static let dated = RemoteIdentity(
         size: 100, lastModified: "Mon, 01 Jan 2024 00:00:00 GMT", lastModifiedIsStrong: true)
 
+    private static let checksum = Digest(crc32: 9)
+
     typealias Change = @Sendable (inout ResumeDecision.Situation) -> Void
 
     /// One row: what differs from an earlier run that can be continued, and what is decided.
@@ -45,7 +47,9 @@ import Testing
     private static func words(_ decision: ResumeDecision) -> String {
         switch decision {
         case .begin: "begin"
-        case .resume(let manifest): "resume \(manifest.extents.covered.count)"
+        case .resume(let manifest):
+            "resume \(manifest.extents.covered.count)"
+                + (manifest.header.needsChecksum == true ? ", by the checksum only" : "")
         case .startOver(let reason): "start over: \(reason)"
         case .refuse(let path): "refuse \(path)"
         }
@@ -65,6 +69,8 @@ import Testing
     }
 
     private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
+
+    private static let byChecksum = "resume 10, by the checksum only"
 
     /// Known by a strong tag and by a strong date.
     private static let both = RemoteIdentity(
@@ -108,14 +114,26 @@ import Testing
         },
         Row("rejected, even with a checksum", over(.rejected)) {
             $0.manifest = manifest(rejected: "md5:00")
-            $0.hasChecksum = true
+            $0.checksum = checksum
+        },
+        Row("rejected, and that is the digest that is expected now", byChecksum) {
+            $0.manifest = manifest(rejected: checksum.description)
+            $0.checksum = checksum
+        },
+        Row(
+            "the same, and the server has another version",
+            over(.etagChanged(was: "\"a\"", now: "\"b\""))
+        ) {
+            $0.manifest = manifest(rejected: checksum.description)
+            $0.checksum = checksum
+            $0.offered.etag = "\"b\""
         },
         Row("the part is gone", over(.partMissing)) { $0.partSize = nil },
         Row("an empty part with a manifest", "resume 10") { $0.partSize = 0 },
         Row("another size", over(.sizeChanged(was: 100, now: 101))) { $0.offered.size = 101 },
         Row("another size, even with a checksum", over(.sizeChanged(was: 100, now: 101))) {
             $0.offered.size = 101
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row("another tag", over(.etagChanged(was: "\"a\"", now: "\"b\""))) {
             $0.offered.etag = "\"b\""
@@ -128,15 +146,30 @@ import Testing
             $0.manifest = manifest(dated)
             $0.offered = dated
         },
+        Row("the same tag, another date", "resume 10") {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+        },
+        Row("another query, the same tag, another date", over(.urlChanged)) {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+            $0.fullURL = url + "?key=2"
+        },
+        Row("a mirror, the same tag, another date", over(.urlChanged)) {
+            mirror(&$0)
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+        },
         Row("no validator", over(.noValidator)) {
             $0.manifest = manifest(RemoteIdentity(size: 100))
             $0.offered = RemoteIdentity(size: 100)
         },
-        Row("a checksum in place of a validator", "resume 10") {
+        Row("a checksum in place of a validator", byChecksum) {
             $0.manifest = manifest(RemoteIdentity(size: 100))
             $0.offered = RemoteIdentity(size: 100)
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
+        Row("a validator, and a checksum besides", "resume 10") { $0.checksum = checksum },
         Row("a sample in place of a validator", "resume 10") { sampled(&$0) },
         Row("a sample of another part", over(.noValidator)) {
             sampled(&$0)
@@ -182,33 +215,33 @@ import Testing
             $0.offered = dated
             $0.fullURL = url + "?key=2"
         },
-        Row("another query, checksum", "resume 10") {
+        Row("another query, checksum", byChecksum) {
             $0.manifest = manifest(dated)
             $0.offered = dated
             $0.fullURL = url + "?key=2"
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row("another path, same strong tag", over(.urlChanged)) {
             ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
         },
-        Row("another path, checksum", "resume 10") {
+        Row("another path, checksum", byChecksum) {
             ($0.url, $0.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row("a mirror, same strong tag", "resume 10") { mirror(&$0) },
         Row("a mirror, another tag", over(.etagChanged(was: "\"a\"", now: "\"b\""))) {
             mirror(&$0)
             $0.offered.etag = "\"b\""
         },
-        Row("a mirror, another tag, checksum", "resume 10") {
+        Row("a mirror, another tag, checksum", byChecksum) {
             mirror(&$0)
             $0.offered.etag = "\"b\""
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row("a mirror, another size, checksum", over(.sizeChanged(was: 100, now: 101))) {
             mirror(&$0)
             $0.offered.size = 101
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row("a mirror, the same date only", over(.urlChanged)) {
             mirror(&$0)
@@ -227,12 +260,12 @@ import Testing
         },
         Row("a mirror without ranges, checksum", over(.noRanges)) {
             mirror(&$0)
-            ($0.servesRanges, $0.hasChecksum) = (false, true)
+            ($0.servesRanges, $0.checksum) = (false, checksum)
         },
         Row("a mirror, rejected", over(.rejected)) {
             mirror(&$0)
             $0.manifest = manifest(rejected: "md5:00")
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row(
             "the same URL with mirrors, another tag, checksum",
@@ -240,7 +273,7 @@ import Testing
         ) {
             $0.otherURLs = ["https://example.org/g"]
             $0.offered.etag = "\"b\""
-            $0.hasChecksum = true
+            $0.checksum = checksum
         },
         Row("a mirror of other files, same strong tag", over(.urlChanged)) {
             mirror(&$0)
@@ -263,7 +296,7 @@ import Testing
     func decides(row: Row) {
         var situation = ResumeDecision.Situation(
             manifest: Self.manifest(), partSize: 100, offered: Self.strong, fullURL: Self.full,
-            url: Self.url, servesRanges: true, hasChecksum: false, wantsResume: true,
+            url: Self.url, servesRanges: true, checksum: nil, wantsResume: true,
             mayOverwrite: false)
         row.change(&situation)
         let decision = ResumeDecision(situation, partPath: "P", manifestPath: "M")

@@ -1,3 +1,4 @@
+import Assembler
 import Foundation
 import Glibc
 import TestSupport
@@ -121,6 +122,35 @@ struct DestinationTests {
         let second = try stage.run(["--overwrite"])
         #expect(second.end == .exit(0), "\(second.errorOutput)")
         #expect(stage.bytesServed(after: requests) == 0)
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// The name was taken when the file was complete; once it is free again, the server has a newer
+    /// version, which is fetched: nothing crashed, so nothing is finished without asking.
+    @Test(.timeLimit(.minutes(5)), arguments: [[], ["-N"], ["--overwrite"]])
+    func publishesNothingOutOfDateLater(arguments: [String]) throws {
+        let stage = try Stage(size: Self.size)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
+        let process = try stage.start(["-x", "4"])
+        #expect(stage.waits(for: 100_000, of: process))
+        try stage.write(Self.mine, to: "file")
+        goesOn.withLock { $0 = true }
+        #expect(try process.wait().end == .exit(73))
+        #expect(stage.manifest()?.publishing == nil)
+        #expect(stage.recorded() == Self.size)
+        try stage.remove("file")
+        stage.behave()
+        stage.change { offer in
+            offer.content = Content(size: Self.size, seed: 2)
+            offer.etag = "\"v2\""
+        }
+        let second = try stage.run(["-o", "file"] + arguments)
+        #expect(second.end == .exit(0), "\(second.errorOutput)")
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
     }

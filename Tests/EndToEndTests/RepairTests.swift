@@ -203,6 +203,31 @@ struct RepairTests {
         #expect(stage.bytesServed(after: requests) <= missing - 100_000 + Stage.stolen)
     }
 
+    /// A repair with another URL's file, of which only a checksum says that it is the right one, is held
+    /// to what the file had, also when it is continued; and nothing else continues it.
+    @Test(.timeLimit(.minutes(5))) func aContinuedRepairIsHeldToWhatTheFileHad() throws {
+        // All of it is lost, so that the other file comes to be there whole.
+        let stage = try damaged(Array(stride(from: 1, to: Self.size, by: 4 << 20)))
+        let before = try stage.read("file")
+        let other = try Stage(size: Self.size, seed: 23, in: stage.folder)
+        let checksum = ["--checksum", "sha256:\(other.content.sha256Hex)"]
+        other.bendGET { $0.stallAfter = 200_000 }
+        let process = try start(other, checksum + ["-x", "2"])
+        try #require(
+            eventually(timeout: 120) {
+                !process.isRunning
+                    || (stage.manifest()?.finished == nil && other.origin.bytesServed > 400_000)
+            } && process.isRunning)
+        process.signal(SIGTERM)
+        _ = try process.wait()
+        other.behave()
+        let alone = try repair(stage)
+        #expect(alone.end == .exit(76), "\(alone.errorOutput)")
+        let continued = try repair(other, checksum)
+        #expect(continued.end == .exit(65), "\(continued.errorOutput)")
+        #expect(try stage.read("file") == before)
+    }
+
     @Test(.timeLimit(.minutes(5))) func killsAtAnyMomentMakeNothingWorse() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kills of a repair: seed \(seed)")

@@ -3,6 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Assembler
+
 /// What must hold for a later run to continue, what is said when it does not, and that the file is
 /// right in any case.
 struct ResumeConditionTests {
@@ -68,6 +70,10 @@ struct ResumeConditionTests {
                 $0.etag = nil
                 $0.lastModified = day
             }),
+        Change(
+            name: "same ETag, other Last-Modified", message: nil,
+            apply: { $0.change { $0.lastModified = httpDate(unixTime: 1_700_000_060) } },
+            prepare: { $0.lastModified = day }),
         Change(
             name: "same Last-Modified", message: nil,
             prepare: {
@@ -181,15 +187,42 @@ struct ResumeConditionTests {
         #expect(first.errorOutput.contains(right))
         #expect(try stage.names() == ["file.part", "file.segget"])
         #expect(try stage.content.firstDifference(at: stage.path("file.part")) == nil)
-        for checksum in [wrong, right] {
-            let requests = stage.origin.requests.count
-            let outcome = try stage.run(["--checksum", checksum])
-            #expect(
-                outcome.errorOutput.contains("was complete and its checksum was wrong"),
-                "\(outcome.errorOutput)")
-            #expect(stage.bytesServed(after: requests) >= Self.size)
-            #expect(outcome.end == .exit(checksum == right ? 0 : 65))
-        }
+        let requests = stage.origin.requests.count
+        let again = try stage.run(["--checksum", wrong])
+        #expect(
+            again.errorOutput.contains("was complete and its checksum was wrong"),
+            "\(again.errorOutput)")
+        #expect(stage.bytesServed(after: requests) >= Self.size)
+        #expect(again.end == .exit(65))
+        // It was the checksum that was wrong.
+        let last = stage.origin.requests.count
+        let outcome = try stage.run(["--checksum", right])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("verified \(right)"))
+        #expect(stage.bytesServed(after: last) == 0)
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Another URL's file, with the same tag, is continued for the sake of its checksum; a run without
+    /// one believes nothing of what both have left.
+    @Test(.timeLimit(.minutes(5)), arguments: ["sha256", "crc32"])
+    func whatAChecksumContinuedNeedsIt(algorithm: String) throws {
+        let stage = try Stage(size: Self.size)
+        let other = try Stage(size: Self.size, seed: 2, in: stage.folder)
+        try stage.leavePart(each: 200_000)
+        other.bendGET { $0.stallAfter = 200_000 }
+        let digest =
+            algorithm == "crc32"
+            ? Digest(crc32: CRC32.of(other.content.bytes(0..<Self.size))).description
+            : "sha256:\(other.content.sha256Hex)"
+        let process = try other.start(["-x", "4", "--checksum", digest])
+        #expect(other.waits(for: 1_200_000, of: process))
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        let outcome = try stage.run()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("note: starting over: "))
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
     }
