@@ -31,7 +31,8 @@ extension Fetch {
         return true
     }
 
-    private func hasRoom(_ source: Int, _ now: Double) -> Bool {
+    /// Whether a server may be asked for more: nothing is above the ceiling that is known of it.
+    func hasRoom(_ source: Int, _ now: Double) -> Bool {
         let origin = sources[source].url.origin
         guard let ceiling = worker.ceilings[origin], ceiling.limit != nil else { return true }
         return ceiling.allows(beside: worker.load(of: origin, now: now), now: now)
@@ -77,7 +78,10 @@ extension Fetch {
             return false
         }
         let (origin, now) = (sources[slots[index].source].url.origin, monotonicSeconds())
-        let retryAfter = slots[index].retryAfter
+        // Others are being served: nobody rests for days for that.
+        let retryAfter = slots[index].retryAfter.flatMap {
+            $0 > setup.policy.longestRetryAfter ? nil : $0
+        }
         let verdict = worker.ceilings[origin, default: .init()].refused(
             beside: worker.load(of: origin, now: now), asked: slots[index].requested,
             isFirst: slots[index].failures == 0, retryAfter: retryAfter, failure: failure, now: now)

@@ -125,7 +125,9 @@ extension Fetch {
             guard let connection = connections[index], slots[index].sample == nil,
                 !connection.isAnswered || connection.quiet >= Silence.patience
             else { continue }
+            let silence = slots[index].transfer.flatMap(worker.transfer)?.silence(now) ?? 0
             reopen(index)
+            slots[index].silentBefore = self.silence.isInVain ? silence : 0
             slots[index].failures = 0
             slots[index].waitsUntil = 0
             count += 1

@@ -80,7 +80,9 @@ extension Fetch {
             slots[index] = Slot(source: better)
         }
         let source = slots[index].source
-        if sources[source].standing == .unproven, sources[source].sampling == nil {
+        if sources[source].standing == .unproven, sources[source].sampling == nil,
+            hasRoom(source, monotonicSeconds())
+        {
             compare(index)
         }
         return sources[source].standing == .proven

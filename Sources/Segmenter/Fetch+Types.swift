@@ -133,6 +133,8 @@ extension Fetch {
         var hasReply = false
         var skipsIfRange = false
         var wantsFreshConnection = false
+        /// Seconds without a byte of the connections that this one replaces, which count as its own.
+        var silentBefore = 0.0
         /// Bytes per second, smoothed; 0 when unknown.
         var rate = 0.0
         var positionAtTick: Int64?

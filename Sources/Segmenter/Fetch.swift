@@ -170,6 +170,7 @@ final class Fetch {
             ended(index, end)
         }
         transfer.owner = id
+        transfer.silentBefore = slots[index].silentBefore
         slots[index].transfer = transfer.id
         if setup.isOneStream { allow(transfer.id) }
     }
@@ -251,6 +252,7 @@ final class Fetch {
         let isAccepted = slots[index].writer != nil
         let reached = slots[index].writer?.position ?? 0
         let sample = endSample(index)
+        slots[index].silentBefore = 0
         if retire(index) > 0 {
             slots[index].failures = 0
             slots[index].barren = 0

@@ -83,6 +83,9 @@ struct Silence: Sendable {
     private var flow = 0.0
     /// Bytes that had come when connections were last replaced.
     private var receivedAtReplacement: Int64?
+    /// Whether nothing had come since the replacement before the last one: replacing does not help, and
+    /// the silence of the old connections counts as that of the new ones.
+    private(set) var isInVain = false
 
     /// Decides what to do.
     ///
@@ -150,7 +153,8 @@ struct Silence: Sendable {
         case .answered:
             // The first is answered at once: perhaps the server had only thought. Nor does it help
             // where canaries are answered and nothing else is.
-            if lost == 0 || received == receivedAtReplacement { strike() }
+            isInVain = received == receivedAtReplacement
+            if lost == 0 || isInVain { strike() }
             receivedAtReplacement = received
             noticed = nil
             return true

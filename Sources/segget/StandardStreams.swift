@@ -9,12 +9,23 @@ enum StandardStreams {
     /// descriptor that is closed must be occupied: the next file opened would get its number, and
     /// what is printed would end up in the download.
     static func prepare() {
+        raiseFileLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             // The lowest free number is taken: this one.
             _ = open("/dev/null", O_RDWR)
         }
+    }
+
+    /// Allows as many open files as the process may have: 64 files with 16 connections each are more
+    /// than the usual 1024.
+    private static func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        // libcurl and what hooks start may look at each of them: not millions.
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16384))
+        setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// Checks that a file can go to standard output, before ``prepare()`` would occupy it.

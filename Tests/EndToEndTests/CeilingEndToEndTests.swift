@@ -69,6 +69,17 @@ struct CeilingEndToEndTests {
         #expect(outcome.errorOutput.contains("serves 1 request at a time"))
     }
 
+    /// Nor is a mirror on the same server asked for its sample without end.
+    @Test func aMirrorOnTheSameServerIsNotStormed() async throws {
+        let stage = try CeilingTrial(
+            size: 2_400_000, pace: 150_000, refusal: .status503
+        ) { _ in 2 }
+        let mirror = stage.trial.origin.url("/mirror/file.bin")
+        let outcome = try await stage.trial.run("--mirror", mirror, "-x", "4")
+        try stage.trial.expectComplete(outcome)
+        #expect(stage.trial.gets.count <= 60, "\(outcome.errorOutput)")
+    }
+
     /// Nobody asks again before the time that the server names, which is longer than it takes.
     @Test func retryAfterHoldsForAllThatRest() async throws {
         let stage = try CeilingTrial(

@@ -82,16 +82,23 @@ struct SilentServerEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// Canaries are answered, and nothing else is: the stall timeout ends it.
-    @Test func onlyCanariesAreAnswered() async throws {
+    /// Canaries are answered, and nothing else is: the stall timeout ends it, however often silent
+    /// connections are replaced meanwhile.
+    @Test(arguments: [(3.0, 1), (10.0, 0)])
+    func onlyCanariesAreAnswered(stallTimeout: Double, retries: Int) async throws {
         let trial = try WireTrial(size: 3_000_000) { request, reply in
             guard request.method == "GET", request.range?.last != 0 else { return }
             reply.delayBeforeHeaders = .infinity
         }
         let outcome = try await Trials.end(
-            of: trial.start(["-x", "2", "--stall-timeout", "3", "--retries", "1"]))
+            of: trial.start([
+                "-x", "2", "--stall-timeout", "\(stallTimeout)", "--retries", "\(retries)",
+            ]))
         try trial.expectFailure(outcome, code: 69, kind: "stalled")
-        #expect(try outcome.notices("silence_over").count >= 1)
+        let replaced = try outcome.notices("silence_over")
+        #expect((1...4).contains(replaced.count), "\(outcome.errorOutput)")
+        // After 1, 3 and 7 seconds: the next one, after 15, would be beyond the stall timeout.
+        #expect(replaced.allSatisfy { ($0.time ?? 0) < 2 * stallTimeout + 6 })
         #expect(outcome.wallSeconds < 100)
     }
 

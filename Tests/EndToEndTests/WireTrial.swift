@@ -144,6 +144,7 @@ struct WireEvent: Decodable {
     var code: Int32?
     var status: Int?
     var delay: Double?
+    var time: Double?
     var size: Int64?
     var plan: String?
     var identity: String?

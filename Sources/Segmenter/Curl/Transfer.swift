@@ -65,6 +65,8 @@ final class Transfer {
     /// Received bytes at the last tick, and when they last grew; the worker's stall detection.
     private var receivedAtTick: Int64 = 0
     private(set) var lastActivity: Double
+    /// Seconds of silence before this transfer began that count as its own, until something comes.
+    var silentBefore = 0.0
     /// When anything last came from the server, or it was last not asked for more.
     private(set) var heard: Double
     private var hadReply = false
@@ -160,9 +162,13 @@ final class Transfer {
         // Making the connection has a limit of its own, libcurl's.
         if isIdle || !isQuiet || !isConnected { lastActivity = now }
         if isIdle || !isQuiet || (reply != nil) != hadReply { heard = now }
+        if !isQuiet { silentBefore = 0 }
         receivedAtTick = received
         hadReply = reply != nil
     }
+
+    /// For how many seconds no byte of the body has come, though it could have.
+    func silence(_ now: Double) -> Double { now - lastActivity + silentBefore }
 
     /// The address that the connection leads to.
     var address: String? {

@@ -184,7 +184,7 @@ final class Worker {
         for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.noteActivity(now: now, blocked: blocked)
             let limit = transfer.request.connecting.stallTimeout
-            if now - transfer.lastActivity > limit {
+            if transfer.silence(now) > limit {
                 end(transfer, transfer.end(stalledFor: limit))
             }
         }
