@@ -66,7 +66,7 @@ extension Fetch {
         var resolutions = 0
         var receivedAtResolution: Int64 = -1
         /// Where the last reply whose body was taken came from.
-        var goodAddress: String?
+        var lastGood: (origin: String, address: String)?
         /// Replies whose body was taken.
         var accepted = 0
         /// Longest time from a request to its reply, in seconds; `nil` before the first.
@@ -78,6 +78,10 @@ extension Fetch {
             self.mirror = mirror
             url = mirror.url
         }
+
+        /// An address that has served the file: of the host that is asked, and of no other. What a
+        /// request tells depends on its URL, and must not go elsewhere.
+        var goodAddress: String? { lastGood?.origin == url.origin ? lastGood?.address : nil }
 
         /// How much longer than ever before a reply may take, in seconds.
         var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }

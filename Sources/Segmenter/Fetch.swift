@@ -215,8 +215,11 @@ final class Fetch {
             let whole = ByteRange(0, scheduler.size)
             let served = range ?? whole
             sources[source].mismatches = 0
-            sources[source].goodAddress =
-                slots[index].transfer.flatMap(worker.transfer)?.address
+            let transfer = slots[index].transfer.flatMap(worker.transfer)
+            sources[source].lastGood = transfer.flatMap { transfer in
+                // The URL may have been resolved again since the request went out.
+                transfer.address.map { (transfer.request.url.origin, $0) }
+            }
             if slots[index].sample != nil { return sampling(index, served) }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
