@@ -5,9 +5,7 @@ import Glibc
 /// again when one of them says so.
 struct DownloadRun: Sendable {
     /// Times that a download starts over because the remote file changed.
-    private static let restartLimit = 1
-    /// Times that a server is asked again whether it really serves no ranges.
-    static let rangeChecks = 2
+    static let restartLimit = 1
 
     let loop: TransferLoop
     let urlText: String
@@ -39,6 +37,11 @@ struct DownloadRun: Sendable {
         /// The generation of a part that is continued because a sample of it was the same.
         var sampled: String?
         var restarts = 0
+        /// The version that was being fetched when a reply told of another, and what it told.
+        var change: (before: RemoteIdentity, breach: ContractBreach)?
+        /// Times in a row, without a byte of the file between them, that the server took back what
+        /// would have cost what is there.
+        var takenBack = 0
         /// Whether the file is asked for whole from now on.
         var isRangeless = false
         var streamFailures = 0
@@ -149,19 +152,14 @@ struct DownloadRun: Sendable {
                 return file
             }
             if isRepair { try await prepareRepair(&lead.finding, lead.probe, &state) }
-            var isConfirmed = state.target == nil
             while true {
                 do throws(DownloadError.Reason) {
                     try await checkSize(&lead)
-                    if !isConfirmed {
-                        lead.finding = try await confirmed(lead.finding, lead.probe, state)
-                    }
-                    isConfirmed = true
+                    lead.finding = try await confirmed(lead.finding, lead.probe, &state)
                     try await compareSample(lead, &state)
                     if let file = try await attempt(&lead, started, &state) { return file }
                 } catch {
                     lead = try await successor(of: lead, after: error, &state)
-                    isConfirmed = state.target == nil
                 }
             }
         } catch {
@@ -216,6 +214,7 @@ struct DownloadRun: Sendable {
             try await close(assembly)
         }
         state.setback = outcome.setback
+        if state.received > earlier { state.takenBack = 0 }
         switch outcome {
         case .complete: break
         case .cancelled: throw .cancelled
@@ -225,27 +224,14 @@ struct DownloadRun: Sendable {
             finding = try await find(probe, byGet: true)
         case .rangesIgnored:
             tell(.notice(.rangesIgnored))
-            state.isRangeless = true
-            finding = try await find(probe, byGet: true, range: nil)
-        case .changed(let breach):
-            state.restarts += 1
-            guard state.restarts <= Self.restartLimit, !isRepair else {
-                throw .remoteChanged(breach)
-            }
-            let before = finding.file.identity
+            // One that serves the first range only is not believed for ever.
+            state.isRangeless = state.takenBack >= Self.takeBackLimit
+            state.takenBack += 1
             finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
-            if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
-                // Servers that disagree: what one of them sends in one reply is one version.
-                finding.held.map { loop.drop($0.transfer) }
-                finding.held = nil
-                state.isRangeless = true
-                tell(.notice(.serversDisagree))
-                finding = try await find(probe, byGet: true, range: nil)
-            }
-            // Where the version on the disk is offered again, it is continued.
-            let isAnother = before.obstacle(toContinuingWith: finding.file.identity) != nil
-            state.startOver = isAnother ? .changedMidway : nil
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
+        case .changed(let breach):
+            state.change = (finding.file.identity, breach)
+            finding = try await find(probe, byGet: true)
         case .streamBroken(let failure, let retryAfter, let reached):
             let isOneTooMany = await probe.isOneTooMany(
                 failure, at: finding.effective, hadReply: reached > 0)

@@ -174,15 +174,16 @@ struct Probe: Sendable {
         }
     }
 
-    /// Waits before the next attempt.
+    /// Waits before the next attempt; `random`, in 0...1, is the share of the longest delay.
     func pause(
-        _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure
+        _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure,
+        random: Double = .random(in: 0..<1)
     ) async throws(DownloadError.Reason) {
         if let retryAfter, retryAfter > policy.longestRetryAfter {
             throw .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: failures)
         }
         let delay = policy.delay(
-            failures: failures, retryAfter: retryAfter, random: .random(in: 0..<1))
+            failures: failures, retryAfter: retryAfter, random: random)
         tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
