@@ -242,10 +242,16 @@ struct DownloadRun: Sendable {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: state.streamFailures)
             }
-            if reached > 0 { state.startOver = .streamBroken }
             try await probe.pause(state.streamFailures, retryAfter, failure)
+            let before = finding.file.identity
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
+            // Ranges continue it where they are served by now.
+            if reached > 0, finding.file.plan != .segments,
+                before.obstacle(toContinuingWith: finding.file.identity)?.change == nil
+            {
+                state.startOver = .streamBroken
+            }
         }
         return nil
     }
