@@ -26,6 +26,7 @@ extension DownloadRun {
                 asked += 1
                 try await probe.pause(asked, nil, .breach(breach), random: 1)
             } else {
+                try refuseReplacement(of: begun, by: finding.file, reason)
                 break
             }
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
@@ -42,6 +43,17 @@ extension DownloadRun {
         guard state.target == nil else { return try loss(request(finding, probe.url, state)) }
         guard let stream = state.stream, !stream.recorded.covered.isEmpty else { return nil }
         return stream.identity.obstacle(toStreaming: finding.file.identity)
+    }
+
+    /// Refuses to give up a part whose version is known by a strong validator for a reply of another
+    /// size with no validator and without ranges: that is rather a login or error page.
+    private func refuseReplacement(
+        of begun: RemoteIdentity?, by file: RemoteFile, _ reason: StartOverReason
+    ) throws(DownloadError.Reason) {
+        guard case .sizeChanged(let was, let now) = reason, begun?.strongValidator != nil,
+            file.plan != .segments, file.etag == nil, file.lastModified == nil
+        else { return }
+        throw .contract(.otherSize(expected: was, got: now))
     }
 
     /// Decides how to go on after a change, when there was one: with the version that was begun if it
