@@ -56,6 +56,19 @@ extension DownloadRun {
         throw .contract(.otherSize(expected: was, got: now))
     }
 
+    /// What is to be done with a complete file some of whose bytes came without the date that the
+    /// version is known by: perhaps the server ignores `If-Range`. It is asked once more, in the way
+    /// in which it told that date.
+    func stillOffered(_ lead: Lead, _ complete: Fetch.Outcome) async -> Fetch.Outcome {
+        let file = lead.finding.file
+        let method: TransferRequest.Method = file.probedBy == "HEAD" ? .head : .get
+        return switch await lead.probe.resolveAgain(file.identity, by: method) {
+        case .same: complete
+        case .changed(let breach): .changed(breach)
+        case .failed(let reason): .failed(reason)
+        }
+    }
+
     /// Decides how to go on after a change, when there was one: with the version that was begun if it
     /// is offered again, else with the other one, once.
     private func settled(

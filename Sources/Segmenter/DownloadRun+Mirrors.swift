@@ -168,6 +168,7 @@ extension DownloadRun {
         state.startOver = nil
         state.restarts = 0
         state.change = nil
+        state.isUndated = false
         state.takenBack = 0
         state.isRangeless = false
         state.streamFailures = 0

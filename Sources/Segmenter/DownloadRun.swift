@@ -42,6 +42,8 @@ struct DownloadRun: Sendable {
         /// Times in a row, without a byte of the file between them, that the server took back what
         /// would have cost what is there.
         var takenBack = 0
+        /// Whether ranges came without the date that the version is known by.
+        var isUndated = false
         /// Whether the file is asked for whole from now on.
         var isRangeless = false
         var streamFailures = 0
@@ -194,12 +196,16 @@ struct DownloadRun: Sendable {
         }
         tell(.started(start(finding, assembly, state)))
         let earlier = state.received
-        let (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        var (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        if case .complete(_, isUndated: true) = outcome {
+            state.isUndated = true
+            outcome = await stillOffered(lead, outcome)
+        }
         state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
-        if case .complete(let size) = outcome {
+        if case .complete(let size, _) = outcome {
             state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
             let repair = state.stream == nil ? repair(size: size, state) : nil
             state.mirroring?.repair = repair
@@ -231,7 +237,10 @@ struct DownloadRun: Sendable {
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
         case .changed(let breach):
             state.change = (finding.file.identity, breach)
-            finding = try await find(probe, byGet: true)
+            // Where ranges do not tell their version, another one is fetched in one reply.
+            state.isRangeless = state.isUndated
+            finding = try await find(
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
         case .streamBroken(let failure, let retryAfter, let reached):
             let isOneTooMany = await probe.isOneTooMany(
                 failure, at: finding.effective, hadReply: reached > 0)

@@ -67,6 +67,8 @@ extension Fetch {
         var receivedAtResolution: Int64 = -1
         /// Where the last reply whose body was taken came from.
         var lastGood: (origin: String, address: String)?
+        /// Whether a reply was taken that left out the date which the version is known by.
+        var isUndated = false
         /// Replies whose body was taken.
         var accepted = 0
         /// Longest time from a request to its reply, in seconds; `nil` before the first.
@@ -90,7 +92,9 @@ extension Fetch {
     /// How a fetch ended.
     enum Outcome: Sendable {
         /// All bytes are on the disk; `size` of them.
-        case complete(size: Int64)
+        ///
+        /// `isUndated`: whether some of them came without the date that the version is known by.
+        case complete(size: Int64, isUndated: Bool = false)
         /// The caller stopped it.
         case cancelled
         /// What `HEAD` had said is not what `GET` says.

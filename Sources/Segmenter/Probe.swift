@@ -251,13 +251,15 @@ struct Probe: Sendable {
     /// file is still the one of `identity`.
     ///
     /// Trouble that may pass is waited out, as in every other request.
-    func resolveAgain(_ identity: RemoteIdentity, fresh: Bool = false) async -> Resolution {
+    func resolveAgain(
+        _ identity: RemoteIdentity, by method: TransferRequest.Method = .get, fresh: Bool = false
+    ) async -> Resolution {
         do throws(DownloadError.Reason) {
-            let asked = ByteRange(0, 1)
+            let asked = method == .get ? Self.firstByte : nil
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
             var (attempts, failures) = (0, 0)
             while true {
-                let landing = try await follow(.get, range: asked, fresh: fresh)
+                let landing = try await follow(method, range: asked, fresh: fresh)
                 let exchange = landing.exchange
                 release(exchange)
                 let failure: TransferFailure
