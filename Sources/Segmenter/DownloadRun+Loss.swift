@@ -19,18 +19,23 @@ extension DownloadRun {
             let begun = state.target.flatMap {
                 Assembly.identityRecorded(folder: $0.folder, name: $0.name)
             }
+            let breach = asked < Self.lossChecks ? reason.breach(begun) : nil
+            guard !finding.isProven || breach != nil else {
+                try refuseReplacement(of: begun, by: finding, reason)
+                break
+            }
             finding.held.map { loop.drop($0.transfer) }
+            finding.held = nil
             if !finding.isProven {
                 tell(.notice(.headUnusable("said that the part cannot be continued")))
-            } else if asked < Self.lossChecks, let breach = reason.breach(begun) {
+            } else if let breach {
                 asked += 1
                 try await probe.pause(asked, nil, .breach(breach), random: 1)
-            } else {
-                try refuseReplacement(of: begun, by: finding.file, reason)
-                break
             }
             finding = try await find(probe, byGet: true, range: Probe.firstByte)
         }
+        if state.wereRangesIgnored, finding.file.plan != .segments { tell(.notice(.rangesIgnored)) }
+        state.wereRangesIgnored = false
         return try await settled(finding, probe, &state)
     }
 
@@ -48,17 +53,21 @@ extension DownloadRun {
     /// Refuses to give up a part whose version is known by a strong validator for a reply of another
     /// size with no validator and without ranges: that is rather a login or error page.
     private func refuseReplacement(
-        of begun: RemoteIdentity?, by file: RemoteFile, _ reason: StartOverReason
+        of begun: RemoteIdentity?, by finding: Probe.Finding, _ reason: StartOverReason
     ) throws(DownloadError.Reason) {
+        let file = finding.file
         guard case .sizeChanged(let was, let now) = reason, begun?.strongValidator != nil,
             file.plan != .segments, file.etag == nil, file.lastModified == nil
         else { return }
+        finding.held.map { loop.drop($0.transfer) }
         throw .contract(.otherSize(expected: was, got: now))
     }
 
-    /// What is to be done with a complete file some of whose bytes came without the date that the
-    /// version is known by: perhaps the server ignores `If-Range`. It is asked once more, in the way
-    /// in which it told that date.
+    /// Asks once more for the date of a complete file, some of whose bytes came without it.
+    ///
+    /// Perhaps the server ignores `If-Range`. It is asked in the way in which it told that date.
+    ///
+    /// - Returns: What is to be done with the file.
     func stillOffered(_ lead: Lead, _ complete: Fetch.Outcome) async -> Fetch.Outcome {
         let file = lead.finding.file
         let method: TransferRequest.Method = file.probedBy == "HEAD" ? .head : .get
@@ -103,10 +112,10 @@ extension DownloadRun {
 }
 
 extension StartOverReason {
-    /// What of the server's replies this is about, so that asking again may bring another answer; `nil`
-    /// when it may not.
+    /// What of the server's replies this is about, so that asking again may bring another answer.
     ///
     /// - Parameter begun: The version of the part.
+    /// - Returns: `nil` when asking again is of no use.
     fileprivate func breach(_ begun: RemoteIdentity?) -> ContractBreach? {
         if self == .noValidator, begun?.strongValidator != nil {
             return .otherLastModified(expected: begun?.lastModified, got: nil)

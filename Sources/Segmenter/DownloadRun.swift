@@ -44,6 +44,8 @@ struct DownloadRun: Sendable {
         var takenBack = 0
         /// Whether ranges came without the date that the version is known by.
         var isUndated = false
+        /// Whether the last fetch ended because ranges were ignored.
+        var wereRangesIgnored = false
         /// Whether the file is asked for whole from now on.
         var isRangeless = false
         var streamFailures = 0
@@ -229,7 +231,7 @@ struct DownloadRun: Sendable {
             tell(.notice(.headUnusable("told what `GET` contradicts")))
             finding = try await find(probe, byGet: true)
         case .rangesIgnored:
-            tell(.notice(.rangesIgnored))
+            state.wereRangesIgnored = true
             // One that serves the first range only is not believed for ever.
             state.isRangeless = state.takenBack >= Self.takeBackLimit
             state.takenBack += 1

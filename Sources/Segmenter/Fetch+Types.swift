@@ -81,8 +81,9 @@ extension Fetch {
             url = mirror.url
         }
 
-        /// An address that has served the file: of the host that is asked, and of no other. What a
-        /// request tells depends on its URL, and must not go elsewhere.
+        /// An address that has served the file, of the host that is asked.
+        ///
+        /// What a request tells depends on its URL, and must not go to another host.
         var goodAddress: String? { lastGood?.origin == url.origin ? lastGood?.address : nil }
 
         /// How much longer than ever before a reply may take, in seconds.
