@@ -243,11 +243,20 @@ extension Assembly {
 
     /// Bytes that an earlier run's manifest tells of, for messages; 0 when there is none.
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
+        manifestOfPart(folder: folder, name: name)?.extents.covered.count ?? 0
+    }
+
+    /// The version that an earlier run's part is of; `nil` when there is no manifest.
+    package static func identityRecorded(folder: String, name: String) -> RemoteIdentity? {
+        manifestOfPart(folder: folder, name: name)?.header.identity
+    }
+
+    private static func manifestOfPart(folder: String, name: String) -> Manifest? {
         guard let folder = try? Folder(folder),
             case .success(let manifest)? = try? readManifest(Journal.name(for: name), in: folder),
             manifest.finished == nil, manifest.rejected == nil
-        else { return 0 }
-        return manifest.extents.covered.count
+        else { return nil }
+        return manifest
     }
 
     /// Reads a manifest; `nil` when there is none.

@@ -167,6 +167,9 @@ extension DownloadRun {
     private func reset(_ state: inout State) {
         state.startOver = nil
         state.restarts = 0
+        state.change = nil
+        state.isUndated = false
+        state.takenBack = 0
         state.isRangeless = false
         state.streamFailures = 0
         state.streamReached = 0

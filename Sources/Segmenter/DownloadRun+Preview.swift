@@ -87,7 +87,7 @@ extension DownloadRun {
         if let file = try await settle(&finding, lead.probe, &state, started) {
             return Self.left(file)
         }
-        finding = try await confirmed(finding, lead.probe, state)
+        finding = try await confirmed(finding, lead.probe, &state)
         lead.finding = finding
         try await compareSample(lead, &state)
         var request = try request(finding, lead.probe.url, state)

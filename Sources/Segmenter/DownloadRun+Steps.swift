@@ -78,29 +78,6 @@ extension DownloadRun {
         return request
     }
 
-    /// A finding that may be acted on: nothing on the disk is thrown away because of a `HEAD` alone,
-    /// nor because of a single reply that ignored the range.
-    func confirmed(
-        _ finding: Probe.Finding, _ probe: Probe, _ state: State
-    ) async throws(DownloadError.Reason) -> Probe.Finding {
-        var finding = finding
-        var asked = 0
-        while let reason = try loss(request(finding, probe.url, state)),
-            !finding.isProven || (reason == .noRanges && asked < Self.rangeChecks)
-        {
-            finding.held.map { loop.drop($0.transfer) }
-            finding.held = nil
-            if !finding.isProven {
-                tell(.notice(.headUnusable("said that the part cannot be continued")))
-            } else {
-                asked += 1
-                try await probe.pause(asked, nil, .breach(.wholeFileForRange))
-            }
-            finding = try await find(probe, byGet: true, range: Probe.firstByte)
-        }
-        return finding
-    }
-
     /// Why a part would be thrown away because of what the server said; `nil` when none would be.
     func loss(
         _ request: Assembly.Request

@@ -27,7 +27,8 @@ extension DownloadRun {
             }
             try await close(stream)
             guard stream.bytesWritten == 0 else {
-                throw Self.change(obstacle) ?? state.setback ?? .contract(.wholeFileForRange)
+                if let breach = obstacle?.change { throw .remoteChanged(breach) }
+                throw state.setback ?? .contract(.wholeFileForRange)
             }
             startedOver = stream.recorded.covered.isEmpty ? nil : state.startOver ?? obstacle
         }
@@ -49,18 +50,6 @@ extension DownloadRun {
         guard let stream = state.stream else { return 0 }
         _ = await onDiskResult { () throws(AssemblyError) in stream.stop() }
         return stream.bytesWritten
-    }
-
-    /// The change of the remote file that is in the way; `nil` when it is something else.
-    private static func change(_ obstacle: StartOverReason?) -> DownloadError.Reason? {
-        switch obstacle {
-        case .sizeChanged(let was, let now): .remoteChanged(.otherSize(expected: was, got: now))
-        case .etagChanged(let was, let now):
-            .remoteChanged(.otherETag(expected: was, got: now))
-        case .lastModifiedChanged(let was, let now):
-            .remoteChanged(.otherLastModified(expected: was, got: now))
-        default: nil
-        }
     }
 }
 

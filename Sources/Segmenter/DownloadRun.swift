@@ -5,9 +5,7 @@ import Glibc
 /// again when one of them says so.
 struct DownloadRun: Sendable {
     /// Times that a download starts over because the remote file changed.
-    private static let restartLimit = 1
-    /// Times that a server is asked again whether it really serves no ranges.
-    static let rangeChecks = 2
+    static let restartLimit = 1
 
     let loop: TransferLoop
     let urlText: String
@@ -39,6 +37,15 @@ struct DownloadRun: Sendable {
         /// The generation of a part that is continued because a sample of it was the same.
         var sampled: String?
         var restarts = 0
+        /// The version that was being fetched when a reply told of another, and what it told.
+        var change: (before: RemoteIdentity, breach: ContractBreach)?
+        /// Times in a row, without a byte of the file between them, that the server took back what
+        /// would have cost what is there.
+        var takenBack = 0
+        /// Whether ranges came without the date that the version is known by.
+        var isUndated = false
+        /// Whether the last fetch ended because ranges were ignored.
+        var wereRangesIgnored = false
         /// Whether the file is asked for whole from now on.
         var isRangeless = false
         var streamFailures = 0
@@ -149,19 +156,14 @@ struct DownloadRun: Sendable {
                 return file
             }
             if isRepair { try await prepareRepair(&lead.finding, lead.probe, &state) }
-            var isConfirmed = state.target == nil
             while true {
                 do throws(DownloadError.Reason) {
                     try await checkSize(&lead)
-                    if !isConfirmed {
-                        lead.finding = try await confirmed(lead.finding, lead.probe, state)
-                    }
-                    isConfirmed = true
+                    lead.finding = try await confirmed(lead.finding, lead.probe, &state)
                     try await compareSample(lead, &state)
                     if let file = try await attempt(&lead, started, &state) { return file }
                 } catch {
                     lead = try await successor(of: lead, after: error, &state)
-                    isConfirmed = state.target == nil
                 }
             }
         } catch {
@@ -196,12 +198,16 @@ struct DownloadRun: Sendable {
         }
         tell(.started(start(finding, assembly, state)))
         let earlier = state.received
-        let (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        var (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        if case .complete(_, isUndated: true) = outcome {
+            state.isUndated = true
+            outcome = await stillOffered(lead, outcome)
+        }
         state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
-        if case .complete(let size) = outcome {
+        if case .complete(let size, _) = outcome {
             state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
             let repair = state.stream == nil ? repair(size: size, state) : nil
             state.mirroring?.repair = repair
@@ -216,6 +222,7 @@ struct DownloadRun: Sendable {
             try await close(assembly)
         }
         state.setback = outcome.setback
+        if state.received > earlier { state.takenBack = 0 }
         switch outcome {
         case .complete: break
         case .cancelled: throw .cancelled
@@ -224,28 +231,18 @@ struct DownloadRun: Sendable {
             tell(.notice(.headUnusable("told what `GET` contradicts")))
             finding = try await find(probe, byGet: true)
         case .rangesIgnored:
-            tell(.notice(.rangesIgnored))
-            state.isRangeless = true
-            finding = try await find(probe, byGet: true, range: nil)
+            state.wereRangesIgnored = true
+            // One that serves the first range only is not believed for ever.
+            state.isRangeless = state.takenBack >= Self.takeBackLimit
+            state.takenBack += 1
+            finding = try await find(
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
         case .changed(let breach):
-            state.restarts += 1
-            guard state.restarts <= Self.restartLimit, !isRepair else {
-                throw .remoteChanged(breach)
-            }
-            let before = finding.file.identity
+            state.change = (finding.file.identity, breach)
+            // Where ranges do not tell their version, another one is fetched in one reply.
+            state.isRangeless = state.isUndated
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
-            if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
-                // Servers that disagree: what one of them sends in one reply is one version.
-                finding.held.map { loop.drop($0.transfer) }
-                finding.held = nil
-                state.isRangeless = true
-                tell(.notice(.serversDisagree))
-                finding = try await find(probe, byGet: true, range: nil)
-            }
-            // Where the version on the disk is offered again, it is continued.
-            let isAnother = before.obstacle(toContinuingWith: finding.file.identity) != nil
-            state.startOver = isAnother ? .changedMidway : nil
         case .streamBroken(let failure, let retryAfter, let reached):
             let isOneTooMany = await probe.isOneTooMany(
                 failure, at: finding.effective, hadReply: reached > 0)
@@ -256,10 +253,16 @@ struct DownloadRun: Sendable {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: state.streamFailures)
             }
-            if reached > 0 { state.startOver = .streamBroken }
             try await probe.pause(state.streamFailures, retryAfter, failure)
+            let before = finding.file.identity
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
+            // Ranges continue it where they are served by now.
+            if reached > 0, finding.file.plan != .segments,
+                before.obstacle(toContinuingWith: finding.file.identity)?.change == nil
+            {
+                state.startOver = .streamBroken
+            }
         }
         return nil
     }

@@ -55,6 +55,6 @@ extension Fetch {
         tell(.changingConnections(minimum: setup.limits.minRate ?? 0))
         for index in slots.indices { reopen(index) }
         // Any address of a host will do: these were slow.
-        for source in sources.indices { sources[source].goodAddress = nil }
+        for source in sources.indices { sources[source].lastGood = nil }
     }
 }

@@ -66,7 +66,9 @@ extension Fetch {
         var resolutions = 0
         var receivedAtResolution: Int64 = -1
         /// Where the last reply whose body was taken came from.
-        var goodAddress: String?
+        var lastGood: (origin: String, address: String)?
+        /// Whether a reply was taken that left out the date which the version is known by.
+        var isUndated = false
         /// Replies whose body was taken.
         var accepted = 0
         /// Longest time from a request to its reply, in seconds; `nil` before the first.
@@ -79,6 +81,11 @@ extension Fetch {
             url = mirror.url
         }
 
+        /// An address that has served the file, of the host that is asked.
+        ///
+        /// What a request tells depends on its URL, and must not go to another host.
+        var goodAddress: String? { lastGood?.origin == url.origin ? lastGood?.address : nil }
+
         /// How much longer than ever before a reply may take, in seconds.
         var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
     }
@@ -86,7 +93,9 @@ extension Fetch {
     /// How a fetch ended.
     enum Outcome: Sendable {
         /// All bytes are on the disk; `size` of them.
-        case complete(size: Int64)
+        ///
+        /// `isUndated`: whether some of them came without the date that the version is known by.
+        case complete(size: Int64, isUndated: Bool = false)
         /// The caller stopped it.
         case cancelled
         /// What `HEAD` had said is not what `GET` says.

@@ -216,8 +216,12 @@ final class Fetch {
             let whole = ByteRange(0, scheduler.size)
             let served = range ?? whole
             sources[source].mismatches = 0
-            sources[source].goodAddress =
-                slots[index].transfer.flatMap(worker.transfer)?.address
+            let transfer = slots[index].transfer.flatMap(worker.transfer)
+            sources[source].lastGood = transfer.flatMap { transfer in
+                // The URL may have been resolved again since the request went out.
+                transfer.address.map { (transfer.request.url.origin, $0) }
+            }
+            if check.isUndated(reply) { sources[source].isUndated = true }
             if slots[index].sample != nil { return sampling(index, served) }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
@@ -333,7 +337,9 @@ final class Fetch {
         guard scheduler.isComplete else { return false }
         // One stream has an end of its own: a longer body is another file's.
         if setup.isOneStream, slots[0].transfer != nil { return false }
-        finish(.complete(size: scheduler.size))
+        // Several servers work together only where a strong tag or a digest decides.
+        let isUndated = sources.count == 1 && sources[0].isUndated
+        finish(.complete(size: scheduler.size, isUndated: isUndated))
         return true
     }
 

@@ -174,15 +174,16 @@ struct Probe: Sendable {
         }
     }
 
-    /// Waits before the next attempt.
+    /// Waits before the next attempt; `random`, in 0...1, is the share of the longest delay.
     func pause(
-        _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure
+        _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure,
+        random: Double = .random(in: 0..<1)
     ) async throws(DownloadError.Reason) {
         if let retryAfter, retryAfter > policy.longestRetryAfter {
             throw .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: failures)
         }
         let delay = policy.delay(
-            failures: failures, retryAfter: retryAfter, random: .random(in: 0..<1))
+            failures: failures, retryAfter: retryAfter, random: random)
         tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
@@ -250,13 +251,15 @@ struct Probe: Sendable {
     /// file is still the one of `identity`.
     ///
     /// Trouble that may pass is waited out, as in every other request.
-    func resolveAgain(_ identity: RemoteIdentity, fresh: Bool = false) async -> Resolution {
+    func resolveAgain(
+        _ identity: RemoteIdentity, by method: TransferRequest.Method = .get, fresh: Bool = false
+    ) async -> Resolution {
         do throws(DownloadError.Reason) {
-            let asked = ByteRange(0, 1)
+            let asked = method == .get ? Self.firstByte : nil
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
             var (attempts, failures) = (0, 0)
             while true {
-                let landing = try await follow(.get, range: asked, fresh: fresh)
+                let landing = try await follow(method, range: asked, fresh: fresh)
                 let exchange = landing.exchange
                 release(exchange)
                 let failure: TransferFailure

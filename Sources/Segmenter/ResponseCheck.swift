@@ -35,6 +35,13 @@ struct ResponseCheck: Sendable {
         }
     }
 
+    /// Whether a reply leaves out the date that the version is known by: that the server has compared
+    /// it is no more than assumed.
+    func isUndated(_ reply: Reply) -> Bool {
+        identity.strongETag == nil && identity.lastModified != nil
+            && reply["last-modified"] == nil
+    }
+
     private func partial(_ reply: Reply) -> Verdict {
         guard let asked else { return .breach(.unexpectedStatus(206)) }
         guard !reply.isMultipart else { return .breach(.severalRanges) }

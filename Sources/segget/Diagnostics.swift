@@ -95,6 +95,12 @@ struct Diagnostic {
                     "\(url) changed while it was fetched\(Self.again(error)): "
                         + Self.describe(breach),
                     hint: "run the same command again when the remote file no longer changes")
+            case .contract(let breach) where breach.isAnotherVersion && error.bytesKept > 0:
+                Self(
+                    .remoteChanged, "contract_broken",
+                    "\(url) is answered with something else, perhaps a login or error page: "
+                        + Self.describe(breach),
+                    hint: "\(again) later; if that is the file now, `--no-resume` starts over")
             case .contract(let breach):
                 Self(
                     .remoteChanged, "contract_broken",

@@ -115,6 +115,38 @@ struct CrossOriginTests {
                 .allSatisfy { $0.header("Authorization") == "Bearer hush" })
     }
 
+    /// An address that served the file is its host's: once the URL leads elsewhere, nothing goes there.
+    @Test func anAddressIsItsHostsAlone() async throws {
+        let content = Content(size: 3_000_000, seed: 1)
+        let (tally, place) = (Tally(), Guarded<String?>(nil))
+        let home = try FaultOrigin { request in
+            if let place = place.withLock({ $0 }) { return .redirect(place) }
+            return .file(content, for: request, etag: "\"a\"")
+        }
+        let cdn = try FaultOrigin(address: "127.0.0.2", port: home.port) { request in
+            let reply = OriginReply.file(content, for: request, etag: "\"a\"")
+            guard request.method == "GET" else { return reply }
+            switch tally.add() {
+            case 1: return reply.with { $0.cutAfter = 100_000 }
+            // The next request prefers the address that has served the right version.
+            case 2: return .file(content, for: request, etag: "\"b\"")
+            default:
+                place.withLock { $0 = nil }
+                return .text(403)
+            }
+        }
+        place.withLock { $0 = cdn.url("/there") }
+        let sandbox = try Sandbox()
+        let outcome = try await Trials.run(
+            [home.url("/file"), "-x", "1", "--json", "-v"] + Self.own, in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(tally.count() == 3)
+        for request in cdn.requests {
+            #expect(request.header("Host") == "127.0.0.2:\(cdn.port)")
+            for field in Self.fields { #expect(request.header(field) == nil, "\(field)") }
+        }
+    }
+
     /// Mirrors are other origins; what their own URLs say is theirs.
     @Test(arguments: [false, true])
     func mirrorsAreOtherOrigins(crosses: Bool) async throws {

@@ -22,7 +22,13 @@ struct IdentityEndToEndTests {
         let tally = Tally()
         return try WireTrial(size: size, sendBuffer: 64 << 10) { request, _ in
             let isNew = (isForData(request) ? tally.add() - 1 : tally.count()) >= count
-            return OriginReply.file(isNew ? new : old, for: request).with { headers(isNew, &$0) }
+            // `If-Range` is taken for fulfilled where it holds a date.
+            return OriginReply.file(
+                isNew ? new : old, for: request, lastModified: request.header("If-Range")
+            ).with {
+                $0.set("Last-Modified", nil)
+                headers(isNew, &$0)
+            }
         }
     }
 
@@ -86,6 +92,22 @@ struct IdentityEndToEndTests {
         let path = trial.sandbox.path("file.bin")
         let matches = try [Self.old, Self.new].count { try $0.firstDifference(at: path) == nil }
         #expect(matches == 1)
+    }
+
+    /// A server whose ranges leave the date out: one that compares `If-Range` may, one that ignores it
+    /// shows only in the end that the file has changed.
+    @Test(arguments: [true, false])
+    func rangesWithoutTheDate(ignoresIfRange: Bool) async throws {
+        let trial = try Self.trial(ignoresIfRange ? 6 : .max) { isNew, reply in
+            let date = isNew ? httpDate(unixTime: 1_600_000_060) : Self.date
+            reply.set("Last-Modified", reply.status == 206 ? nil : date)
+        }
+        let outcome = try await trial.run("-x", "3")
+        #expect(trial.origin.requests.count { $0.method == "HEAD" } == 2)
+        guard !ignoresIfRange else { return try expectNew(trial, outcome) }
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try Self.old.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("started_over").isEmpty)
     }
 
     /// The new version is taken back before it is believed: the old one is completed.

@@ -112,6 +112,24 @@ struct OneStreamEndToEndTests {
         #expect(tally.count() == 3)
     }
 
+    /// The whole file from a cold cache, broken off, and ranges of the same version afterwards.
+    @Test func aBrokenStreamGoesOnWithRanges() async throws {
+        let tally = Tally()
+        let trial = try WireTrial(sendBuffer: 64 << 10) { request, reply in
+            guard request.method == "GET" else {
+                reply = .text(405)
+                return
+            }
+            guard tally.add() == 1 else { return }
+            Self.whole(request, &reply)
+            reply.cutAfter = 2_500_001
+        }
+        let outcome = try await trial.run("-x", "2")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("started_over").isEmpty, "\(outcome.errorOutput)")
+        #expect(trial.gets.dropFirst(2).allSatisfy { ($0.range?.first ?? 0) >= 2_500_001 })
+    }
+
     @Test func streamsThatAlwaysBreakEnd() async throws {
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)

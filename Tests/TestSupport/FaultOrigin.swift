@@ -25,14 +25,15 @@ public final class FaultOrigin: Sendable {
     ///
     /// - Parameters:
     ///   - address: the loopback address to listen on, to have several hosts.
+    ///   - port: the port to listen on, to have hosts that differ in their address alone.
     ///   - network: two namespaces, to listen in the server's; in place of `address`.
     ///   - sendBuffer: size of the sockets' send buffers in bytes; a small one makes
     ///     ``bytesServed`` follow closely what the peer has read.
     ///   - handler: answers a request.
     /// - Throws: ``SystemCallError``.
     public init(
-        address: String = "127.0.0.1", network: NetworkPair? = nil, sendBuffer: Int32? = nil,
-        _ handler: @escaping Handler
+        address: String = "127.0.0.1", port: UInt16 = 0, network: NetworkPair? = nil,
+        sendBuffer: Int32? = nil, _ handler: @escaping Handler
     ) throws {
         let address = network == nil ? address : NetworkPair.serverAddress
         namespace = network?.serverPath
@@ -40,11 +41,11 @@ public final class FaultOrigin: Sendable {
         let log = Guarded(OriginLog())
         longestSegment = sendBuffer.map { min(8192, $0 / 2) }
         let listener = try OriginListener(
-            address: address, port: 0, longestSegment: longestSegment, namespace: namespace)
+            address: address, port: port, longestSegment: longestSegment, namespace: namespace)
         self.stopSignal = stopSignal
         self.log = log
         self.address = address
-        port = listener.port
+        self.port = listener.port
         serve = { socket in
             let number = log.withLock { $0.opened(socket) }
             let thread = Thread {
