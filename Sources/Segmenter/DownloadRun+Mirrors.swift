@@ -171,7 +171,7 @@ extension DownloadRun {
         state.isUndated = false
         state.takenBack = 0
         state.isRangeless = false
-        state.streamFailures = 0
+        (state.streamBreaks, state.streamFailures) = (0, 0)
         state.streamReached = 0
     }
 

@@ -48,6 +48,9 @@ struct DownloadRun: Sendable {
         var wereRangesIgnored = false
         /// Whether the file is asked for whole from now on.
         var isRangeless = false
+        /// Times in a row without progress that the single stream broke: they lengthen the pause.
+        var streamBreaks = 0
+        /// Those of them that were not one request too many: they are bounded.
         var streamFailures = 0
         var streamReached: Int64 = 0
         var received: Int64 = 0
@@ -246,14 +249,15 @@ struct DownloadRun: Sendable {
         case .streamBroken(let failure, let retryAfter, let reached):
             let isOneTooMany = await probe.isOneTooMany(
                 failure, at: finding.effective, hadReply: reached > 0)
-            if reached > state.streamReached { state.streamFailures = 0 }
+            if reached > state.streamReached { (state.streamFailures, state.streamBreaks) = (0, 0) }
+            state.streamBreaks += 1
             if !isOneTooMany { state.streamFailures += 1 }
             state.streamReached = max(reached, state.streamReached)
             guard probe.policy.allows(state.streamFailures) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: state.streamFailures)
             }
-            try await probe.pause(state.streamFailures, retryAfter, failure)
+            try await probe.pause(state.streamBreaks, retryAfter, failure)
             let before = finding.file.identity
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)

@@ -19,7 +19,8 @@ import ArgumentParser
         // What Swift would make of other bytes is another name, or another password.
         if let place = CommandLineSecrets.firstNotUTF8 {
             Invocation.refuse(
-                "argument \(place) is not UTF-8", hint: "segget takes names and options in UTF-8 only")
+                "argument \(place) is not UTF-8",
+                hint: "segget takes names and options in UTF-8 only")
         }
         Invocation(Array(CommandLine.arguments.dropFirst())).run()
     }

@@ -9,7 +9,8 @@ struct SecretSweepTests {
     /// Each stands in one place only, and "me" and "p" are none.
     private static let secrets = [
         "URLUSR", "URLPWD", "QUERY7", "FRAGM7", "HEADR7", "COOKI7", "REFER7", "PROXY7", "SIGNED",
-        "HOPUSR", "HOPPWD", "FIRST7", "OPTPWD", "AGNT77", "MIRR77", "bWU6T1BUUFdE", "VVJMVVNSOlVSTFBXRA",
+        "HOPUSR", "HOPPWD", "FIRST7", "OPTPWD", "AGNT77", "MIRR77", "bWU6T1BUUFdE",
+        "VVJMVVNSOlVSTFBXRA",
     ]
 
     private let content = Content(size: 300_000, seed: 9)
@@ -221,9 +222,11 @@ struct SecretSweepTests {
             ],
             // Whatever counts in the end, and whatever it stands behind.
             [
-                "http://\(place)/f", "-u", "a:FIRST7", "-u", "FIRST7:", "-vu", "b:OPTPWD", "-b", "a=COOKI7",
+                "http://\(place)/f", "-u", "a:FIRST7", "-u", "FIRST7:", "-vu", "b:OPTPWD", "-b",
+                "a=COOKI7",
                 "--cookie-text", "b=COOKI7", "--proxy", "http://p:PROXY7@h:1", "--no-proxy=*",
-                "--proxy=http://p:PROXY7@h:2", "--referer", "http://h/?REFER7", "--referer", "http://h/",
+                "--proxy=http://p:PROXY7@h:2", "--referer", "http://h/?REFER7", "--referer",
+                "http://h/",
             ],
         ] {
             let before = origin.requests.count
