@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests under sanitizers, and fails on any report, also of a process that was killed.
 #
-#     scripts/sanitize.sh [thread|address…]     both
+#     scripts/sanitize.sh [--brief] [thread|address…]     both
+#
+# With --brief, as the CI has time for: the tests of the modules under both; of the end-to-end tests those
+# in which most goes on at a time under ThreadSanitizer, those of hostile input under AddressSanitizer.
 #
 # The tests of the modules are instrumented themselves; of the end-to-end tests, the program is: optimized,
 # and with Swift's libraries as they are, because in a static program the sanitizers' own `malloc` and what
@@ -26,6 +29,20 @@ skip=(
     # Everything at random, for a minute and more: what it does, the other tests do one by one.
     --skip 'EndToEndTests\.SoakTests'
 )
+# Which end-to-end tests, in two halves that run side by side: most of them wait for something.
+declare -A halves=(
+    [thread-1]='[A-L]' [thread-2]='[M-Z]'
+    [address-1]='[A-L]' [address-2]='[M-Z]'
+)
+if [ "${1:-}" = --brief ]; then
+    shift
+    halves=(
+        [thread-1]='(Batch|Ceiling|Kill|Link|Pipe)'
+        [thread-2]='(Mirror|ResumeUnverified|Retry|Signal|SilentServer|StandardOutput|VersionChaos)'
+        [address-1]='(Certificate|Damaged|Destination|FileName|Hostile)'
+        [address-2]='(OneStream|RangeLie|Redirect|Reply|Unusual)'
+    )
+fi
 swift=${SWIFT:-swift}
 work=$PWD/.build-sanitized
 mkdir -p "$work"
@@ -46,30 +63,32 @@ tell() {
 }
 
 sanitize() {
-    local sanitizer=$1 here=$work/$1 name first
+    local sanitizer=$1 here=$work/$1 name
+    declare -A pids=()
     rm -rf "$here"
     mkdir -p "$here"
     # Of whatever user the processes are.
     mkdir -m 1777 "$here/reports"
     SEGGET_INSTRUMENT=$sanitizer "$swift" build --build-tests
     cp .build/debug/segget "$here/segget"
-    cp .build/debug/seggetPackageTests.xctest "$here/tests"
+    cp .build/debug/seggetPackageTests.xctest "$here/modules"
 
     export SWIFT_BACKTRACE=enable=no SEGGET_BINARY=$here/segget SEGGET_INSTRUMENTED=$sanitizer
     export TSAN_OPTIONS="log_path=$here/reports/report:exitcode=66"
     export ASAN_OPTIONS="log_path=$here/reports/report:exitcode=66:detect_leaks=1"
     export LSAN_OPTIONS="suppressions=$PWD/scripts/leaks.supp:print_suppressions=0"
     # The runner of the tests keeps all that it knows of them until it exits.
-    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 tests "$here/modules.log" "$here/tests" ||
-        failed+=("$here/modules.log")
-    # Two at a time: most of them wait for something.
-    tests "$here/a-to-l.log" "$work/end-to-end" --filter '^EndToEndTests\.[A-L]' &
-    first=$!
-    tests "$here/m-to-z.log" "$work/end-to-end" --filter '^EndToEndTests\.[M-Z]' ||
-        failed+=("$here/m-to-z.log")
-    wait "$first" || failed+=("$here/a-to-l.log")
-    for name in modules a-to-l m-to-z; do
-        printf '%-8s %-8s %s\n' "$sanitizer" "$name" "$(grep -aE '^[✔✘] Test run' "$here/$name.log" || echo 'did not end')"
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 tests "$here/modules.log" "$here/modules" &
+    pids[modules]=$!
+    for name in 1 2; do
+        tests "$here/end-to-end-$name.log" "$work/end-to-end" \
+            --filter "^EndToEndTests\\.${halves[$sanitizer-$name]}" &
+        pids[end-to-end-$name]=$!
+    done
+    for name in "${!pids[@]}"; do
+        wait "${pids[$name]}" || failed+=("$here/$name.log")
+        printf '%-8s %-12s %s\n' "$sanitizer" "$name" \
+            "$(grep -aE '^[✔✘] Test run' "$here/$name.log" || echo 'did not end')"
     done
     for name in "$here"/reports/*; do [ ! -e "$name" ] || failed+=("$name"); done
 }
