@@ -99,11 +99,35 @@ package struct OwnedThread: Sendable {
     package func detach() { pthread_detach(id) }
 }
 
+/// A continuation that another thread resumes, once.
+///
+/// A checked continuation alone would do. But when it is resumed before it is awaited, ThreadSanitizer
+/// does not see that what the one thread wrote comes before what the other one reads: so that the answer
+/// goes through a lock.
+package struct Answer<Result: Sendable>: Sendable {
+    private let continuation: CheckedContinuation<Result, Never>
+    private let order: Monitor<Void>
+
+    /// Gives the answer.
+    package func resume(returning result: sending Result) {
+        order.withLock { _ in }
+        continuation.resume(returning: result)
+    }
+
+    /// Waits for the answer that whoever `ask` hands it to gives.
+    package static func wait(_ ask: (Answer) -> Void) async -> Result {
+        let order = Monitor(())
+        let result = await withCheckedContinuation { ask(Answer(continuation: $0, order: order)) }
+        order.withLock { _ in }
+        return result
+    }
+}
+
 /// Runs blocking work on a thread of its own, so that no cooperative thread waits for a disk.
 package func offLoop<Result: Sendable, Failure: Error>(
     _ name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-    let result: Swift.Result<Result, Failure> = await withCheckedContinuation { continuation in
+    let result = await Answer<Swift.Result<Result, Failure>>.wait { answer in
         let thread = OwnedThread(name: name) {
             let outcome: Swift.Result<Result, Failure>
             do throws(Failure) {
@@ -111,7 +135,7 @@ package func offLoop<Result: Sendable, Failure: Error>(
             } catch {
                 outcome = .failure(error)
             }
-            continuation.resume(returning: outcome)
+            answer.resume(returning: outcome)
         }
         thread.detach()
     }

@@ -14,7 +14,7 @@ final class BatchEvents: Sendable {
         var incoming: [BatchEvent] = []
         /// The next one last.
         var outgoing: [BatchEvent] = []
-        var reader: CheckedContinuation<BatchEvent?, Never>?
+        var reader: Answer<BatchEvent?>?
         var isOver = false
         var isAbandoned = false
 
@@ -31,7 +31,7 @@ final class BatchEvents: Sendable {
 
     /// Hands an event over.
     func offer(_ event: BatchEvent) {
-        let reader = state.withLock { state -> CheckedContinuation<BatchEvent?, Never>? in
+        let reader = state.withLock { state -> Answer<BatchEvent?>? in
             guard !state.isAbandoned else { return nil }
             if let reader = state.reader {
                 state.reader = nil
@@ -46,7 +46,7 @@ final class BatchEvents: Sendable {
 
     /// Ends the events, after those that wait.
     func finish() {
-        let reader = state.withLock { state -> CheckedContinuation<BatchEvent?, Never>? in
+        let reader = state.withLock { state -> Answer<BatchEvent?>? in
             state.isOver = true
             defer { state.reader = nil }
             return state.reader
@@ -64,20 +64,20 @@ final class BatchEvents: Sendable {
     }
 
     private func next() async -> BatchEvent? {
-        await withCheckedContinuation { continuation in
+        await Answer.wait { answer in
             let event = state.withLock { state -> BatchEvent?? in
                 if let event = state.take() { return .some(event) }
                 if state.isOver || state.isAbandoned { return .some(nil) }
-                state.reader = continuation
+                state.reader = answer
                 return nil
             }
-            if let event { continuation.resume(returning: event) }
+            if let event { answer.resume(returning: event) }
         }
     }
 
     /// Nobody reads any more.
     private func abandon() {
-        let reader = state.withLock { state -> CheckedContinuation<BatchEvent?, Never>? in
+        let reader = state.withLock { state -> Answer<BatchEvent?>? in
             state.isAbandoned = true
             state.incoming = []
             state.outgoing = []

@@ -7,7 +7,7 @@ final class BatchTurns: Sendable {
         var front = 0
         /// Those behind the front that are settled.
         var settled: Set<Int> = []
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var waiting: [Int: Answer<Void>] = [:]
     }
 
     private let state = Monitor(State())
@@ -16,13 +16,13 @@ final class BatchTurns: Sendable {
     ///
     /// Returns after cancelling too, because those before it then end.
     func wait(_ index: Int) async {
-        await withCheckedContinuation { continuation in
+        await Answer.wait { answer in
             let isDue = state.withLock { state in
                 guard state.front < index else { return true }
-                state.waiting[index] = continuation
+                state.waiting[index] = answer
                 return false
             }
-            if isDue { continuation.resume() }
+            if isDue { answer.resume(returning: ()) }
         }
     }
 
@@ -30,12 +30,12 @@ final class BatchTurns: Sendable {
     /// server does not answer.
     func settle(_ index: Int) {
         let due = state.withLock { state in
-            guard index >= state.front else { return [CheckedContinuation<Void, Never>]() }
+            guard index >= state.front else { return [Answer<Void>]() }
             state.settled.insert(index)
             while state.settled.remove(state.front) != nil { state.front += 1 }
             let ready = state.waiting.keys.filter { $0 <= state.front }
             return ready.compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for continuation in due { continuation.resume() }
+        for answer in due { answer.resume(returning: ()) }
     }
 }

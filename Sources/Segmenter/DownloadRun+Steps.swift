@@ -141,7 +141,7 @@ extension DownloadRun {
         // assembly, which is this task's again from here on.
         let ticket = Monitor(FetchTicket())
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await Answer.wait { answer in
                 let isTaken = loop.perform { [loop, tell] worker in
                     let reporter = ProgressReporter(started: started, earlier: received) {
                         tell(.progress($0))
@@ -151,7 +151,7 @@ extension DownloadRun {
                         tell: { tell(.notice($0)) }
                     ) { outcome, ledger in
                         ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
-                        continuation.resume()
+                        answer.resume(returning: ())
                     }
                     ticket.withLock { ticket in
                         ticket.fetch = fetch.id
@@ -164,7 +164,7 @@ extension DownloadRun {
                     fetch.start(now: monotonicSeconds())
                     if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
                 }
-                if !isTaken { continuation.resume() }
+                if !isTaken { answer.resume(returning: ()) }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }

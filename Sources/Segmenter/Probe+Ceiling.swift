@@ -9,12 +9,12 @@ extension Probe {
     ) async -> Bool {
         guard failure.mayTurnAway(hadReply: hadReply) else { return false }
         let origin = url.origin
-        return await withCheckedContinuation { continuation in
+        return await Answer.wait { answer in
             let isTaken = loop.perform { worker in
                 let load = worker.load(of: origin, now: monotonicSeconds())
-                continuation.resume(returning: load.served > 0)
+                answer.resume(returning: load.served > 0)
             }
-            if !isTaken { continuation.resume(returning: false) }
+            if !isTaken { answer.resume(returning: false) }
         }
     }
 }

@@ -21,18 +21,18 @@ extension TransferLoop {
     func exchange(_ request: TransferRequest, holding: Bool) async -> Exchange {
         let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await Answer.wait { answer in
                 let isTaken = perform { worker in
                     guard !ticket.withLock({ $0.isCancelled }) else {
-                        continuation.resume(returning: Exchange(end: .cancelled))
+                        answer.resume(returning: Exchange(end: .cancelled))
                         return
                     }
                     let transfer = worker.begin(request, holding: holding) {
-                        continuation.resume(returning: $0)
+                        answer.resume(returning: $0)
                     }
                     ticket.withLock { $0.id = transfer }
                 }
-                if !isTaken { continuation.resume(returning: Exchange(end: .cancelled)) }
+                if !isTaken { answer.resume(returning: Exchange(end: .cancelled)) }
             }
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }
@@ -50,19 +50,19 @@ extension TransferLoop {
     /// - Returns: What came, and how it ended.
     func readAway(_ held: Int, _ served: ByteRange) async -> (taken: Extent?, end: TransferEnd) {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await Answer.wait { answer in
                 let isTaken = perform { worker in
                     guard let transfer = worker.transfer(held), transfer.isHeld else {
                         let failure = TransferFailure.network(code: 0, message: "no body")
-                        continuation.resume(returning: (nil, .failed(failure)))
+                        answer.resume(returning: (nil, .failed(failure)))
                         return
                     }
                     let sampler = ExtentWriter(samplingAt: served.start)
                     worker.resume(
                         transfer, .write(sampler, limit: served.end, replyEnd: served.end)
-                    ) { continuation.resume(returning: (sampler.takeUnrecorded(), $0)) }
+                    ) { answer.resume(returning: (sampler.takeUnrecorded(), $0)) }
                 }
-                if !isTaken { continuation.resume(returning: (nil, .cancelled)) }
+                if !isTaken { answer.resume(returning: (nil, .cancelled)) }
             }
         } onCancel: {
             perform { $0.cancel(held) }
