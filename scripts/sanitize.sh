@@ -36,9 +36,14 @@ declare -A halves=(
 )
 if [ "${1:-}" = --brief ]; then
     shift
+    # One thread that reads options or simulates a network.
+    skip+=(
+        --skip '\.(Command|Settings|Help|Quantity|BatchLines)Tests'
+        --skip 'SimulationTests'
+    )
     halves=(
-        [thread-1]='(Batch|Ceiling|Kill|Link|Pipe)'
-        [thread-2]='(Mirror|ResumeUnverified|Retry|Signal|SilentServer|StandardOutput|VersionChaos)'
+        [thread-1]='(BatchEndToEnd|Ceiling|Pipe|Signal)'
+        [thread-2]='(MirrorCombination|ResumeUnverified|SilentServer)'
         [address-1]='(Certificate|Damaged|Destination|FileName|Hostile)'
         [address-2]='(OneStream|RangeLie|Redirect|Reply|Unusual)'
     )
