@@ -93,7 +93,7 @@ sanitize() {
     for name in "${!pids[@]}"; do
         wait "${pids[$name]}" || failed+=("$here/$name.log")
         printf '%-8s %-12s %s\n' "$sanitizer" "$name" \
-            "$(grep -aE '^[✔✘] Test run' "$here/$name.log" || echo 'did not end')"
+            "$(grep -a 'Test run with' "$here/$name.log" || echo 'did not end')"
     done
     for name in "$here"/reports/*; do [ ! -e "$name" ] || failed+=("$name"); done
 }
