@@ -38,7 +38,11 @@ final class SoakOrigin: Sendable {
         box.withLock { $0 = origin }
     }
 
-    deinit { box.withLock { $0 = nil } }
+    deinit {
+        // A reply that is being made holds the origin, and must not be the last to do so.
+        origin.stop()
+        box.withLock { $0 = nil }
+    }
 
     /// Faults that were injected, by kind.
     var faults: [SoakFault: Int] { state.withLock { $0.faults } }
