@@ -47,8 +47,8 @@ if [ "${1:-}" = --brief ]; then
     halves=(
         [thread-1]='(BatchEndToEnd|Ceiling|Pipe)'
         [thread-2]='(MirrorCombination|Signal|SilentServer)'
-        [address-1]='(Damaged|Destination|FileName|Hostile)'
-        [address-2]='(RangeLie|Redirect|Reply)'
+        [address-1]='(Destination|Hostile|Redirect)'
+        [address-2]='Reply'
     )
 fi
 swift=${SWIFT:-swift}
