@@ -100,8 +100,8 @@ struct DestinationTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func overwritesNothingThatAppearsMeanwhile() throws {
-        let stage = try Stage(size: Self.size)
+    /// Downloads, and has a file appear at the destination while that goes on.
+    private static func takeTheNameMeanwhile(_ stage: Stage) throws -> ChildProcess.Outcome {
         let goesOn = Guarded(false)
         stage.bendGET {
             $0.stallAfter = 50_000
@@ -109,9 +109,14 @@ struct DestinationTests {
         }
         let process = try stage.start(["-x", "4"])
         #expect(stage.waits(for: 100_000, of: process))
-        try stage.write(Self.mine, to: "file")
+        try stage.write(mine, to: "file")
         goesOn.withLock { $0 = true }
-        let outcome = try process.wait()
+        return try process.wait()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func overwritesNothingThatAppearsMeanwhile() throws {
+        let stage = try Stage(size: Self.size)
+        let outcome = try Self.takeTheNameMeanwhile(stage)
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("`file` exists already"))
         #expect(outcome.errorOutput.contains("kept: 1.91 MiB in `file.part`"))
@@ -131,16 +136,7 @@ struct DestinationTests {
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["-N"], ["--overwrite"]])
     func publishesNothingOutOfDateLater(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
-        let goesOn = Guarded(false)
-        stage.bendGET {
-            $0.stallAfter = 50_000
-            $0.release = goesOn
-        }
-        let process = try stage.start(["-x", "4"])
-        #expect(stage.waits(for: 100_000, of: process))
-        try stage.write(Self.mine, to: "file")
-        goesOn.withLock { $0 = true }
-        #expect(try process.wait().end == .exit(73))
+        #expect(try Self.takeTheNameMeanwhile(stage).end == .exit(73))
         #expect(stage.manifest()?.publishing == nil)
         #expect(stage.recorded() == Self.size)
         try stage.remove("file")
