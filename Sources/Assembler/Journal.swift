@@ -136,15 +136,30 @@ struct JournalRewrite: Sendable {
     /// Checks that what stands where the manifest `name` is written anew is a rewrite that was broken
     /// off, or nothing: whatever it is will be removed.
     ///
+    /// Beside a manifest it is one whatever is in it: a power cut may leave anything in its place.
+    ///
     /// - Throws: `foreignPart`, unless it may be overwritten; `notARegularFile`, `cannotCreate`, `io`.
     static func checkPlace(
         of name: String, in folder: Folder, overwrite: Bool = false
     ) throws(AssemblyError) {
-        let name = Self.name(for: name)
-        let path = folder.path(of: name)
-        guard let status = try folder.status(of: name) else { return }
+        let temporary = Self.name(for: name)
+        let path = folder.path(of: temporary)
+        guard let status = try folder.status(of: temporary) else { return }
         guard status.isRegular else { throw .notARegularFile(path: path) }
         guard !overwrite else { return }
+        if Manifest.mayBegin(with: try start(of: temporary, in: folder)) { return }
+        guard try folder.status(of: name)?.isRegular == true else { throw .foreignPart(path: path) }
+        let manifest = try start(of: name, in: folder)
+        guard !manifest.isEmpty, Manifest.mayBegin(with: manifest) else {
+            throw .foreignPart(path: path)
+        }
+    }
+
+    /// The first bytes of a file.
+    private static func start(
+        of name: String, in folder: Folder
+    ) throws(AssemblyError) -> ArraySlice<UInt8> {
+        let path = folder.path(of: name)
         guard let descriptor = folder.open(name, O_RDONLY) else {
             throw .cannotCreate(path: path, errno: errno)
         }
@@ -152,7 +167,7 @@ struct JournalRewrite: Sendable {
         var start = [UInt8](repeating: 0, count: 64)
         let count = start.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
         guard let count else { throw .io(operation: "pread", path: path, errno: errno) }
-        guard Manifest.mayBegin(with: start.prefix(count)) else { throw .foreignPart(path: path) }
+        return start.prefix(count)
     }
 
     /// Number of extents in one line.
