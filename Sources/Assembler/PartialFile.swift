@@ -230,7 +230,7 @@ func readFully(
 /// Writes all of `bytes` at the descriptor's position.
 ///
 /// - Returns: 0, or the `errno` of the write that failed.
-func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
+package func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -32,6 +32,11 @@ static inline CURLcode segget_curl_setopt_callback(
     return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode segget_curl_setopt_socket_callback(
+    CURL *handle, CURLoption option, curl_sockopt_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
 static inline CURLcode segget_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

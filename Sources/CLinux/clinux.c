@@ -1,12 +1,17 @@
 #define _GNU_SOURCE
 #include "clinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -72,3 +77,18 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
 }
 
 int segget_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int segget_read_tcp_state(int fd, struct segget_tcp_state *state) {
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length)) return -1;
+    // Kernels before 5.4 do not tell it all.
+    if (length < offsetof(struct tcp_info, tcpi_rcv_ooopack) + sizeof info.tcpi_rcv_ooopack) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    state->segments = info.tcpi_data_segs_in;
+    state->disordered = info.tcpi_rcv_ooopack;
+    state->round_trip = info.tcpi_rcv_rtt;
+    return 0;
+}

@@ -12,7 +12,8 @@ extension DownloadRun {
         var gathering: Task<Void, Never>?
     }
 
-    var connections: Int { min(max(1, options.connections), 64) }
+    /// Most connections at a time.
+    var connections: Int { options.connections.most }
 
     /// What is to be done before anything is asked of the server: finish what a crash left almost
     /// done, and refuse a destination that may not be replaced.
@@ -133,7 +134,7 @@ extension DownloadRun {
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
-            connections: connections, limits: options.limits, policy: probe.policy,
+            connections: options.connections, limits: options.limits, policy: probe.policy,
             connecting: probe.connecting, held: finding.held, number: lead.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }

@@ -13,12 +13,23 @@ public final class DownloadSession: Sendable {
     let loop = TransferLoop()
     let running = Monitor<[Int: any Stoppable]>([:])
     let names = BatchNames()
+    private let memory: ServerMemory?
 
     /// Starts the loop thread.
     ///
-    /// - Parameter rateLimit: As for ``limitRate(_:)``.
-    public init(rateLimit: Double? = nil) {
+    /// - Parameters:
+    ///   - rateLimit: As for ``limitRate(_:)``.
+    ///   - memory: What earlier sessions learned of servers, and where ``shutdown()`` adds to it; read
+    ///     before this returns.
+    public init(rateLimit: Double? = nil, memory: ServerMemory? = nil) {
+        self.memory = memory
         if let rateLimit { limitRate(rateLimit) }
+        let limits = memory?.limits(now: secondsSince1970()) ?? [:]
+        guard !limits.isEmpty else { return }
+        loop.perform { worker in
+            let now = monotonicSeconds()
+            worker.ceilings = limits.mapValues { ConnectionCeiling(remembered: $0, now: now) }
+        }
     }
 
     /// Begins a download and returns at once; watch its events, await its result.
@@ -190,6 +201,11 @@ public final class DownloadSession: Sendable {
         let downloads = running.withLock { Array($0.values) }
         for download in downloads { download.cancel() }
         for download in downloads { await download.wait() }
+        if let memory {
+            let limits = await loop.learnedLimits()
+            // What cannot be written is only learned once more.
+            _ = await offLoop("memory") { memory.add(limits, now: secondsSince1970()) }
+        }
         loop.shutdown()
     }
 }

@@ -41,7 +41,9 @@ extension Fetch {
     /// Connections that work, for the size of their shares.
     var workers: Int {
         let isLimited = sources.contains { worker.ceilings[$0.url.origin]?.limit != nil }
-        return isLimited ? slots.count { $0.transfer != nil } + 1 : slots.count
+        if isLimited { return slots.count { $0.transfer != nil } + 1 }
+        // While the number is being found, there are soon to be more.
+        return governor?.isSearching == true ? setup.connections.most : slots.count
     }
 
     /// A request is about to go out.

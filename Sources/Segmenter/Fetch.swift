@@ -23,6 +23,8 @@ final class Fetch {
 
     var scheduler: SegmentScheduler
     var slots: [Slot]
+    /// Finds the number of connections; `nil` when it is fixed.
+    var governor: ConnectionGovernor?
     /// The servers that the file comes from; the first leads.
     var sources: [Source]
     /// What came from where.
@@ -60,7 +62,13 @@ final class Fetch {
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
-        slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
+        if setup.connections == .automatic, !setup.isOneStream {
+            governor = ConnectionGovernor(
+                most: setup.connections.most, roundTrip: worker.roundTrips[setup.url.origin])
+        }
+        slots = Array(
+            repeating: Slot(),
+            count: setup.isOneStream ? 1 : governor?.target ?? setup.connections.most)
         floor = setup.limits.minRate.map {
             RateFloor(rate: $0, period: setup.limits.minRatePeriod)
         }
@@ -74,6 +82,7 @@ final class Fetch {
         window = assembly.takeWindow()
         assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         adoptHeld()
+        govern(now)
         assembly.startVerifying { [id, loop] range, isIntact in
             loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
         }
@@ -99,6 +108,7 @@ final class Fetch {
         guard !isOver else { return }
         watchSilence(now)
         watchCeilings(now)
+        govern(now)
         pump(now)
         guard !isOver else { return }
         reporter.report(self, now: now)
@@ -123,7 +133,8 @@ final class Fetch {
         window = assembly.takeWindow()
         for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
-            guard slots[index].waitsUntil <= now, prepare(index) else { continue }
+            guard slots[index].waitsUntil <= now, !isSurplus(index), prepare(index)
+            else { continue }
             guard setup.isOneStream || findRoom(index, now) else { continue }
             if setup.isOneStream {
                 if scheduler.adopt(rest, by: index) { request(index, rest) }
@@ -188,6 +199,7 @@ final class Fetch {
         let writer = assembly.makeWriter(at: held.range?.start ?? 0)
         sources[0].accepted += 1
         transfer.owner = id
+        worker.noteRoundTrip(transfer)
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()

@@ -47,4 +47,15 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
 // Returns its descriptor, or -1 with errno.
 int segget_memory_file(const char *name);
 
+// What the kernel tells of a connection (TCP_INFO, tcp(7)), as far as a receiver cares.
+struct segget_tcp_state {
+    uint32_t segments;    // segments with data that have come (tcpi_data_segs_in)
+    uint32_t disordered;  // those that came out of order, because one before them was lost
+    uint32_t round_trip;  // round trip as the receiver sees it, in microseconds; 0 when unknown
+};
+
+// Reads the state of a TCP connection. Returns 0, or -1 with errno: ENOTSOCK and the like for what is
+// none.
+int segget_read_tcp_state(int fd, struct segget_tcp_state *state);
+
 #endif

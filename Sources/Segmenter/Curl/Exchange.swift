@@ -101,3 +101,16 @@ extension Worker {
         return id
     }
 }
+
+extension TransferLoop {
+    /// How many requests at a time servers serve, by origin: those that this session has learned.
+    func learnedLimits() async -> [String: Int] {
+        await Answer.wait { answer in
+            let isTaken = perform { worker in
+                answer.resume(
+                    returning: worker.ceilings.compactMapValues { $0.isNews ? $0.limit : nil })
+            }
+            if !isTaken { answer.resume(returning: [:]) }
+        }
+    }
+}

@@ -72,7 +72,7 @@ final class Transfer {
     private var hadReply = false
 
     init(
-        _ request: TransferRequest, id: Int, now: Double, share: CURLShare,
+        _ request: TransferRequest, id: Int, now: Double, share: CURLShare, sockets: SocketWatch,
         onReply: @escaping (Reply) -> Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
         guard let handle = curl_easy_init() else { preconditionFailure("out of memory") }
@@ -95,6 +95,9 @@ final class Transfer {
         _ = segget_curl_setopt_pointer(handle, CURLOPT_HEADERDATA, context)
         _ = segget_curl_setopt_callback(handle, CURLOPT_WRITEFUNCTION, transferBodyCallback)
         _ = segget_curl_setopt_callback(handle, CURLOPT_HEADERFUNCTION, transferHeadCallback)
+        _ = segget_curl_setopt_socket_callback(handle, CURLOPT_SOCKOPTFUNCTION, newSocketCallback)
+        _ = segget_curl_setopt_pointer(
+            handle, CURLOPT_SOCKOPTDATA, Unmanaged.passUnretained(sockets).toOpaque())
     }
 
     deinit {
@@ -148,6 +151,18 @@ final class Transfer {
     var isSatisfied: Bool {
         guard let writer else { return false }
         return writer.position >= limit && limit < replyEnd
+    }
+
+    /// Seconds that it took to make the connection, without the name server and TLS; `nil` when it was
+    /// there already, or is not yet.
+    var connectSeconds: Double? {
+        var made = 0
+        segget_curl_getinfo_long(handle, CURLINFO_NUM_CONNECTS, &made)
+        let (resolved, connected) = (
+            time(CURLINFO_NAMELOOKUP_TIME_T), time(CURLINFO_CONNECT_TIME_T)
+        )
+        guard made > 0, connected > resolved else { return nil }
+        return Double(connected - resolved) * 1e-6
     }
 
     /// Whether the connection is made and the request is under way.

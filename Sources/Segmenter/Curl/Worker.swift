@@ -25,6 +25,15 @@ final class Worker {
     private var isStopping = false
     /// The limit of rate of all transfers together.
     var pacing = Pacing()
+    /// What the kernel tells of the connections.
+    let sockets = SocketWatch()
+    /// Shortest time to connect that was seen, in seconds, by origin.
+    private(set) var roundTrips: [String: Double] = [:]
+    /// Part of its time that the loop thread was busy, of late; 0…1.
+    private(set) var load = 0.0
+    /// Processor time of the loop thread at the last tick, in seconds.
+    private var busySeconds = 0.0
+    private var lastTick = 0.0
     /// How many requests at a time servers serve, by origin: of those that turned one away.
     var ceilings: [String: ConnectionCeiling] = [:]
 
@@ -48,7 +57,8 @@ final class Worker {
     ) -> Transfer {
         let transfer = Transfer(
             request, id: makeID(), now: monotonicSeconds(),
-            share: share(request.connecting.access.cookieFile), onReply: onReply, onEnd: onEnd)
+            share: share(request.connecting.access.cookieFile), sockets: sockets,
+            onReply: onReply, onEnd: onEnd)
         transfers[transfer.id] = transfer
         if pacing.limit.bytesPerSecond != nil { transfer.pace.start() }
         transfer.add(to: multi)
@@ -74,9 +84,17 @@ final class Worker {
     }
 
     private func takeOff(_ transfer: Transfer) {
+        noteRoundTrip(transfer)
         transfers[transfer.id] = nil
         pacing.retire(transfer)
         transfer.remove(from: multi)
+    }
+
+    /// Notes how long it took to connect.
+    func noteRoundTrip(_ transfer: Transfer) {
+        guard let seconds = transfer.connectSeconds else { return }
+        let origin = transfer.request.url.origin
+        roundTrips[origin] = min(roundTrips[origin] ?? .infinity, seconds)
     }
 
     /// Ends a transfer for its owner's sake.
@@ -188,7 +206,12 @@ final class Worker {
                 end(transfer, transfer.end(stalledFor: limit))
             }
         }
+        let busy = threadSeconds()
+        let elapsed = now - lastTick
+        if lastTick > 0, elapsed > 0 { load = 0.5 * load + 0.5 * (busy - busySeconds) / elapsed }
+        (busySeconds, lastTick) = (busy, now)
         pacing.measure(transfers.values, now: now)
+        if fetches.values.contains(where: { $0.governor != nil }) { sockets.look() }
         for fetch in fetches.values { fetch.tick(now) }
     }
 }
