@@ -72,3 +72,15 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
 }
 
 int segget_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int segget_nameless_file(int folder) {
+    return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int segget_name_file(int fd, int folder, const char *name) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
+}
+
+void segget_start_writing(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }

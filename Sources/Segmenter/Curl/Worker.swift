@@ -27,6 +27,8 @@ final class Worker {
     var pacing = Pacing()
     /// How many requests at a time servers serve, by origin: of those that turned one away.
     var ceilings: [String: ConnectionCeiling] = [:]
+    /// Requests for small files.
+    var collecting = Collecting()
 
     init(multi: CURLM) { self.multi = multi }
 
@@ -137,6 +139,7 @@ final class Worker {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             reap()
+            startCollecting()
             for fetch in fetches.values { fetch.turn() }
             let messages = drain()
             for message in messages { message(self) }
@@ -149,7 +152,7 @@ final class Worker {
                 expected = nextTick + Self.tickInterval
             }
             guard messages.isEmpty, !isStopping else { continue }
-            let isIdle = transfers.isEmpty && fetches.isEmpty
+            let isIdle = transfers.isEmpty && fetches.isEmpty && collecting.waiting.isEmpty
             let due = min(nextTick, pacing.nextTurn)
             let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
@@ -160,6 +163,7 @@ final class Worker {
     /// Cancels whatever is left when `run` has returned.
     func close() {
         for fetch in Array(fetches.values) { fetch.cancel() }
+        cancelWaiting()
         while let id = transfers.keys.first { cancel(id) }
     }
 
@@ -183,6 +187,7 @@ final class Worker {
         // What one of them ends may take others along.
         for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.noteActivity(now: now, blocked: blocked)
+            transfer.endCollecting(after: Collecting.patience, now: now)
             let limit = transfer.request.connecting.stallTimeout
             if transfer.silence(now) > limit {
                 end(transfer, transfer.end(stalledFor: limit))
