@@ -138,6 +138,9 @@ final class Transfer {
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .held, "only a held transfer can be resumed")
         self.onEnd = onEnd
+        // Its silence begins anew: it may be that nobody has asked for more.
+        lastActivity = monotonicSeconds()
+        heard = lastActivity
         apply(verdict)
         return curl_easy_pause(handle, segget_curl_pause_continue)
     }
