@@ -191,7 +191,7 @@ package final class PartialFile: Sendable {
 
 /// The bits that the process's umask takes away; read from the kernel, because umask(2) can only
 /// be asked by changing it for all threads.
-private func processUmask() -> mode_t {
+func processUmask() -> mode_t {
     let fallback = mode_t(0o077)
     guard let file = fopen("/proc/self/status", "r") else { return fallback }
     defer { fclose(file) }

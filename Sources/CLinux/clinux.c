@@ -92,3 +92,15 @@ int segget_read_tcp_state(int fd, struct segget_tcp_state *state) {
     state->round_trip = info.tcpi_rcv_rtt;
     return 0;
 }
+
+int segget_nameless_file(int folder) {
+    return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int segget_name_file(int fd, int folder, const char *name) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
+}
+
+void segget_start_writing(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }

@@ -71,6 +71,12 @@ extension DownloadRun {
         _ probe: Probe, _ state: State
     ) async throws(DownloadError.Reason) -> Lead {
         guard state.mirroring != nil else {
+            guard !asksForWhole else {
+                var asking = probe
+                asking.collects = true
+                let finding = try await find(asking, byGet: true, range: Probe.smallRange)
+                return Lead(probe: probe, finding: finding)
+            }
             return Lead(probe: probe, finding: try await find(probe, byGet: false))
         }
         return try await nextLead(state)

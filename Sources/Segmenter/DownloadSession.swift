@@ -74,11 +74,11 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - items: The files, in the order in which they begin.
-    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
     /// - Returns: The batch under way.
     public func start(
-        _ items: [BatchItem], jobs: Int = 4, failFast: Bool = false
+        _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false
     ) -> DownloadBatch {
         start(count: items.count, jobs: jobs, failFast: failFast) { items[$0] }
     }
@@ -87,12 +87,12 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - count: Number of files.
-    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
     ///   - item: Makes the file at a place in the list, from 0; the same one whenever it is asked.
     /// - Returns: The batch under way.
     public func start(
-        count: Int, jobs: Int = 4, failFast: Bool = false,
+        count: Int, jobs: Int? = nil, failFast: Bool = false,
         item: @escaping @Sendable (Int) -> BatchItem
     ) -> DownloadBatch {
         let run = BatchRun(

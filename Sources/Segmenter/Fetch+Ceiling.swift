@@ -120,8 +120,9 @@ extension Fetch {
 }
 
 extension Worker {
-    /// What all fetches have under way at an origin.
+    /// What all fetches, and requests for small files, have under way at an origin.
     func load(of origin: String, now: Double) -> ConnectionCeiling.Load {
-        fetches.values.reduce(.init()) { $0 + $1.load(of: origin, now: now) }
+        let small = ConnectionCeiling.Load(asking: collecting.windows[origin]?.underWay ?? 0)
+        return fetches.values.reduce(small) { $0 + $1.load(of: origin, now: now) }
     }
 }

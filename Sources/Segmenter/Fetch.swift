@@ -82,6 +82,7 @@ final class Fetch {
         window = assembly.takeWindow()
         assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         adoptHeld()
+        guard !isOver else { return }
         govern(now)
         assembly.startVerifying { [id, loop] range, isIntact in
             loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
@@ -189,6 +190,10 @@ final class Fetch {
     /// Takes the reply that the probe left waiting, if its bytes are wanted.
     private func adoptHeld() {
         guard let held = setup.held else { return }
+        guard held.body.isEmpty, held.end == nil else {
+            adoptBegun(held)
+            return
+        }
         let range = setup.isOneStream ? rest : held.range?.clamped(below: window?.limit)
         guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
             setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
@@ -254,7 +259,7 @@ final class Fetch {
         }
     }
 
-    private func noteUnprovenEnd(_ reply: Reply) {
+    func noteUnprovenEnd(_ reply: Reply) {
         let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
         if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
     }
@@ -263,6 +268,9 @@ final class Fetch {
         guard let writer = slots[index].writer else { return }
         scheduler.advance(index, to: writer.position)
     }
+
+    /// The reply that was adopted is over.
+    func adoptedEnd(_ end: TransferEnd) { ended(0, end) }
 
     private func ended(_ index: Int, _ end: TransferEnd) {
         let isAccepted = slots[index].writer != nil

@@ -58,4 +58,16 @@ struct segget_tcp_state {
 // none.
 int segget_read_tcp_state(int fd, struct segget_tcp_state *state);
 
+// Makes a file that has no name yet, in an open folder, for its owner only (openat(2), O_TMPFILE);
+// closed on exec. Returns its descriptor, or -1 with errno.
+int segget_nameless_file(int folder);
+
+// Gives a file without a name one in `folder`, and fails with EEXIST rather than replace what stands
+// there (linkat(2) by /proc/self/fd). Returns 0, or -1 with errno.
+int segget_name_file(int fd, int folder, const char *name);
+
+// Has the kernel begin to write out what is not on the disk yet, and does not wait for that
+// (sync_file_range(2)).
+void segget_start_writing(int fd);
+
 #endif

@@ -36,6 +36,8 @@ final class Worker {
     private var lastTick = 0.0
     /// How many requests at a time servers serve, by origin: of those that turned one away.
     var ceilings: [String: ConnectionCeiling] = [:]
+    /// Requests for small files.
+    var collecting = Collecting()
 
     init(multi: CURLM) { self.multi = multi }
 
@@ -155,6 +157,7 @@ final class Worker {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             reap()
+            startCollecting()
             for fetch in fetches.values { fetch.turn() }
             let messages = drain()
             for message in messages { message(self) }
@@ -167,7 +170,7 @@ final class Worker {
                 expected = nextTick + Self.tickInterval
             }
             guard messages.isEmpty, !isStopping else { continue }
-            let isIdle = transfers.isEmpty && fetches.isEmpty
+            let isIdle = transfers.isEmpty && fetches.isEmpty && collecting.waiting.isEmpty
             let due = min(nextTick, pacing.nextTurn)
             let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
@@ -178,6 +181,7 @@ final class Worker {
     /// Cancels whatever is left when `run` has returned.
     func close() {
         for fetch in Array(fetches.values) { fetch.cancel() }
+        cancelWaiting()
         while let id = transfers.keys.first { cancel(id) }
     }
 
@@ -201,6 +205,7 @@ final class Worker {
         // What one of them ends may take others along.
         for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.noteActivity(now: now, blocked: blocked)
+            transfer.endCollecting(after: Collecting.patience, now: now)
             let limit = transfer.request.connecting.stallTimeout
             if transfer.silence(now) > limit {
                 end(transfer, transfer.end(stalledFor: limit))
