@@ -99,7 +99,7 @@ ALL = (
              link=Link(round_trip=0.020, rate=100, unsent=32 * 1024), kill=0.5),
     Scenario("R2", "40 ms, 200 Mbit/s; at 30 % the link is down for 8 s", RESUMING, 256 * MIB,
              64 * MIB, link=Link(round_trip=0.040, rate=200, unsent=32 * 1024), event="down", outage=8),
-    Scenario("R2b", "the same, and the connections from before stay silent", RESUMING, 256 * MIB,
+    Scenario("R2b", "40 ms, 200 Mbit/s; at 30 % the link is down for 8 s, and forgets all connections", RESUMING, 256 * MIB,
              64 * MIB, mode="recover", link=Link(round_trip=0.040, rate=200, unsent=32 * 1024), event="forget",
              outage=8),
     Scenario("M1", "loopback, HTTP", BATCH, 16 * 1024, files=2000, mode="batch", runs=5,

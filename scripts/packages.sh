@@ -19,10 +19,11 @@ need_library() {
     pkg-config --exists "$1" 2>/dev/null || missing+=("$2")
 }
 
-# Names the package unless nginx's module is there; where, its packagers have decided.
+# Names the package unless nginx's module is there.
 need_module() {
-    local folders=(/usr/lib*/nginx/modules /usr/lib/*/nginx/modules)
-    find "${folders[@]}" -name "ngx_$1_module.so" 2>/dev/null | grep -q . || missing+=("$2")
+    local found
+    found=$(compgen -G "/usr/lib*/nginx/modules/ngx_$1_module.so" || true)
+    [ -n "$found" ] || missing+=("$2")
 }
 
 case "${1:-}" in
