@@ -33,6 +33,7 @@ class Run:
     requests: int = 0
     connections: int = 0  # open at a time
     killed: bool = False
+    late: bool = False  # given up after the scenario's longest time
     problem: str = ""  # why the run does not count; empty when all is right
 
     def record(self):
@@ -167,7 +168,8 @@ class Bench:
         origin = self.origin
         start, cpu, all_cpu = origin.log_size(), origin.cpu(), busy()
         if scenario.kill:
-            first = self._launch(run, scenario, command, ["-i", DEVICE, "-b", str(int(scenario.kill * scenario.size))])
+            watched = ["-i", DEVICE, "-b", str(int(scenario.kill * scenario.size))]
+            first = self._launch(run, scenario, command, watched)
             run.killed = first["reached"]
             origin.settle()
             last = self._launch(run, scenario, command, [])
@@ -188,6 +190,7 @@ class Bench:
         run.requests = len(rows)
         run.connections = most_at_once(rows)
         run.served = sum(int(row[4]) for row in rows)
+        run.late = last["late"]
         run.problem = self._problem(scenario, run, last)
         shutil.rmtree(self.output, ignore_errors=True)
         return run
@@ -195,9 +198,9 @@ class Bench:
     def _command(self, scenario, client):
         """The client's command line; writes the lists that it names."""
         base, names = scenario.base, self.names(scenario)
-        values = {"base": base, "url": base + names[0], "out": os.path.basename(names[0]), "sha256": self.sums[names[0]],
-                  "certificate": self.origin.certificate, "list": os.path.join(WORK, "list"),
-                  "config": os.path.join(WORK, "config")}
+        values = {"base": base, "url": base + names[0], "out": os.path.basename(names[0]),
+                  "sha256": self.sums[names[0]], "certificate": self.origin.certificate,
+                  "list": os.path.join(WORK, "list"), "config": os.path.join(WORK, "config")}
         with open(values["list"], "w", encoding="ascii") as file:
             file.writelines(f"{base}{name}\n" for name in names)
         with open(values["config"], "w", encoding="ascii") as file:

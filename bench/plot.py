@@ -47,7 +47,8 @@ def _panel(cells, clients, left, top):
              f'<text x="{left}" y="{top + 16}" class="unit">{escape(unit)}</text>']
     top += 26
     # The best first, failures last.
-    order = sorted(bars, key=lambda name: (bars[name][0] == 0, -bars[name][0] if more_is_better else sum(bars[name][:2])))
+    sign = -1 if more_is_better else 1
+    order = sorted(bars, key=lambda name: (bars[name][0] == 0, sign * sum(bars[name][:2])))
     for row, name in enumerate(order):
         value, beyond, text = bars[name]
         y = top + row * (BAR + GAP)
@@ -62,8 +63,8 @@ def _panel(cells, clients, left, top):
             f'fill="{PALE_OWN if own else PALE_OTHER}"/>'
             f'<text x="{left + NAMES + width + second + 5:.1f}" y="{y + 12}">{escape(text)}</text>')
     if scenario.limit and not scenario.files:
-        x = left + NAMES + scale
-        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top - 4}" y2="{top + len(bars) * (BAR + GAP)}" class="limit"/>')
+        x, bottom = left + NAMES + scale, top + len(bars) * (BAR + GAP)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top - 4}" y2="{bottom}" class="limit"/>')
     return parts, 26 + len(bars) * (BAR + GAP) + 34
 
 

@@ -166,7 +166,8 @@ def outages(networks):
             results.append(check(f"`{word} 2`: time until something passes", time.monotonic() - begun, 2, 2.06, "s"))
             while select.select([ends.server], [], [], 0.1)[0]:
                 ends.server.recv(9)
-            results.append(check(f"`{word}`: the connection from before passes data", passes(old), survives, survives, ""))
+            results.append(check(f"`{word}`: the connection from before passes data", passes(old),
+                                 survives, survives, ""))
             new = connect()
             results.append(check(f"`{word}`: a new connection passes data", passes(new), 1, 1, ""))
             for opened in old + new:

@@ -48,8 +48,12 @@ SHAPER = """
         log_format brief '$msec $session_time $connection 200 $bytes_sent GET';
         access_log access.log brief;
         map $connection $rate { default 8m; ~DIGIT$ 64k; }
-        server { listen CAPPED backlog=1024; proxy_download_rate 2m; proxy_buffer_size 32k; proxy_pass unix:ORIGIN; }
-        server { listen STRAGGLING backlog=1024; proxy_download_rate $rate; proxy_buffer_size 64k; proxy_pass unix:ORIGIN; }
+        server {
+            listen CAPPED backlog=1024; proxy_download_rate 2m; proxy_buffer_size 32k; proxy_pass unix:ORIGIN;
+        }
+        server {
+            listen STRAGGLING backlog=1024; proxy_download_rate $rate; proxy_buffer_size 64k; proxy_pass unix:ORIGIN;
+        }
     }
     """
 
@@ -144,7 +148,7 @@ class Origin(Nginx):
         while self._writing() > 1:
             if time.monotonic() > deadline:
                 # Connections whose other end is silent. The server would wait for long.
-                run("ss", "--kill", "--tcp", "state", "connected", "sport", "=", str(PORTS["http"]))
+                run("ss", "--kill", "--tcp", "state", "connected")
                 deadline += 3
             time.sleep(0.02)
 
