@@ -98,4 +98,7 @@ public enum Destination: Sendable, Hashable {
     ///
     /// A duplicate is used: the caller may close its own when the download has started.
     case descriptor(Int32)
+    /// `/dev/null`: all is fetched and checked as ever, and nothing is kept; no digest but the CRC-32 is
+    /// computed. For measuring.
+    case null
 }

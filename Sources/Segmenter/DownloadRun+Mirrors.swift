@@ -131,7 +131,10 @@ extension DownloadRun {
     /// Whether an earlier run's part would be lost if this URL led.
     private func loses(_ lead: Lead, _ state: State) throws(DownloadError.Reason) -> Bool {
         // A stream continues no earlier run's part.
-        if case .descriptor = destination { return false }
+        switch destination {
+        case .descriptor, .null: return false
+        case .file, .folder: break
+        }
         var state = state
         if state.target == nil, case .folder(let folder) = destination {
             state.target = Target(

@@ -116,6 +116,9 @@ extension DownloadRun {
         if case .descriptor(let descriptor) = destination {
             return try await openStream(descriptor, finding, probe, &state)
         }
+        if destination == .null {
+            return try await onDisk { () throws(AssemblyError) in try NullOutput() }
+        }
         let request = try request(finding, probe.url, state)
         let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
         if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }

@@ -43,6 +43,16 @@ void segget_name_thread(const char *name);
 int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
                  pid_t *pid);
 
+// Starts the program at `path` as segget_spawn does, not looked for in PATH, and such that it
+// is killed when the calling thread ends (prctl(2), PR_SET_PDEATHSIG).
+// Returns 0, or an error number.
+int segget_spawn_bound(const char *path, char *const arguments[], char *const environment[],
+                       int input, int output, pid_t *pid);
+
+// Opens a child process for poll(2), which tells its end (pidfd_open(2)).
+// Returns a descriptor, closed on exec, or -1 with errno.
+int segget_open_process(pid_t pid);
+
 // Makes a file that exists in memory only (memfd_create(2)), closed on exec.
 // Returns its descriptor, or -1 with errno.
 int segget_memory_file(const char *name);
