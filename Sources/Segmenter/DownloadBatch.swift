@@ -105,10 +105,10 @@ struct BatchRun: Sendable {
         self.loop = loop
         self.count = count
         // So many connections were asked for, and no more.
-        let connections = count > 0 ? item(0).options.connections : 0
-        let isDefault = connections == DownloadOptions().connections
+        let connections = count > 0 ? item(0).options.connections : .automatic
+        let isDefault = connections == .automatic
         width = BatchWidth(
-            jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections)
+            jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections.most)
         gate = BatchGate(width.largeLimit)
         self.failFast = failFast
         self.names = names
@@ -186,7 +186,7 @@ struct BatchRun: Sendable {
                     target = .init(
                         folder: path.isEmpty ? "." : path,
                         name: FileName.suggested(disposition: nil, url: url))
-                case .descriptor:
+                case .descriptor, .null:
                     begun.found.insert(index)
                     continue
                 }

@@ -22,7 +22,10 @@ extension DownloadRun {
         guard let together, !together.isBegun, !isRepair, options.mirrors.isEmpty else {
             return false
         }
-        if case .descriptor = destination { return false }
+        switch destination {
+        case .descriptor, .null: return false
+        case .file, .folder: break
+        }
         return true
     }
 

@@ -44,7 +44,7 @@ enum BenchWorker {
         }
         var options = command.request.downloadOptions
         options.access = command.access.options(with: job.secrets)
-        if let connections = job.connections { options.connections = connections }
+        options.connections = job.connections.map(ConnectionCount.fixed) ?? .automatic
         options.resume = false
         let interrupts = Interrupts()
         let session = DownloadSession()
