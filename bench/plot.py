@@ -4,7 +4,8 @@ from html import escape
 
 from targets import both_cpu
 
-WIDTH, PANEL, BAR, GAP, NAMES, TOP = 960, 480, 16, 5, 150, 60
+WIDTH, PANEL, BAR, GAP, NAMES, TOP = 980, 490, 16, 5, 140, 60
+BARS = PANEL - NAMES - 120  # the longest
 OWN, OTHER, PALE_OWN, PALE_OTHER = "#b3361b", "#5b6b7b", "#e3a596", "#b9c3cd"
 
 
@@ -30,7 +31,7 @@ def _bars(cells):
     if scenario.limit:
         return "time, x limit", found, False
     if scenario.mode == "verify":
-        return "time, seconds", found, False
+        return "time, seconds, with openssl where the client has no digest", found, False
     return "CPU s/GiB, client + nginx", found, False
 
 
@@ -40,11 +41,10 @@ def _panel(cells, clients, left, top):
     unit, bars, more_is_better = _bars(cells)
     shown = [sum(bar[:2]) for bar in bars.values()]
     # One very slow client does not make all others look alike.
-    scale = (PANEL - NAMES - 100) / min(max(shown) or 1, 4 * (sorted(shown)[len(shown) // 2] or 1))
-    title = scenario.title.replace("; the limit is that of 16 connections", "")
+    scale = (BARS) / min(max(shown) or 1, 4 * (sorted(shown)[len(shown) // 2] or 1))
     parts = [f'<text x="{left}" y="{top}" class="title">{escape(scenario.name)}</text>'
-             f'<text x="{left + 46}" y="{top}">{escape(title)}</text>',
-             f'<text x="{left}" y="{top + 16}" class="unit">{escape(unit)}</text>']
+             f'<text x="{left + 56}" y="{top}">{escape(scenario.about)}</text>',
+             f'<text x="{left}" y="{top + 16}" class="unit">{escape(scenario.amount)}; {escape(unit)}</text>']
     top += 26
     # The best first, failures last.
     sign = -1 if more_is_better else 1
@@ -53,8 +53,8 @@ def _panel(cells, clients, left, top):
         value, beyond, text = bars[name]
         y = top + row * (BAR + GAP)
         own = name.startswith("segget")
-        width = min(value * scale, PANEL - NAMES - 100)
-        second = min(beyond * scale, PANEL - NAMES - 100 - width)
+        width = min(value * scale, BARS)
+        second = min(beyond * scale, BARS - width)
         parts.append(
             f'<text x="{left + NAMES - 8}" y="{y + 12}" class="{"own" if own else "name"}">'
             f"{escape(clients[name].label)}</text>"

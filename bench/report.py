@@ -88,7 +88,8 @@ def text(title, command, place, results, clients, verdicts):
              "SHA-256."]
     for cells in results.values():
         scenario = next(iter(cells.values())).scenario
-        limit = f"Limit: {scenario.limit:.2f} s. " if scenario.limit else ""
+        limit = f"Limit: {scenario.limit:.2f} s" if scenario.limit else ""
+        limit += ", that of 16 connections." if scenario.shared else "." if limit else ""
         lines += ["", f"## {scenario.name}: {scenario.title}", ""]
         lines += [limit, ""] if limit else []
         lines += [table(scenario, cells, clients)]

@@ -40,8 +40,13 @@ class Scenario:
     @property
     def title(self):
         """What it is about, with what is fetched."""
+        return f"{self.about}; {self.amount}"
+
+    @property
+    def amount(self):
+        """What is fetched, in words."""
         each = size_text(self.size)
-        return f"{self.about}; {self.files:,} files of {each}" if self.files else f"{self.about}; {each}"
+        return f"{self.files:,} files of {each}" if self.files else each
 
     @property
     def total(self):
@@ -89,7 +94,7 @@ ALL = (
     Scenario("L2", "loopback, TLS 1.3", LOOPBACK, 2 * GIB, 256 * MIB, scheme="https", runs=5, guess=3),
     Scenario("L3", "loopback, HTTP, with the SHA-256 of the whole file", LOOPBACK, 2 * GIB, 256 * MIB,
              mode="verify", runs=5, guess=4),
-    Scenario("C1s", "2 MiB/s for each connection; the limit is that of 16 connections",
+    Scenario("C1s", "2 MiB/s for each connection",
              ("segget", "segget16") + SEGMENTED[1:], 128 * MIB, 64 * MIB, port=servers.CAPPED,
              shared=16 * 2 * MIB),
     Scenario("W1", "80 ms, 200 Mbit/s, no loss", ("curl",) + SEGMENTED, 128 * MIB, 32 * MIB, link=_far()),
@@ -97,14 +102,14 @@ ALL = (
              32 * MIB, link=_far(0.005)),
     Scenario("W2c", "80 ms, 200 Mbit/s, 0.5 % loss, server with CUBIC", ("segget", "segget64") + SEGMENTED[1:],
              64 * MIB, 16 * MIB, link=_far(0.005, "cubic"), guess=9),
-    Scenario("S1", "each fifth connection 64 KiB/s, the others 8 MiB/s; the limit is that of 16 connections",
+    Scenario("S1", "each fifth connection 64 KiB/s, the others 8 MiB/s",
              ("segget", "segget16") + SEGMENTED[1:], 256 * MIB, 128 * MIB, port=servers.STRAGGLING,
              shared=13 * 8 * MIB + 3 * 64 * 1024, guess=8),
-    Scenario("R1", "20 ms, 100 Mbit/s; SIGKILL at half, then the same command again", RESUMING, 192 * MIB, 48 * MIB,
+    Scenario("R1", "20 ms, 100 Mbit/s; SIGKILL at half, then the same again", RESUMING, 192 * MIB, 48 * MIB,
              mode="resume", link=Link(round_trip=0.020, rate=100, unsent=UNSENT), kill=0.5),
-    Scenario("R2", "40 ms, 200 Mbit/s; at 30 % the link is down for 8 s", RESUMING, 256 * MIB, 64 * MIB,
+    Scenario("R2", "40 ms, 200 Mbit/s; down for 8 s at 30 %", RESUMING, 256 * MIB, 64 * MIB,
              link=Link(round_trip=0.040, rate=200, unsent=UNSENT), event="down", outage=8),
-    Scenario("R2b", "40 ms, 200 Mbit/s; at 30 % the link is down for 8 s, and forgets all connections",
+    Scenario("R2b", "40 ms, 200 Mbit/s; down for 8 s at 30 %, all connections forgotten",
              RESUMING, 256 * MIB, 64 * MIB, mode="recover",
              link=Link(round_trip=0.040, rate=200, unsent=UNSENT), event="forget", outage=8),
     _batch("M1", "loopback, HTTP", guess=1.5),

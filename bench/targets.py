@@ -136,8 +136,11 @@ def _common(name, label, own):
                             bound / MIB, unit=" MiB"))
     if not own.scenario.kill:
         size, link = own.scenario.total, own.scenario.link
-        # What was on its way when the link failed has been sent, but it has not been fetched.
-        lost = link.rate * 1e6 / 8 * link.round_trip + link.queue if own.scenario.event else 0
+        # What was on its way when the link failed, or still in the server's sockets, is in the log as
+        # sent, but it has not been fetched.
+        lost = 0
+        if own.scenario.event:
+            lost = link.rate * 1e6 / 8 * link.round_trip + link.queue + link.unsent * own.median("connections")
         verdicts.append(Verdict(name, f"fetched twice by `{label}`", max(0, own.median("served") - size - lost) / MIB,
                                 max(TWICE_SHARE * size, TWICE_BYTES) / MIB, unit=" MiB"))
     return verdicts
