@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -91,6 +92,9 @@ static int become(const char *path, char *const arguments[], char *const environ
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
         return errno;
+    // What is ended before its time may abort: that leaves no dump.
+    const struct rlimit no_core = {0, 0};
+    if (setrlimit(RLIMIT_CORE, &no_core)) return errno;
     if (sigprocmask(SIG_SETMASK, &none, NULL)) return errno;
     execve(path, arguments, environment);
     return errno;

@@ -80,6 +80,17 @@ struct JSONTests {
                 files: 3, done: 1, failed: 1, stopped: 0, notStarted: 1,
                 bytesReceived: 1 << 30, seconds: 43, code: 69))
         produced.append(JSONText.line(VerificationReport(Examples.verification())))
+        event(
+            "plan", 0.09,
+            BenchEvents.Plan(
+                url: Examples.url, finalUrl: "https://mirror.example/file.iso", size: 1 << 30,
+                plan: "segments", clients: ["segget -x 8", "curl"], rounds: 3, measurements: 6,
+                secondsAtMost: 60, bytesAtMost: 4 << 30, warmUp: 1, sink: "null"))
+        for measured in Examples.measurements.prefix(2) {
+            event("measured", 10.2, BenchEvents.Measured(measured))
+        }
+        let result = BenchSummary(Examples.measurements, subjects: Examples.subjects)
+        event("result", 60.3, BenchEvents.Result(result, notes: result.notes, status: .done))
         return produced.compactMap { $0 }
     }()
 
@@ -95,7 +106,7 @@ struct JSONTests {
 
     @Test func thePageDescribesEveryKey() throws {
         let page = try page()
-        #expect(Self.examples.count == 20)
+        #expect(Self.examples.count == 24)
         for example in Self.examples {
             let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
             for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }

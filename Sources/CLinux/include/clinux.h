@@ -44,7 +44,7 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
                  pid_t *pid);
 
 // Starts the program at `path` as segget_spawn does, not looked for in PATH, and such that it
-// is killed when the calling thread ends (prctl(2), PR_SET_PDEATHSIG).
+// is killed when the calling thread ends (prctl(2), PR_SET_PDEATHSIG); it dumps no core.
 // Returns 0, or an error number.
 int segget_spawn_bound(const char *path, char *const arguments[], char *const environment[],
                        int input, int output, pid_t *pid);

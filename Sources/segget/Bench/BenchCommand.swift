@@ -91,8 +91,6 @@ struct BenchCommand: ParsableCommand {
         _ file: RemoteFile, _ request: BenchPeer.Request, _ job: BenchWorker.Job,
         _ stop: BenchRun.Stop
     ) -> BenchRun {
-        var request = request
-        request.size = file.size
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
         var programs: [BenchClient: String] = [:]
         var notes: [String] = []

@@ -58,10 +58,11 @@ enum BenchEvents {
             bytesPerSecond = measurement.rate.map(Units.whole)
             firstByte = measurement.firstByte?.thousandths
             // Whole milliseconds, so that what is told is what was used.
-            let step = (measurement.length / Double(Self.steps) * 1000).rounded(.up) / 1000
+            let count = BenchMeasurement.steps(of: measurement.length, atMost: Self.steps)
+            let step = (measurement.length / Double(count) * 1000).rounded(.up) / 1000
             guard step > 0 else { return }
             interval = step
-            rates = measurement.rates(interval: step, count: Self.steps)
+            rates = measurement.rates(interval: step, count: count)
                 .compactMap { $0.map(Units.whole) }
         }
     }

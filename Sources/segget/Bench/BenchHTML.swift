@@ -205,20 +205,19 @@ struct BenchHTML {
         return Self.plot("rate against connections", of: most, marks)
     }
 
-    private static let steps = 120
-
     private var timePlot: String {
         let longest = summary.rows.compactMap { $0.typical?.length }.max() ?? 0
-        let interval = longest / Double(Self.steps)
+        let steps = BenchMeasurement.steps(of: longest, atMost: 120)
+        let interval = longest / Double(steps)
         let series = summary.rows.map {
-            $0.typical?.rates(interval: interval, count: Self.steps) ?? []
+            $0.typical?.rates(interval: interval, count: steps) ?? []
         }
         let most = series.flatMap { $0.compactMap { $0 } }.max() ?? 0
         let across = Self.width - Self.left
         var marks = series.enumerated().map { index, rates -> String in
             let points = rates.enumerated().compactMap { step, rate in
                 rate.map {
-                    Self.point(Self.left + (Double(step) + 0.5) / Double(Self.steps) * across) + ","
+                    Self.point(Self.left + (Double(step) + 0.5) / Double(steps) * across) + ","
                         + Self.point(Self.y($0, of: most))
                 }
             }

@@ -104,6 +104,11 @@ struct BenchMeasurement: Sendable {
         return Double(start.bytes) + Double(end.bytes - start.bytes) * share
     }
 
+    /// How many steps of time a plot has: none so short that only bursts would show.
+    static func steps(of length: Double, atMost most: Int) -> Int {
+        max(min(8, most), Int(min(Double(most), length / 0.1)))
+    }
+
     /// The rate in steps of `interval` seconds from its start on, in bytes per second; `nil` for
     /// steps that begin behind the last byte.
     func rates(interval: Double, count: Int) -> [Double?] {

@@ -40,7 +40,7 @@ struct BenchMeasuringOptions: ParsableArguments {
         help: ArgumentHelp(
             "Measure these too, as far as they are installed: aria2c, axel, curl, wget2.",
             discussion: """
-                Programs that segment use the most connections of the list, up to 16; curl uses one. \
+                aria2c and axel use the most connections of the list, up to 16, the others one. \
                 What cannot write to /dev/null writes to a folder in `TMPDIR`, or /var/tmp, which is \
                 removed.
                 """,

@@ -10,8 +10,6 @@ struct BenchPeer {
         var url: String
         var caCertificate: String?
         var isInsecure: Bool
-        /// Length of the file in bytes, where it is known.
-        var size: Int64?
     }
 
     /// What follows the program's name.
@@ -19,13 +17,9 @@ struct BenchPeer {
     /// What it gets as standard input.
     var input: String
 
-    /// Whether the program can write to `/dev/null`: others jump about in the file, or want to rename it.
-    static func takesNull(_ subject: BenchSubject) -> Bool {
-        switch subject.client {
-        case .curl: true
-        case .wget2: subject.connections == .fixed(1)
-        case .segget, .aria2c, .axel: false
-        }
+    /// Whether a program can write to `/dev/null`: others jump about in the file, or rename it.
+    static func takesNull(_ client: BenchClient) -> Bool {
+        [.curl, .wget2].contains(client)
     }
 
     /// How `subject` is told to fetch; `folder` is where files go, `nil` for `/dev/null`.
@@ -58,12 +52,11 @@ struct BenchPeer {
                 + [request.url]
             input = ""
         case .wget2:
-            let chunk = request.size.map { max(1 << 20, ($0 + Int64(count) - 1) / Int64(count)) }
+            // It waits for more of `-`, but not of a file.
             arguments =
-                ["--no-config", "-q", "-O", output, "--max-threads", "\(count)"]
-                + (count > 1 ? chunk.map { ["--chunk-size=\($0)"] } ?? [] : [])
+                ["--no-config", "-q", "-O", output]
                 + (trust.map { ["--ca-certificate=\($0)"] } ?? [])
-                + (request.isInsecure ? ["--no-check-certificate"] : []) + ["-i", "-"]
+                + (request.isInsecure ? ["--no-check-certificate"] : []) + ["-i", "/dev/stdin"]
             input = "\(request.url)\n"
         }
     }

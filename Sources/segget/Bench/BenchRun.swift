@@ -68,7 +68,7 @@ struct BenchRun: Sendable {
     }
 
     private func needsFolder(_ subject: BenchSubject) -> Bool {
-        subject.client != .segget && !BenchPeer.takesNull(subject)
+        subject.client != .segget && !BenchPeer.takesNull(subject.client)
     }
 
     /// One measurement; `nil` when it was stopped.
@@ -128,7 +128,7 @@ struct BenchRun: Sendable {
         _ subject: BenchSubject, in folder: String?
     ) -> (path: String, arguments: [String], input: String) {
         guard subject.client == .segget else {
-            let isFile = disk != nil || !BenchPeer.takesNull(subject)
+            let isFile = disk != nil || !BenchPeer.takesNull(subject.client)
             let peer = BenchPeer(subject, request, folder: isFile ? folder : nil)
             let name = subject.client.rawValue
             return (programs[subject.client] ?? name, [name] + peer.arguments, peer.input)

@@ -6,8 +6,8 @@ enum BenchClient: String, CaseIterable, Sendable {
     var mostConnections: Int {
         switch self {
         case .segget: 64
-        case .aria2c, .axel, .wget2: 16
-        case .curl: 1
+        case .aria2c, .axel: 16
+        case .curl, .wget2: 1
         }
     }
 }

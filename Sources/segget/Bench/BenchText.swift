@@ -126,7 +126,9 @@ struct BenchText {
         return String(cells)
     }
 
-    private var timeColumns: Int { max(8, min(64, width - nameWidth - 2)) }
+    private var timeColumns: Int {
+        BenchMeasurement.steps(of: longest, atMost: max(8, min(64, width - nameWidth - 2)))
+    }
 
     private var longest: Double { summary.rows.compactMap { $0.typical?.length }.max() ?? 0 }
 

@@ -1,0 +1,29 @@
+@testable import segget
+
+extension Examples {
+    static let subjects = [
+        BenchSubject(client: .segget, connections: .fixed(8)),
+        BenchSubject(client: .curl, connections: .fixed(1)),
+    ]
+
+    /// A good measurement of each, and one that failed.
+    static let measurements = [
+        measurement(subjects[0], rate: 80 << 20), measurement(subjects[1], rate: 20 << 20),
+        BenchMeasurement(
+            turn: .init(round: 2, subject: subjects[1]), samples: [], cpu: 0.012, peakMemory: 0,
+            wall: 0.1,
+            end: .failed(
+                kind: "exit", message: "it ended with exit code 7", status: .unavailable),
+            warmUp: 1),
+    ]
+
+    /// From a tenth of a second on for eight tenths, at a rate.
+    private static func measurement(_ subject: BenchSubject, rate: Int64) -> BenchMeasurement {
+        BenchMeasurement(
+            turn: .init(round: 1, subject: subject),
+            samples: [.init(time: 0, bytes: 0)]
+                + (1...9).map { (Double($0) / 10, 4096 + Int64($0 - 1) * rate / 10) }
+                .map { .init(time: $0.0, bytes: $0.1) },
+            cpu: 0.25, peakMemory: 24 << 20, wall: 0.91, end: .bytes, warmUp: 1)
+    }
+}
