@@ -18,7 +18,8 @@ struct RequestWindowTests {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 20, by: 2) {
             let others = sent(2, &window)
-            #expect(!window.refused(beside: others[1], sent: time, now: time + 0.1))
+            let isSpare = window.refused(beside: others[1], sent: time, now: time + 0.1)
+            #expect(!isSpare)
             window.served(now: time + 0.1)
         }
         #expect(window.limit == nil && window.underWay == 0)
@@ -36,7 +37,8 @@ struct RequestWindowTests {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 5, by: 0.5) {
             let others = window.sent()
-            #expect(!window.refused(beside: others, sent: time, now: time + 0.1))
+            let isSpare = window.refused(beside: others, sent: time, now: time + 0.1)
+            #expect(!isSpare)
         }
     }
 
