@@ -78,12 +78,11 @@ struct WholeFile {
     /// - Returns: Whether that was done.
     func sync() -> Bool { fsync(descriptor) == 0 }
 
-    /// Gives it its name, unless something stands there or at those of a part.
+    /// Gives it its name, unless something stands there.
     ///
     /// - Returns: Whether it has it now.
     func nameIt() -> Bool {
-        guard Assembly.isUntouched(name, in: folder) else { return false }
-        return folder.withDescriptor { segget_name_file(descriptor, $0, name) } == 0
+        folder.withDescriptor { segget_name_file(descriptor, $0, name) } == 0
     }
 
     /// Lets go of it; without a name it is gone then.

@@ -64,7 +64,8 @@ final class BatchEvents: Sendable {
     }
 
     private func next() async -> BatchEvent? {
-        await Answer.wait { answer in
+        if let event = state.withLock({ $0.take() }) { return event }
+        return await Answer.wait { answer in
             let event = state.withLock { state -> BatchEvent?? in
                 if let event = state.take() { return .some(event) }
                 if state.isOver || state.isAbandoned { return .some(nil) }

@@ -50,8 +50,8 @@ final class BatchNames: Sendable {
         let result = state.withLock { state -> Result<String, AssemblyError> in
             do throws(AssemblyError) {
                 let (identity, folder) = try Self.enter(target.folder, &state)
-                guard var names = state.folders[identity] else { return .success(target.name) }
-                let name = names.claim(target.name) { candidate in
+                // In its place: a copy of all names would be made for each file.
+                let name = state.folders[identity]?.claim(target.name) { candidate in
                     if mustBeFree,
                         (try? Assembly.isFree(candidate, folder: target.folder, urls: urls))
                             == false
@@ -62,8 +62,7 @@ final class BatchNames: Sendable {
                     if urls.contains(where: header.isFor) { return .own }
                     return isAnothers(header) ? .another : .nobody
                 }
-                state.folders[identity] = names
-                return .success(name)
+                return .success(name ?? target.name)
             } catch {
                 return .failure(error)
             }

@@ -87,6 +87,8 @@ struct BatchRun: Sendable {
     let item: @Sendable (Int) -> BatchItem
     let names: BatchNames
     let events: BatchEvents
+    /// Attempts that a server may turn away before others no longer wait for the name of the file.
+    private static let patience = 6
     private let turns = BatchTurns()
     private let gate: BatchGate
     private let publisher = WholeFilePublisher()
@@ -265,8 +267,13 @@ struct BatchRun: Sendable {
         var run = DownloadRun(
             loop: loop, urlText: item.url, destination: item.destination, options: item.options,
             tell: { event in
-                // Nobody waits for the name of a file whose server does not answer.
-                if case .notice(.retrying) = event { turns.settle(index) }
+                // Nobody waits for the name of a file whose server does not answer, or goes on saying
+                // that it has too much to do.
+                if case .notice(.retrying(_, let attempt, _, let cause)) = event,
+                    attempt > Self.patience || !cause.isTooMuch
+                {
+                    turns.settle(index)
+                }
                 events.offer(BatchEvent(index: index, kind: .event(event)))
             })
         run.naming = { target, urls throws(DownloadError.Reason) in
@@ -313,6 +320,13 @@ struct BatchRun: Sendable {
         }
         owners.withLock { $0[header.generation] = found }
         return found
+    }
+}
+
+extension TransferFailure {
+    /// Whether the server says that it has too much to do.
+    fileprivate var isTooMuch: Bool {
+        if case .status(let status) = self { [429, 503].contains(status) } else { false }
     }
 }
 

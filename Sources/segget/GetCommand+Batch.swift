@@ -67,7 +67,7 @@ extension GetCommand {
             var report = BatchReport(settings, count: files.count)
             for await event in download.events {
                 report.handle(event, signal: interrupts.received)
-                if case .ended = event.kind { continuation.yield(event) }
+                if case .ended = event.kind, hooks.areWanted { continuation.yield(event) }
             }
             continuation.finish()
             let status = report.finish(signal: interrupts.received)

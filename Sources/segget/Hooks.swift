@@ -22,6 +22,9 @@ struct Hooks: Sendable {
         self.onError = onError
     }
 
+    /// Whether there is any command.
+    var areWanted: Bool { onComplete != nil || onError != nil }
+
     /// Runs the command that is meant for the end of a file, waits for it, and tells of its failure.
     ///
     /// Nothing is run when a signal, or the caller, stopped the download.

@@ -58,8 +58,10 @@ final class TransferLoop: Sendable {
     func perform(_ body: @escaping @Sendable (Worker) -> Void) -> Bool {
         mailbox.withLock { box in
             guard let multi = box.multi.flatMap({ CURLM(bitPattern: $0) }) else { return false }
+            // The loop takes all that there are: who finds others there need not wake it again.
+            let isFirst = box.messages.isEmpty
             box.messages.append(body)
-            curl_multi_wakeup(multi)
+            if isFirst { curl_multi_wakeup(multi) }
             return true
         }
     }
