@@ -88,7 +88,7 @@ extension Fetch {
         guard verdict != .failure else { return false }
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
-        slots[index].rate = 0
+        slots[index].forgetRate()
         if verdict == .rest {
             slots[index].failures = 0
             slots[index].barren = 0

@@ -153,6 +153,9 @@ final class Transfer {
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
+    /// Seconds until the request could go out: name, connection, TLS.
+    var connectingTime: Double { Double(time(CURLINFO_PRETRANSFER_TIME_T)) / 1e6 }
+
     /// Notes what has happened since the last tick; the loop stood still for `blocked` seconds of it.
     func noteActivity(now: Double, blocked: Double) {
         lastActivity += blocked
