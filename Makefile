@@ -7,7 +7,7 @@
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
-# make bench   segget against curl and others on loopback; BENCH='--help' shows the options
+# make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
 
 SWIFT ?= swift
 PREFIX ?= /usr/local

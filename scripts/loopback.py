@@ -85,19 +85,17 @@ def work_folder(name, needed):
 
 
 class Nginx:
-    """nginx on 127.0.0.1, serving `folder`, on ports that the kernel chose.
+    """nginx on 127.0.0.1, serving `folder`, on a port that the kernel chose.
 
     Its log has a line a request: status, bytes sent, bytes of the body. Use it with `with`.
     """
 
-    def __init__(self, work, folder, rate=None, tls=False):
+    def __init__(self, work, folder, rate=None):
         self.work = work
         self.folder = folder
         self.rate = rate
-        self.tls = tls
         self.process = None
-        self.ports = {}
-        self.certificate = os.path.join(work, "certificate.pem")
+        self.port = None
         self.log = os.path.join(work, "access.log")
 
     def __enter__(self):
@@ -105,27 +103,21 @@ class Nginx:
         program = shutil.which("nginx", path=path)
         if not program:
             raise Failure("nginx is not installed", "install it, for example `apt-get install nginx-light`")
-        if self.tls:
-            self._make_certificate()
         # The kernel chooses a port when a socket is bound; nginx inherits the socket, as it does
         # when it replaces itself, so that nobody else can take the port in between.
-        sockets = {}
-        for scheme in ("http", "https") if self.tls else ("http",):
-            sockets[scheme] = socket.create_server(("127.0.0.1", 0), backlog=511)
-            self.ports[scheme] = sockets[scheme].getsockname()[1]
+        listening = socket.create_server(("127.0.0.1", 0), backlog=511)
+        self.port = listening.getsockname()[1]
         configuration = os.path.join(self.work, "nginx.conf")
         with open(configuration, "w", encoding="utf-8") as file:
             file.write(self._configuration())
-        descriptors = [opened.fileno() for opened in sockets.values()]
         errors = os.path.join(self.work, "nginx.stderr")
         with open(errors, "wb") as output:
             self.process = subprocess.Popen(
                 [program, "-p", self.work, "-c", configuration, "-e", os.path.join(self.work, "error.log")],
-                env={**os.environ, "NGINX": "".join(f"{number};" for number in descriptors)},
-                pass_fds=descriptors, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                env={**os.environ, "NGINX": f"{listening.fileno()};"},
+                pass_fds=[listening.fileno()], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                 preexec_fn=die_with_parent)
-        for opened in sockets.values():
-            opened.close()
+        listening.close()
         try:
             self._wait_until_ready(errors)
         except BaseException:
@@ -144,9 +136,9 @@ class Nginx:
         except subprocess.TimeoutExpired:
             stop(self.process)
 
-    def url(self, name, scheme="http"):
+    def url(self, name):
         """The URL of a file of the folder."""
-        return f"{scheme}://127.0.0.1:{self.ports[scheme]}/{name}"
+        return f"http://127.0.0.1:{self.port}/{name}"
 
     def served(self):
         """What the log says after `finish`: number of requests, bytes of their bodies."""
@@ -161,7 +153,7 @@ class Nginx:
                 with open(errors, encoding="utf-8", errors="replace") as file:
                     raise Failure(f"nginx did not start: {file.read().strip() or 'no answer'}")
             try:
-                with socket.create_connection(("127.0.0.1", self.ports["http"]), timeout=1) as probe:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=1) as probe:
                     probe.sendall(b"GET /ready HTTP/1.0\r\n\r\n")
                     if probe.recv(16).startswith(b"HTTP/1.1 204"):
                         return
@@ -169,19 +161,7 @@ class Nginx:
                 pass
             time.sleep(0.02)
 
-    def _make_certificate(self):
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
-             "-addext", "subjectAltName=IP:127.0.0.1",
-             "-keyout", os.path.join(self.work, "key.pem"), "-out", self.certificate],
-            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
     def _configuration(self):
-        listens = f"listen 127.0.0.1:{self.ports['http']};"
-        if self.tls:
-            listens += (f" listen 127.0.0.1:{self.ports['https']} ssl;"
-                        f" ssl_certificate '{self.certificate}'; ssl_certificate_key '{self.work}/key.pem';")
         rate = f"limit_rate {self.rate};" if self.rate else ""
         temporary = " ".join(
             f"{kind}_temp_path '{self.work}/nginx-{kind}';"
@@ -198,7 +178,7 @@ class Nginx:
                 access_log '{self.log}' brief;
                 sendfile on; tcp_nopush on; keepalive_requests 100000; {rate}
                 server {{
-                    {listens}
+                    listen 127.0.0.1:{self.port};
                     root '{self.folder}';
                     location = /ready {{ access_log off; return 204; }}
                 }}

@@ -19,6 +19,13 @@ need_library() {
     pkg-config --exists "$1" 2>/dev/null || missing+=("$2")
 }
 
+# Names the package unless nginx's module is there.
+need_module() {
+    local found
+    found=$(compgen -G "/usr/lib*/nginx/modules/ngx_$1_module.so" || true)
+    [ -n "$found" ] || missing+=("$2")
+}
+
 case "${1:-}" in
 build | test | demo | bench) ;;
 *)
@@ -51,7 +58,20 @@ test)
     need_command tmux tmux
     need_command zsh zsh
     ;;
-demo | bench)
+bench)
+    need_command aria2c aria2
+    need_command axel axel
+    need_command curl curl
+    need_command gcc gcc
+    need_command ip iproute2
+    need_command lftp lftp
+    need_command nginx nginx-light
+    need_command openssl openssl
+    need_command python3 python3
+    need_command wget2 wget2
+    need_module stream libnginx-mod-stream
+    ;;
+demo)
     need_command curl curl
     need_command nginx nginx-light
     need_command openssl openssl

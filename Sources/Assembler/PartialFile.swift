@@ -191,7 +191,7 @@ package final class PartialFile: Sendable {
 
 /// The bits that the process's umask takes away; read from the kernel, because umask(2) can only
 /// be asked by changing it for all threads.
-private func processUmask() -> mode_t {
+func processUmask() -> mode_t {
     let fallback = mode_t(0o077)
     guard let file = fopen("/proc/self/status", "r") else { return fallback }
     defer { fclose(file) }
@@ -230,7 +230,7 @@ func readFully(
 /// Writes all of `bytes` at the descriptor's position.
 ///
 /// - Returns: 0, or the `errno` of the write that failed.
-func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
+package func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -143,8 +143,16 @@ package func offLoop<Result: Sendable, Failure: Error>(
 }
 
 /// Seconds on the monotonic clock, which no change of the wall clock moves.
-package func monotonicSeconds() -> Double {
+package func monotonicSeconds() -> Double { seconds(of: CLOCK_MONOTONIC) }
+
+/// Processor time that the calling thread has used, in seconds.
+package func threadSeconds() -> Double { seconds(of: CLOCK_THREAD_CPUTIME_ID) }
+
+/// Seconds since 1970, by the wall clock.
+package func secondsSince1970() -> Double { seconds(of: CLOCK_REALTIME) }
+
+private func seconds(of clock: clockid_t) -> Double {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    clock_gettime(clock, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }

@@ -32,6 +32,11 @@ static inline CURLcode segget_curl_setopt_callback(
     return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode segget_curl_setopt_socket_callback(
+    CURL *handle, CURLoption option, curl_sockopt_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
 static inline CURLcode segget_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
@@ -65,6 +70,9 @@ static inline CURLcode segget_curl_message_result(const CURLMsg *message) {
 
 // Macros with casts are not imported.
 static const long segget_curl_http_version_1_1 = (long)CURL_HTTP_VERSION_1_1;
+static const long segget_curl_http_version_2_tls = (long)CURL_HTTP_VERSION_2TLS;
+static const long segget_curl_http_version_2 = (long)CURL_HTTP_VERSION_2;
+static const long segget_curl_ssl_other_connection = (long)CURLSSLOPT_REVOKE_BEST_EFFORT;
 static const long segget_curl_sslversion_tls1_2 = (long)CURL_SSLVERSION_TLSv1_2;
 static const long segget_curl_sslversion_tls1_3 = (long)CURL_SSLVERSION_TLSv1_3;
 static const long segget_curl_auth_basic = (long)CURLAUTH_BASIC;

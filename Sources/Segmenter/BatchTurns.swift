@@ -7,7 +7,7 @@ final class BatchTurns: Sendable {
         var front = 0
         /// Those behind the front that are settled.
         var settled: Set<Int> = []
-        var waiting: [Int: Answer<Void>] = [:]
+        var waiting: [Int: @Sendable () -> Void] = [:]
     }
 
     private let state = Monitor(State())
@@ -16,26 +16,29 @@ final class BatchTurns: Sendable {
     ///
     /// Returns after cancelling too, because those before it then end.
     func wait(_ index: Int) async {
-        await Answer.wait { answer in
-            let isDue = state.withLock { state in
-                guard state.front < index else { return true }
-                state.waiting[index] = answer
-                return false
-            }
-            if isDue { answer.resume(returning: ()) }
+        await Answer<Void>.wait { answer in whenDue(index) { answer.resume(returning: ()) } }
+    }
+
+    /// Calls `body` once all files before this one have settled: here, or where the last of them does.
+    func whenDue(_ index: Int, _ body: @escaping @Sendable () -> Void) {
+        let isDue = state.withLock { state in
+            guard state.front < index else { return true }
+            state.waiting[index] = body
+            return false
         }
+        if isDue { body() }
     }
 
     /// Notes that nobody has to wait for this file any more: it has its name, or failed, or its
     /// server does not answer.
     func settle(_ index: Int) {
         let due = state.withLock { state in
-            guard index >= state.front else { return [Answer<Void>]() }
+            guard index >= state.front else { return [@Sendable () -> Void]() }
             state.settled.insert(index)
             while state.settled.remove(state.front) != nil { state.front += 1 }
-            let ready = state.waiting.keys.filter { $0 <= state.front }
+            let ready = state.waiting.keys.filter { $0 <= state.front }.sorted()
             return ready.compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for answer in due { answer.resume(returning: ()) }
+        for body in due { body() }
     }
 }

@@ -74,6 +74,16 @@ struct ConnectionCeiling: Sendable, Hashable {
     private var cause: TransferFailure?
     private var told: Int?
     private var changed = 0.0
+    /// Whether the ceiling is of this session, and not what an earlier one learned.
+    private(set) var isNews = false
+
+    init() {}
+
+    /// What an earlier session learned; whether it still holds is tried soon.
+    init(remembered limit: Int, now: Double) {
+        self.limit = limit
+        nextProbe = now + Self.firstProbe
+    }
 
     /// Whether a request may go out beside others.
     func allows(beside load: Load, now: Double) -> Bool {
@@ -177,6 +187,7 @@ struct ConnectionCeiling: Sendable, Hashable {
 
     private mutating func set(_ limit: Int, _ now: Double) {
         liftedSince = nil
+        isNews = true
         if limit != self.limit { changed = now }
         self.limit = limit
     }

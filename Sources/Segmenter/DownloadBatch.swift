@@ -82,12 +82,16 @@ public final class DownloadBatch: Sendable {
 struct BatchRun: Sendable {
     let loop: TransferLoop
     let count: Int
-    let jobs: Int
+    let width: BatchWidth
     let failFast: Bool
     let item: @Sendable (Int) -> BatchItem
     let names: BatchNames
     let events: BatchEvents
     private let turns = BatchTurns()
+    private let gate: BatchGate
+    private let publisher = WholeFilePublisher()
+    /// Files that one request has brought since this was last asked.
+    private let small = Monitor(0)
     /// Which files cannot have the path that they name; looked up once, before the first begins.
     private let refused = Monitor<Set<Int>>([])
     private let running = Monitor<Set<Int>>([])
@@ -95,12 +99,17 @@ struct BatchRun: Sendable {
     private let owners = Monitor<[String: Bool]>([:])
 
     init(
-        loop: TransferLoop, count: Int, jobs: Int, failFast: Bool, names: BatchNames,
+        loop: TransferLoop, count: Int, jobs: Int?, failFast: Bool, names: BatchNames,
         events: BatchEvents, item: @escaping @Sendable (Int) -> BatchItem
     ) {
         self.loop = loop
         self.count = count
-        self.jobs = min(max(1, jobs), 64)
+        // So many connections were asked for, and no more.
+        let connections = count > 0 ? item(0).options.connections : 0
+        let isDefault = connections == DownloadOptions().connections
+        width = BatchWidth(
+            jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections)
+        gate = BatchGate(width.largeLimit)
         self.failFast = failFast
         self.names = names
         self.events = events
@@ -112,23 +121,36 @@ struct BatchRun: Sendable {
         await offLoop("names") { takeNamedPaths() }
         // No more tasks than run at a time, however long the list is.
         await withTaskGroup(of: Bool.self) { group in
-            var (next, active) = (0, 0)
+            var (next, active, width) = (0, 0, width)
             var isStopping = false
+            var begun = Begun()
             while true {
-                while next < count, active < jobs, !isStopping, !Task.isCancelled {
-                    let index = next
-                    group.addTask { await run(index) }
+                while next < count, active < width.width, !gate.isBusy, !isStopping,
+                    !Task.isCancelled
+                {
+                    if !begun.knows(next) { begun = await look(from: next) }
+                    let (index, isBegun) = (next, begun.contains(next))
+                    // In the order of the list: whoever has a place may wait for the names of all
+                    // before it.
+                    guard !isBegun || gate.tryEnter() else { break }
+                    group.addTask { await run(index, isBegun: isBegun) }
                     next += 1
                     active += 1
                 }
                 guard let isDone = await group.next() else { break }
                 active -= 1
+                let done = small.withLock { count in
+                    defer { count = 0 }
+                    return count
+                }
+                for _ in 0..<done { width.widen() }
                 if !isDone, failFast, !isStopping {
                     isStopping = true
                     group.cancelAll()
                 }
             }
         }
+        await offLoop("publish") { publisher.finish() }
         names.end()
         events.finish()
     }
@@ -145,24 +167,65 @@ struct BatchRun: Sendable {
         }
     }
 
+    /// Looks, for a stretch of the list, where something stands already.
+    private func look(from start: Int) async -> Begun {
+        await offLoop("names") {
+            var folders: [String: Folder] = [:]
+            var begun = Begun(range: start..<min(count, start + Begun.stretch))
+            for index in begun.range {
+                let item = item(index)
+                guard item.options.mirrors.isEmpty else {
+                    begun.found.insert(index)
+                    continue
+                }
+                let target: DownloadRun.Target
+                switch item.destination {
+                case .file(let path): target = DownloadRun.split(path)
+                case .folder(let path):
+                    guard let url = WebURL(item.url) else { continue }
+                    target = .init(
+                        folder: path.isEmpty ? "." : path,
+                        name: FileName.suggested(disposition: nil, url: url))
+                case .descriptor:
+                    begun.found.insert(index)
+                    continue
+                }
+                if folders[target.folder] == nil {
+                    folders[target.folder] = try? Folder(target.folder)
+                }
+                guard let folder = folders[target.folder] else { continue }
+                if !Assembly.isUntouched(target.name, in: folder) { begun.found.insert(index) }
+            }
+            return begun
+        }
+    }
+
     /// Runs one file to its end.
     ///
     /// - Returns: Whether it is done.
-    private func run(_ index: Int) async -> Bool {
+    private func run(_ index: Int, isBegun: Bool) async -> Bool {
         let item = item(index)
         let url = WebURL(item.url)?.redacted ?? ""
         events.offer(BatchEvent(index: index, kind: .begun(url: url)))
         running.withLock { _ = $0.insert(index) }
         let result: Result<DownloadedFile, DownloadError> =
-            switch download(item, index) {
+            switch download(item, index, isBegun: isBegun) {
             case .success(let run): await run.withinTime()
-            case .failure(let error): .failure(error)
+            case .failure(let error): giveBack(isBegun, error)
             }
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
         events.offer(BatchEvent(index: index, kind: .ended(result)))
         if case .success = result { return true }
         return false
+    }
+
+    /// The end of a file that does not begin: its place is another's.
+    private func giveBack(
+        _ hasPlace: Bool, _ error: DownloadError
+    ) -> Result<DownloadedFile, DownloadError> {
+        if hasPlace { gate.leave() }
+        return .failure(error)
     }
 
     /// Tells, one after the other, what would be done with each file.
@@ -187,7 +250,7 @@ struct BatchRun: Sendable {
 
     /// The download of a file; an error when another file has the path that it names.
     private func download(
-        _ item: BatchItem, _ index: Int
+        _ item: BatchItem, _ index: Int, isBegun: Bool = true
     ) -> Result<DownloadRun, DownloadError> {
         if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
             let target = DownloadRun.split(path)
@@ -209,6 +272,15 @@ struct BatchRun: Sendable {
         run.naming = { target, urls throws(DownloadError.Reason) in
             try await name(target, urls, index, mustBeFree: mustBeFree)
         }
+        run.together = DownloadRun.Together(
+            publisher: publisher, gate: gate, isBegun: isBegun,
+            noteSmall: { small.withLock { $0 += 1 } },
+            whenDue: { turns.whenDue(index, $0) },
+            claim: { target, urls throws(AssemblyError) in
+                defer { turns.settle(index) }
+                return try names.claim(
+                    target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
+            })
         return .success(run)
     }
 
@@ -242,4 +314,17 @@ struct BatchRun: Sendable {
         owners.withLock { $0[header.generation] = found }
         return found
     }
+}
+
+/// For which files of a stretch of a list something stands already, at the names that are to be
+/// expected.
+private struct Begun: Sendable {
+    /// Files that are looked at together.
+    static let stretch = 256
+
+    var range = 0..<0
+    var found: Set<Int> = []
+
+    func knows(_ index: Int) -> Bool { range.contains(index) }
+    func contains(_ index: Int) -> Bool { found.contains(index) }
 }

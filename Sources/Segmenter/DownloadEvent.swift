@@ -79,6 +79,9 @@ public enum DownloadNotice: Sendable, Hashable {
     /// The server serves so many requests at a time, and no more; `cause` is how it turned others
     /// away, or `nil` when it serves more than before.
     case ceiling(connections: Int, cause: TransferFailure?)
+    /// So many connections are used from now on, because of the goodput: more would bring no more, or
+    /// each of them does; at `bytesPerSecond`, as far as it is known.
+    case connections(Int, bytesPerSecond: Double?)
     /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
     case limitChanged(to: Double?)
     /// A mirror has shown that it has the same bytes, and works on the file from now on.

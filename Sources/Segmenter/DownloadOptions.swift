@@ -2,8 +2,8 @@ public import Assembler
 
 /// How one file is fetched.
 public struct DownloadOptions: Sendable {
-    /// Concurrent connections, 1…64.
-    public var connections = 8
+    /// Concurrent connections.
+    public var connections = ConnectionCount.automatic
     /// The digest that the finished file must have.
     public var checksum: Digest?
     /// Replace what stands at the destination, at the moment of publishing.
@@ -48,6 +48,45 @@ public struct DownloadOptions: Sendable {
     public init() {}
 }
 
+/// How many connections fetch one file.
+public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
+    CustomStringConvertible
+{
+    /// As many as bring something, 1 to 64: found by goodput, while the file is fetched.
+    case automatic
+    /// This many, 1 to 64; what is less or more counts as that.
+    case fixed(Int)
+
+    /// Makes a fixed number.
+    public init(integerLiteral value: Int) { self = .fixed(value) }
+
+    /// Reads `auto`, or a number from 1 to 64.
+    public init?(_ text: String) {
+        if text == "auto" {
+            self = .automatic
+        } else {
+            guard let number = Int(text), (1...64).contains(number) else { return nil }
+            self = .fixed(number)
+        }
+    }
+
+    /// As ``init(_:)`` reads it.
+    public var description: String {
+        switch self {
+        case .automatic: "auto"
+        case .fixed(let number): "\(number)"
+        }
+    }
+
+    /// Most connections at a time.
+    public var most: Int {
+        switch self {
+        case .automatic: 64
+        case .fixed(let number): min(max(1, number), 64)
+        }
+    }
+}
+
 /// Where the finished file goes.
 public enum Destination: Sendable, Hashable {
     /// This path.
@@ -59,4 +98,7 @@ public enum Destination: Sendable, Hashable {
     ///
     /// A duplicate is used: the caller may close its own when the download has started.
     case descriptor(Int32)
+    /// `/dev/null`: all is fetched and checked as ever, and nothing is kept; no digest but the CRC-32 is
+    /// computed. For measuring.
+    case null
 }

@@ -71,6 +71,12 @@ extension DownloadRun {
         _ probe: Probe, _ state: State
     ) async throws(DownloadError.Reason) -> Lead {
         guard state.mirroring != nil else {
+            guard !asksForWhole else {
+                var asking = probe
+                asking.collects = true
+                let finding = try await find(asking, byGet: true, range: Probe.smallRange)
+                return Lead(probe: probe, finding: finding)
+            }
             return Lead(probe: probe, finding: try await find(probe, byGet: false))
         }
         return try await nextLead(state)
@@ -125,7 +131,10 @@ extension DownloadRun {
     /// Whether an earlier run's part would be lost if this URL led.
     private func loses(_ lead: Lead, _ state: State) throws(DownloadError.Reason) -> Bool {
         // A stream continues no earlier run's part.
-        if case .descriptor = destination { return false }
+        switch destination {
+        case .descriptor, .null: return false
+        case .file, .folder: break
+        }
         var state = state
         if state.target == nil, case .folder(let folder) = destination {
             state.target = Target(

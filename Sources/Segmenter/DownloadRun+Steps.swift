@@ -12,7 +12,8 @@ extension DownloadRun {
         var gathering: Task<Void, Never>?
     }
 
-    var connections: Int { min(max(1, options.connections), 64) }
+    /// Most connections at a time.
+    var connections: Int { options.connections.most }
 
     /// What is to be done before anything is asked of the server: finish what a crash left almost
     /// done, and refuse a destination that may not be replaced.
@@ -115,6 +116,9 @@ extension DownloadRun {
         if case .descriptor(let descriptor) = destination {
             return try await openStream(descriptor, finding, probe, &state)
         }
+        if destination == .null {
+            return try await onDisk { () throws(AssemblyError) in try NullOutput() }
+        }
         let request = try request(finding, probe.url, state)
         let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
         if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }
@@ -133,7 +137,7 @@ extension DownloadRun {
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
-            connections: connections, limits: options.limits, policy: probe.policy,
+            connections: options.connections, limits: options.limits, policy: probe.policy,
             connecting: probe.connecting, held: finding.held, number: lead.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }

@@ -18,6 +18,9 @@ struct DownloadRun: Sendable {
     /// a download that is by itself.
     var naming: (@Sendable (Target, [String]) async throws(DownloadError.Reason) -> String)?
 
+    /// What a batch does for its small files; `nil` for a download that is by itself.
+    var together: Together?
+
     /// Where the file goes.
     struct Target: Sendable {
         var folder: String
@@ -27,6 +30,10 @@ struct DownloadRun: Sendable {
     /// What changes from one attempt to the next.
     struct State {
         var target: Target?
+        /// Whether the target's name is the final one.
+        var isNamed = false
+        /// Whether it has taken one of the batch's places for files that are fetched in segments.
+        var hasEntered = false
         /// A file that stands at the destination, and may turn out to be the one that is wanted.
         var standing: Standing?
         /// The repair whose part was made.
@@ -72,6 +79,8 @@ struct DownloadRun: Sendable {
 
     func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
         var state = State()
+        state.hasEntered = together?.isBegun ?? false
+        defer { if state.hasEntered { together?.gate.leave() } }
         do throws(DownloadError.Reason) {
             let file = try await run(&state)
             tell(.finished(file))
@@ -151,7 +160,14 @@ struct DownloadRun: Sendable {
                 state.target = Target(
                     folder: folder.isEmpty ? "." : folder, name: name(lead.finding, probe))
             }
-            if !isNameFinal {
+            if let body = wholeBody(lead.finding),
+                let file = try await publishWhole(body, lead.finding, probe.url, &state, started)
+            {
+                return file
+            }
+            if !isNameFinal, state.isNamed {
+                if let file = try await before(&state, probe.url, started) { return file }
+            } else if !isNameFinal {
                 state.target = try await named(state, probe.url)
                 if let file = try await before(&state, probe.url, started) { return file }
             }
@@ -159,6 +175,7 @@ struct DownloadRun: Sendable {
                 return file
             }
             if isRepair { try await prepareRepair(&lead.finding, lead.probe, &state) }
+            try await enter(&state, &lead.finding)
             while true {
                 do throws(DownloadError.Reason) {
                     try await checkSize(&lead)

@@ -13,12 +13,23 @@ public final class DownloadSession: Sendable {
     let loop = TransferLoop()
     let running = Monitor<[Int: any Stoppable]>([:])
     let names = BatchNames()
+    private let memory: ServerMemory?
 
     /// Starts the loop thread.
     ///
-    /// - Parameter rateLimit: As for ``limitRate(_:)``.
-    public init(rateLimit: Double? = nil) {
+    /// - Parameters:
+    ///   - rateLimit: As for ``limitRate(_:)``.
+    ///   - memory: What earlier sessions learned of servers, and where ``shutdown()`` adds to it; read
+    ///     before this returns.
+    public init(rateLimit: Double? = nil, memory: ServerMemory? = nil) {
+        self.memory = memory
         if let rateLimit { limitRate(rateLimit) }
+        let limits = memory?.limits(now: secondsSince1970()) ?? [:]
+        guard !limits.isEmpty else { return }
+        loop.perform { worker in
+            let now = monotonicSeconds()
+            worker.ceilings = limits.mapValues { ConnectionCeiling(remembered: $0, now: now) }
+        }
     }
 
     /// Begins a download and returns at once; watch its events, await its result.
@@ -63,11 +74,11 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - items: The files, in the order in which they begin.
-    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
     /// - Returns: The batch under way.
     public func start(
-        _ items: [BatchItem], jobs: Int = 4, failFast: Bool = false
+        _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false
     ) -> DownloadBatch {
         start(count: items.count, jobs: jobs, failFast: failFast) { items[$0] }
     }
@@ -76,12 +87,12 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - count: Number of files.
-    ///   - jobs: Files that are fetched at a time, 1…64.
+    ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
     ///   - item: Makes the file at a place in the list, from 0; the same one whenever it is asked.
     /// - Returns: The batch under way.
     public func start(
-        count: Int, jobs: Int = 4, failFast: Bool = false,
+        count: Int, jobs: Int? = nil, failFast: Bool = false,
         item: @escaping @Sendable (Int) -> BatchItem
     ) -> DownloadBatch {
         let run = BatchRun(
@@ -190,6 +201,11 @@ public final class DownloadSession: Sendable {
         let downloads = running.withLock { Array($0.values) }
         for download in downloads { download.cancel() }
         for download in downloads { await download.wait() }
+        if let memory {
+            let limits = await loop.learnedLimits()
+            // What cannot be written is only learned once more.
+            _ = await offLoop("memory") { memory.add(limits, now: secondsSince1970()) }
+        }
         loop.shutdown()
     }
 }

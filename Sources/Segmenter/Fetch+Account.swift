@@ -29,6 +29,13 @@ extension Fetch {
         slots[index].positionAtTick = writer.position
     }
 
+    /// A body begins to flow.
+    func noteBody(_ index: Int) {
+        let now = monotonicSeconds()
+        slots[index].unmeasuredSince = now
+        slots[index].flowsSince = slots[index].flowsSince ?? now
+    }
+
     /// Measures a body that is over as a whole, if it was too short to be measured in a tick.
     func measureWhole(_ index: Int, _ count: Int64) {
         guard let began = slots[index].unmeasuredSince, count > 0, !slots[index].isHeldBack else {
@@ -47,6 +54,11 @@ extension Fetch {
     /// all wait. One that the session's limit of rate holds back is not known to be slow.
     func noteRates(_ now: Double) {
         for (index, slot) in slots.enumerated() {
+            // Nor does one count that rests, because it is one too many.
+            guard slot.transfer != nil || !isSurplus(index) else {
+                scheduler.measured(index, rate: nil, now: now)
+                continue
+            }
             let isSilent =
                 slot.transfer != nil && slot.sample == nil
                 && (slot.writer == nil || slot.rate == 0)
@@ -61,9 +73,9 @@ extension Fetch {
     }
 
     /// Notes how long a reply took, beside making the connection.
-    func noteRoundTrip(_ index: Int, _ wait: Double) {
+    func noteWait(_ index: Int, _ wait: Double) {
         guard let transfer = slots[index].transfer.flatMap(worker.transfer) else { return }
-        let trip = max(0, wait - transfer.connectingTime)
+        let trip = max(0, wait - transfer.connectingSeconds)
         let old = scheduler.roundTrip
         // One that took long says little: the server had something else to do.
         let part = old == 0 ? 1 : trip < old ? 0.5 : 0.125

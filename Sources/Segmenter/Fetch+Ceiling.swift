@@ -41,7 +41,11 @@ extension Fetch {
     /// Connections that work, for the size of their shares.
     var workers: Int {
         let isLimited = sources.contains { worker.ceilings[$0.url.origin]?.limit != nil }
-        return isLimited ? slots.count { $0.transfer != nil } + 1 : slots.count
+        if isLimited { return slots.count { $0.transfer != nil } + 1 }
+        // While the number is being found, there are soon to be more.
+        guard let governor else { return slots.count }
+        // Even one does not get all then: another may be tried at any time.
+        return governor.isSearching ? setup.connections.most : max(2, slots.count)
     }
 
     /// A request is about to go out.
@@ -118,8 +122,9 @@ extension Fetch {
 }
 
 extension Worker {
-    /// What all fetches have under way at an origin.
+    /// What all fetches, and requests for small files, have under way at an origin.
     func load(of origin: String, now: Double) -> ConnectionCeiling.Load {
-        fetches.values.reduce(.init()) { $0 + $1.load(of: origin, now: now) }
+        let small = ConnectionCeiling.Load(asking: collecting.windows[origin]?.underWay ?? 0)
+        return fetches.values.reduce(small) { $0 + $1.load(of: origin, now: now) }
     }
 }

@@ -29,6 +29,7 @@ extension Fetch {
             !sources.contains(where: { $0.mirror.number == mirror.number })
         else { return }
         sources.append(Source(mirror))
+        govern(monotonicSeconds())
         take(1, for: sources.count - 1)
         pump(monotonicSeconds())
     }

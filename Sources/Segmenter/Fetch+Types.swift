@@ -11,7 +11,7 @@ extension Fetch {
         var isOneStream: Bool
         /// Whether a `GET` has shown the identity, rather than a `HEAD`.
         var isProven: Bool
-        var connections: Int
+        var connections: ConnectionCount
         var limits: LimitOptions
         var policy: RetryPolicy
         var connecting: TransferRequest.Connecting

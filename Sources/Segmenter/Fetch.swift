@@ -23,6 +23,8 @@ final class Fetch {
 
     var scheduler: SegmentScheduler
     var slots: [Slot]
+    /// Finds the number of connections; `nil` when it is fixed.
+    var governor: ConnectionGovernor?
     /// The servers that the file comes from; the first leads.
     var sources: [Source]
     /// What came from where.
@@ -60,7 +62,13 @@ final class Fetch {
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
-        slots = Array(repeating: Slot(), count: setup.isOneStream ? 1 : setup.connections)
+        if setup.connections == .automatic, !setup.isOneStream {
+            governor = ConnectionGovernor(
+                most: setup.connections.most, roundTrip: worker.roundTrips[setup.url.origin])
+        }
+        slots = Array(
+            repeating: Slot(),
+            count: setup.isOneStream ? 1 : governor?.target ?? setup.connections.most)
         floor = setup.limits.minRate.map {
             RateFloor(rate: $0, period: setup.limits.minRatePeriod)
         }
@@ -74,6 +82,8 @@ final class Fetch {
         window = assembly.takeWindow()
         assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         adoptHeld()
+        guard !isOver else { return }
+        govern(now)
         assembly.startVerifying { [id, loop] range, isIntact in
             loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
         }
@@ -101,6 +111,7 @@ final class Fetch {
         watchSilence(now)
         watchLaggards(now)
         watchCeilings(now)
+        govern(now)
         pump(now)
         guard !isOver else { return }
         reporter.report(self, now: now)
@@ -125,7 +136,8 @@ final class Fetch {
         window = assembly.takeWindow()
         for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
-            guard slots[index].waitsUntil <= now, prepare(index) else { continue }
+            guard slots[index].waitsUntil <= now, !isSurplus(index), prepare(index)
+            else { continue }
             guard setup.isOneStream || findRoom(index, now) else { continue }
             if setup.isOneStream {
                 if scheduler.adopt(rest, by: index) { request(index, rest) }
@@ -178,6 +190,10 @@ final class Fetch {
     /// Takes the reply that the probe left waiting, if its bytes are wanted.
     private func adoptHeld() {
         guard let held = setup.held else { return }
+        guard held.body.isEmpty, held.end == nil else {
+            adoptBegun(held)
+            return
+        }
         let range = setup.isOneStream ? rest : held.range?.clamped(below: window?.limit)
         guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
             setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
@@ -188,11 +204,12 @@ final class Fetch {
         let writer = assembly.makeWriter(at: held.range?.start ?? 0)
         sources[0].accepted += 1
         transfer.owner = id
+        worker.noteRoundTrip(transfer)
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         slots[0].asked = held.range
-        noteBody(0)
+        slots[0].flowsSince = slots[0].requested
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
         if setup.isOneStream { allow(transfer.id) }
         let replyEnd = held.range?.end ?? range.end
@@ -211,7 +228,7 @@ final class Fetch {
         let source = slots[index].source
         let wait = monotonicSeconds() - slots[index].requested
         sources[source].longestWait = max(sources[source].longestWait ?? 0, wait)
-        noteRoundTrip(index, wait)
+        noteWait(index, wait)
         slots[index].hasReply = true
         let verdict = check.verdict(on: reply)
         switch verdict {
@@ -246,22 +263,18 @@ final class Fetch {
         }
     }
 
-    private func noteUnprovenEnd(_ reply: Reply) {
+    func noteUnprovenEnd(_ reply: Reply) {
         let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
         if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
-    }
-
-    /// A body begins to flow.
-    private func noteBody(_ index: Int) {
-        let now = monotonicSeconds()
-        slots[index].unmeasuredSince = now
-        slots[index].flowsSince = slots[index].flowsSince ?? now
     }
 
     func syncPosition(_ index: Int) {
         guard let writer = slots[index].writer else { return }
         scheduler.advance(index, to: writer.position)
     }
+
+    /// The reply that was adopted is over.
+    func adoptedEnd(_ end: TransferEnd) { ended(0, end) }
 
     private func ended(_ index: Int, _ end: TransferEnd) {
         let isAccepted = slots[index].writer != nil

@@ -62,9 +62,13 @@ struct InputOption: Sendable {
         "timestamping": flag { $0.options.files.timestamping = $1 },
         "keep-manifest": flag { $0.options.files.keepManifest = $1 },
         "xattr": flag { $0.options.files.attributes = $1 ? .all : .none },
-        "split": number(1...64) { $0.options.connections = $1 },
-        "max-connection-per-server": number(1...64) { $0.options.connections = $1 },
-        "connections": number(1...64) { $0.options.connections = $1 },
+        "split": number(1...64) { $0.options.connections = .fixed($1) },
+        "max-connection-per-server": number(1...64) { $0.options.connections = .fixed($1) },
+        "connections": InputOption("1 to 64, or auto") { target, value in
+            guard let count = ConnectionCount(value) else { return false }
+            target.options.connections = count
+            return true
+        },
         "allow-overwrite": flag { $0.options.overwrite = $1 },
         "overwrite": flag { $0.options.overwrite = $1 },
         "continue": flag { $0.options.resume = $1 },

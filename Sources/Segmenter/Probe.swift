@@ -7,6 +7,8 @@ struct Probe: Sendable {
     static let longestChain = 20
     /// Bytes that the ranged `GET` asks for.
     static let firstRange = ByteRange(0, 4 << 20)
+    /// Bytes that are asked for of a file that may be small.
+    static let smallRange = ByteRange(0, Int64(Collecting.most))
     /// The least that a ranged `GET` can ask for: to be told the size, and hardly anything else.
     static let firstByte = ByteRange(0, 1)
 
@@ -18,6 +20,8 @@ struct Probe: Sendable {
     let connecting: TransferRequest.Connecting
     let policy: RetryPolicy
     let tell: @Sendable (DownloadNotice) -> Void
+    /// Whether the body of a small file is to come with the answer.
+    var collects = false
 
     /// What was found.
     struct Finding: Sendable {
@@ -37,6 +41,10 @@ struct Probe: Sendable {
         var transfer: Int
         /// The bytes that it brings; `nil` for the whole file.
         var range: ByteRange?
+        /// Those of them that have come already.
+        var body: [UInt8] = []
+        /// How the transfer ended, when it has: then nothing waits.
+        var end: TransferEnd?
     }
 
     struct Landing {
@@ -105,8 +113,9 @@ struct Probe: Sendable {
     private func get(_ range: ByteRange?) async throws(DownloadError.Reason) -> Finding {
         var range = range
         var (attempts, failures) = (0, 0)
+        var isBroken = false
         while true {
-            let landing = try await follow(.get, range: range)
+            let landing = try await follow(.get, range: range, isBroken: isBroken)
             let exchange = landing.exchange
             switch exchange.reply?.status {
             case 200?, 206?:
@@ -130,7 +139,10 @@ struct Probe: Sendable {
             }
             let failure = try Self.failure(of: exchange)
             failures += 1
-            if !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
+            // Perhaps it is HTTP/2 that does not work there.
+            isBroken = isBroken || exchange.reply == nil
+            let isSpare = exchange.isOneTooMany
+            if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
             guard policy.allows(attempts) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
@@ -197,19 +209,23 @@ struct Probe: Sendable {
     /// Follows redirects until a response is none, judging each hop.
     func follow(
         _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
-        conditions: [String] = []
+        conditions: [String] = [], isBroken: Bool = false
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
             var request = TransferRequest(method: method, url: here, connecting: connecting)
             request.range = range
             request.wantsFreshConnection = fresh
+            request.needsOwnConnection = isBroken
             request.headers = conditions
-            var exchange = await loop.exchange(request, holding: method == .get)
+            let isCollected = collects && method == .get
+            var exchange = await loop.exchange(
+                request, holding: method == .get, collecting: isCollected)
             if connecting.access.scheme == .automatic,
                 connecting.digests.learn(from: exchange, origin: here.origin)
             {
-                exchange = await loop.exchange(request, holding: method == .get)
+                exchange = await loop.exchange(
+                    request, holding: method == .get, collecting: isCollected)
             }
             if exchange.end == .cancelled { throw .cancelled }
             switch exchange.end {
@@ -306,7 +322,11 @@ struct Probe: Sendable {
             digests: AdvertisedDigests.all(in: reply), probedBy: method == .head ? "HEAD" : "GET")
         return Finding(
             file: file, effective: landing.url,
-            held: landing.exchange.held.map { Held(transfer: $0, range: range?.range) },
+            held: landing.exchange.held.map {
+                Held(
+                    transfer: $0, range: range?.range, body: landing.exchange.body,
+                    end: landing.exchange.end)
+            },
             isProven: method == .get,
             modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })
     }

@@ -43,6 +43,36 @@ struct AccessArguments: ParsableArguments {
         try Self.check(options)
     }
 
+    /// What comes from descriptors and the terminal.
+    struct Secrets: Codable, Sendable {
+        var password: String?
+        var bearerToken: String?
+        var clientKeyPassword: String?
+
+        /// Those of options that were read.
+        init(_ options: AccessOptions) {
+            password = options.credentials?.password
+            bearerToken = options.bearerToken
+            clientKeyPassword = options.clientKeyPassword
+        }
+    }
+
+    /// The library's options, with secrets that another process has read.
+    func options(with secrets: Secrets) -> AccessOptions {
+        var options = options
+        options.credentials?.password = secrets.password
+        options.bearerToken = secrets.bearerToken
+        options.clientKeyPassword = secrets.clientKeyPassword
+        return options
+    }
+
+    /// Whether nothing is given but, perhaps, `--insecure`.
+    var isPlain: Bool {
+        var options = options
+        options.isInsecure = false
+        return options == AccessOptions() && who.bearerFd == nil && tls.clientKeyPasswordFd == nil
+    }
+
     /// The library's options, without what descriptors and terminals have to tell.
     private var options: AccessOptions {
         var options = AccessOptions()

@@ -19,15 +19,17 @@ struct BatchOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
-        help: ArgumentHelp("Files at a time, 1 to 64.", valueName: "n"))
-    var jobs = 4
+        help: ArgumentHelp(
+            "Files at a time, 1 to 64 (default: 4, and up to 64 while they are small).",
+            valueName: "n"))
+    var jobs: Int?
 
     @Flag(help: "Stop all files when one has failed; what arrived of them is kept.")
     var failFast = false
 
     func validate() throws {
-        guard (1...64).contains(jobs) else {
-            throw ValidationError("`--jobs` takes 1 to 64, not \(jobs)")
+        guard (1...64).contains(jobs ?? 1) else {
+            throw ValidationError("`--jobs` takes 1 to 64, not \(jobs ?? 0)")
         }
         guard !inputFile.contains("") else {
             throw ValidationError("`--input-file` needs the name of a file")

@@ -130,7 +130,7 @@ struct Diagnostic {
         self.hint = hint
     }
 
-    private static func cause(_ signal: Int32) -> String { " by \(name(ofSignal: signal))" }
+    static func cause(_ signal: Int32) -> String { " by \(name(ofSignal: signal))" }
 
     static func name(ofSignal signal: Int32) -> String {
         switch signal {

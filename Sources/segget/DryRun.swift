@@ -31,7 +31,8 @@ struct DryRun: Sendable {
     private func show(_ preview: DownloadPreview, _ options: DownloadOptions) -> ExitStatus {
         let report = PreviewReport(preview)
         let lines =
-            json ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections)
+            json
+            ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections.most)
         let text = lines.joined(separator: "\n") + "\n"
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
     }

@@ -54,8 +54,9 @@ struct GetCommand: ParsableCommand {
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Number of connections for each file, 1 to 64; curl's `-x` is `--proxy`.",
-            valueName: "n"))
+            "Number of connections for each file, 1 to 64, or as many as bring something; "
+                + "curl's `-x` is `--proxy`.",
+            valueName: "n|auto"))
     var connections = DownloadOptions().connections
 
     @Option(
@@ -130,9 +131,7 @@ struct GetCommand: ParsableCommand {
         guard output?.hasSuffix("/") != true else {
             throw ValidationError("`--output` names a file; `--directory` takes a folder")
         }
-        guard (1...64).contains(connections) else {
-            throw ValidationError("`--connections` takes 1 to 64, not \(connections)")
-        }
+        try connections.check()
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
         }
@@ -155,7 +154,8 @@ struct GetCommand: ParsableCommand {
         var options = options
         options.access = try access.read()
         let interrupts = Interrupts()
-        let session = DownloadSession(rateLimit: limits.limitRate)
+        let session = DownloadSession(
+            rateLimit: limits.limitRate, memory: ServerMemory.own)
         let hooks = try scripts.hooks
         if let items {
             let (options, folder) = (options, directory ?? ".")
@@ -224,7 +224,7 @@ struct GetCommand: ParsableCommand {
         DownloadReport.Settings(
             style: progress.style(terminal: terminal, quiet: quiet, json: json),
             terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
-            json: json, connections: connections)
+            json: json, connections: connections.most)
     }
 
     /// Reads `--checksum`.

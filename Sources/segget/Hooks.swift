@@ -94,7 +94,7 @@ struct Hooks: Sendable {
     }
 
     /// Our environment without what is meant for us, which may hold secrets, and with the facts.
-    private static func environment(with facts: [String: String]) -> [String] {
+    static func environment(with facts: [String: String]) -> [String] {
         var variables: [String] = []
         var next = environ
         while let variable = next.pointee {
@@ -131,7 +131,7 @@ struct Hooks: Sendable {
         return exit == 0 ? nil : "ended with exit code \(exit)"
     }
 
-    private static func withCStrings<Result>(
+    static func withCStrings<Result>(
         _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {
         let copies = strings.map { strdup($0) }

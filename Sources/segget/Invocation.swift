@@ -41,7 +41,11 @@ struct Invocation {
         do {
             var command = try Segget.parseAsRoot(settings.arguments)
             for warning in settings.warnings { Self.say(Message(.note, warning)) }
-            try command.run()
+            if let bench = command as? BenchCommand {
+                try bench.run(arguments: settings.arguments)
+            } else {
+                try command.run()
+            }
             Segget.exit()
         } catch {
             end(error, settings)

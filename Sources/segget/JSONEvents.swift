@@ -103,6 +103,9 @@ enum JSONEvents {
             case .ceiling(let connections, let cause):
                 self.connections = connections
                 reason = cause.map { Diagnostic.kind(of: $0) }
+            case .connections(let count, let rate):
+                connections = count
+                bytesPerSecond = rate.map(Units.whole)
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
                 .downgraded(let url):

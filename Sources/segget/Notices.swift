@@ -25,6 +25,7 @@ extension DownloadNotice {
         case .downgraded: "downgraded"
         case .changingConnections: "changing_connections"
         case .ceiling: "ceiling"
+        case .connections: "connections"
         case .limitChanged: "limit_changed"
         case .mirrorJoined: "mirror_joined"
         case .mirrorSpared: "mirror_spared"
@@ -46,7 +47,7 @@ extension DownloadNotice {
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
             .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .silence,
-            .silenceOver, .ceiling:
+            .silenceOver, .ceiling, .connections:
             false
         }
     }
@@ -107,6 +108,9 @@ extension DownloadNotice {
             "the server serves \(Units.count(Int64(connections), "request")) at a time: the other "
                 + "connections rest, one of them tries again now and then: "
                 + Diagnostic.describe(cause)
+        case .connections(let count, let rate):
+            "using \(Units.count(Int64(count), "connection")) from now on"
+                + (rate.map { ": \(Units.speed($0)) so far" } ?? "")
         case .ceiling(let connections, nil):
             "the server serves \(Units.count(Int64(connections), "request")) at a time now"
         case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"

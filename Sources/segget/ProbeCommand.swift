@@ -65,7 +65,8 @@ struct ProbeCommand: ParsableCommand {
         _ report: ProbeReport, options: DownloadOptions, json: Bool
     ) -> ExitStatus {
         let lines =
-            json ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections)
+            json
+            ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections.most)
         let text = lines.joined(separator: "\n") + "\n"
         // The report is all that was asked for: not to get rid of it is a failure.
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk

@@ -24,7 +24,8 @@ struct RepairCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x"), .long],
-        help: ArgumentHelp("Number of connections, 1 to 64.", valueName: "n"))
+        help: ArgumentHelp(
+            "Number of connections, 1 to 64, or as many as bring something.", valueName: "n|auto"))
     var connections = DownloadOptions().connections
 
     @Option(
@@ -59,9 +60,7 @@ struct RepairCommand: ParsableCommand {
         guard !file.contains("://") else {
             throw ValidationError("the file comes first, then the URL")
         }
-        guard (1...64).contains(connections) else {
-            throw ValidationError("`--connections` takes 1 to 64, not \(connections)")
-        }
+        try connections.check()
         guard !quiet || !verbose else {
             throw ValidationError("`--quiet` and `--verbose` cannot be used together")
         }
@@ -78,7 +77,8 @@ struct RepairCommand: ParsableCommand {
         files.apply(to: &options.files)
         options.access = try access.read()
         let interrupts = Interrupts()
-        let session = DownloadSession(rateLimit: limits.limitRate)
+        let session = DownloadSession(
+            rateLimit: limits.limitRate, memory: ServerMemory.own)
         let download = session.repair(file, from: url, options: options)
         GetCommand.follow(
             download, url, Hooks(), reportSettings(terminal: .standardError), session, interrupts)
@@ -88,6 +88,6 @@ struct RepairCommand: ParsableCommand {
         DownloadReport.Settings(
             style: progress.style(terminal: terminal, quiet: quiet, json: json),
             terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal, json: json,
-            connections: connections)
+            connections: connections.most)
     }
 }

@@ -9,10 +9,14 @@ import ArgumentParser
         commandName: "segget",
         abstract: "Download files over HTTP(S) in segments; resumable and verified.",
         usage: "segget [get] <url>... [<options>]\nsegget probe <url> [<options>]"
-            + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]",
+            + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]"
+            + "\nsegget bench <url> [<options>]",
         discussion: "`segget URL` is short for `segget get URL`; `segget help` tells more.",
         version: "segget \(version)",
-        subcommands: [GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self],
+        subcommands: [
+            GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self,
+            BenchCommand.self,
+        ],
         defaultSubcommand: GetCommand.self)
 
     static func main() {
@@ -22,6 +26,7 @@ import ArgumentParser
                 "argument \(place) is not UTF-8",
                 hint: "segget takes names and options in UTF-8 only")
         }
+        if CommandLine.arguments.dropFirst().first == BenchWorker.name { BenchWorker.run() }
         Invocation(Array(CommandLine.arguments.dropFirst())).run()
     }
 }

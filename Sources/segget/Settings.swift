@@ -41,6 +41,10 @@ struct Settings {
     ]
     /// Options that make no sense but on the command line.
     private static let typedOnly: Set<String> = ["config", "no-config", "help", "version"]
+    /// Options of a command that mean something else than a download's of the same name.
+    private static let ownMeaning: [String: Set<String>] = [
+        "bench": ["connections", "max-time", "overwrite"]
+    ]
     /// Options whose values may be secrets.
     private static let secret: Set<String> = [
         "header", "user", "cookie-text", "proxy", "mirror",
@@ -172,7 +176,8 @@ struct Settings {
     ) -> [(Setting, isOn: Bool)] {
         var result: [(Setting, isOn: Bool)] = []
         for option in command.options where option.isShown {
-            for name in option.names where !typedOnly.contains(name) {
+            for name in option.names
+            where !typedOnly.contains(name) && ownMeaning[command.name]?.contains(name) != true {
                 let variable = variable(for: name)
                 guard let text = environment(variable), !text.isEmpty else { continue }
                 // No value has line breaks, so they can part several.
@@ -207,7 +212,9 @@ struct Settings {
                         ?? "`segget help get` lists the options")
             }
             // Another command's.
-            guard let option = command.option(line.name) else { continue }
+            guard let option = command.option(line.name),
+                ownMeaning[command.name]?.contains(line.name) != true
+            else { continue }
             guard option.isFlag || line.value != nil else {
                 throw Problem(
                     message: "\(source.text): `\(line.name)` needs a value",

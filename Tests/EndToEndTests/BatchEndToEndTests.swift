@@ -29,7 +29,7 @@ struct BatchEndToEndTests {
         let stage = try BatchStage(size: 20_000)
         let outcome = try Segget.run(stage.urls(40, "f") + ["-j", "2", "-q"], in: stage.folder)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        #expect(stage.origin.requests.count == 80)
+        #expect(stage.origin.requests.count == 40)
         #expect(stage.origin.acceptedConnections <= 4)
     }
 

@@ -61,7 +61,7 @@ struct CeilingEndToEndTests {
         let stage = try CeilingTrial(
             size: 1_500_000, pace: 300_000, refusal: .status503
         ) { _ in 1 }
-        let (outcome, _, _) = try await Self.run(stage, ["--retries", "0"])
+        let (outcome, _, _) = try await Self.run(stage, ["--retries", "1"])
         try stage.trial.expectComplete(outcome)
         let told = try #require(try outcome.notices("ceiling").first)
         #expect(told.connections == 1)

@@ -110,6 +110,7 @@ enum Examples {
             .downgraded(url: "http://example.org/f"), .changingConnections(minimum: 1000),
             .ceiling(connections: 1, cause: .network(code: 7, message: hostile)),
             .ceiling(connections: 3, cause: nil),
+            .connections(16, bytesPerSecond: 2_000_000), .connections(1, bytesPerSecond: nil),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
             .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),

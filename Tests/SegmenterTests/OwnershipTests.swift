@@ -47,6 +47,7 @@ import Testing
         var scheduler = SegmentScheduler(size: 10_000_000)
         #expect(scheduler.adopt(ByteRange(0, 10_000_000), by: 0) == true)
         scheduler.measured(0, rate: 1e6, now: 0)
+        scheduler.asOf = 8
         let stolen = scheduler.assign(1, connections: 2, now: 8) { _ in 8_000_000 }
         #expect(stolen == .stolen(ByteRange(9_000_000, 10_000_000), from: 0))
         #expect(scheduler.done.count == 8_000_000)

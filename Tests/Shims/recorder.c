@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@
 
 enum kind {
     OPENED = 1, OPENED_FOLDER, CLOSED, DUPLICATED, WRITTEN, APPENDED, SYNCED, TRUNCATED, ALLOCATED,
-    MODE_SET, ATTRIBUTE_SET, ATTRIBUTE_REMOVED, UNLINKED, RENAMED, LINKED,
+    MODE_SET, ATTRIBUTE_SET, ATTRIBUTE_REMOVED, UNLINKED, RENAMED, LINKED, NAMED,
 };
 
 struct record {
@@ -92,7 +93,9 @@ static int opened(int result, int folder, const char *path, int flags) {
         } else if (kind_of(folder) == 'd' && S_ISREG(status.st_mode) &&
                    (flags & O_ACCMODE) != O_RDONLY) {
             traced[result] = 'f';
-            note(OPENED, result, (int64_t)status.st_ino, path, strlen(path), "", 0);
+            // What has no name yet is known by none.
+            int has_name = (flags & O_TMPFILE) != O_TMPFILE;
+            note(OPENED, result, (int64_t)status.st_ino, path, has_name ? strlen(path) : 0, "", 0);
         }
     }
     errno = saved;
@@ -251,7 +254,11 @@ int renameat2(int folder, const char *from, int other, const char *to, unsigned 
 int linkat(int folder, const char *from, int other, const char *to, int flags) {
     REAL(linkat);
     LOCKED(real(folder, from, other, to, flags));
+    int named = -1;
     if (!result && kind_of(folder) == 'd')
         note(LINKED, folder, 0, from, strlen(from), to, strlen(to));
+    else if (!result && kind_of(other) == 'd' && sscanf(from, "/proc/self/fd/%d", &named) == 1 &&
+             kind_of(named) == 'f')
+        note(NAMED, named, 0, to, strlen(to), "", 0);
     UNLOCKED;
 }

@@ -69,7 +69,11 @@ public enum Segget {
         network: NetworkPair? = nil
     ) throws -> ChildProcess {
         // Whoever runs the tests may have options of their own.
-        var ours = ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
+        var ours = [
+            "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
+            // Where no folder can be made: what one test learns of a port is not another one's.
+            "XDG_STATE_HOME": "/dev/null/state",
+        ]
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
             ours[name] = ""
         }

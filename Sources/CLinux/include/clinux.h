@@ -43,8 +43,41 @@ void segget_name_thread(const char *name);
 int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
                  pid_t *pid);
 
+// Starts the program at `path` as segget_spawn does, not looked for in PATH, and such that it
+// is killed when the calling thread ends (prctl(2), PR_SET_PDEATHSIG).
+// Returns 0, or an error number.
+int segget_spawn_bound(const char *path, char *const arguments[], char *const environment[],
+                       int input, int output, pid_t *pid);
+
+// Opens a child process for poll(2), which tells its end (pidfd_open(2)).
+// Returns a descriptor, closed on exec, or -1 with errno.
+int segget_open_process(pid_t pid);
+
 // Makes a file that exists in memory only (memfd_create(2)), closed on exec.
 // Returns its descriptor, or -1 with errno.
 int segget_memory_file(const char *name);
+
+// What the kernel tells of a connection (TCP_INFO, tcp(7)), as far as a receiver cares.
+struct segget_tcp_state {
+    uint32_t segments;    // segments with data that have come (tcpi_data_segs_in)
+    uint32_t disordered;  // those that came out of order, because one before them was lost
+    uint32_t round_trip;  // round trip as the receiver sees it, in microseconds; 0 when unknown
+};
+
+// Reads the state of a TCP connection. Returns 0, or -1 with errno: ENOTSOCK and the like for what is
+// none.
+int segget_read_tcp_state(int fd, struct segget_tcp_state *state);
+
+// Makes a file that has no name yet, in an open folder, for its owner only (openat(2), O_TMPFILE);
+// closed on exec. Returns its descriptor, or -1 with errno.
+int segget_nameless_file(int folder);
+
+// Gives a file without a name one in `folder`, and fails with EEXIST rather than replace what stands
+// there (linkat(2) by /proc/self/fd). Returns 0, or -1 with errno.
+int segget_name_file(int fd, int folder, const char *name);
+
+// Has the kernel begin to write out what is not on the disk yet, and does not wait for that
+// (sync_file_range(2)).
+void segget_start_writing(int fd);
 
 #endif

@@ -6,8 +6,12 @@ struct Exchange: Sendable {
     var reply: Reply?
     /// The number of the transfer, when its body waits on the wire.
     var held: Int?
+    /// What was collected of its body.
+    var body: [UInt8] = []
     /// How it ended, when it has.
     var end: TransferEnd?
+    /// Whether it was turned away because too many were under way: then it is no attempt that counts.
+    var isOneTooMany = false
 }
 
 extension TransferLoop {
@@ -17,14 +21,22 @@ extension TransferLoop {
     ///   - request: What to ask.
     ///   - holding: Whether the body of a 200 or 206 is to wait, to be resumed or dropped later.
     ///     Bodies of other responses are read away.
+    ///   - collecting: Whether a short body is to come with the head, rather than wait.
     /// - Returns: The exchange; its end is `cancelled` when the task was.
-    func exchange(_ request: TransferRequest, holding: Bool) async -> Exchange {
+    func exchange(
+        _ request: TransferRequest, holding: Bool, collecting: Bool = false
+    ) async -> Exchange {
         let ticket = Monitor<(id: Int?, isCancelled: Bool)>((nil, false))
         return await withTaskCancellationHandler {
             await Answer.wait { answer in
                 let isTaken = perform { worker in
                     guard !ticket.withLock({ $0.isCancelled }) else {
                         answer.resume(returning: Exchange(end: .cancelled))
+                        return
+                    }
+                    guard !collecting else {
+                        let id = worker.collect(request) { answer.resume(returning: $0) }
+                        ticket.withLock { $0.id = id }
                         return
                     }
                     let transfer = worker.begin(request, holding: holding) {
@@ -37,7 +49,7 @@ extension TransferLoop {
         } onCancel: {
             ticket.withLock { $0.isCancelled = true }
             perform { worker in
-                if let id = ticket.withLock({ $0.id }) { worker.cancel(id) }
+                if let id = ticket.withLock({ $0.id }) { worker.cancelCollecting(id) }
             }
         }
     }
@@ -99,5 +111,18 @@ extension Worker {
             tell(progress.exchange)
         }
         return id
+    }
+}
+
+extension TransferLoop {
+    /// How many requests at a time servers serve, by origin: those that this session has learned.
+    func learnedLimits() async -> [String: Int] {
+        await Answer.wait { answer in
+            let isTaken = perform { worker in
+                answer.resume(
+                    returning: worker.ceilings.compactMapValues { $0.isNews ? $0.limit : nil })
+            }
+            if !isTaken { answer.resume(returning: [:]) }
+        }
     }
 }

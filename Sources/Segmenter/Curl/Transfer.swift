@@ -11,13 +11,18 @@ final class Transfer {
         case write(ExtentWriter, limit: Int64, replyEnd: Int64)
         /// Let it wait on the wire until `resume` is called.
         case hold
+        /// Keep it in memory, so many bytes; without `length`, until the end if that comes before
+        /// `most` bytes, and else let the rest wait.
+        case collect(length: Int64?, most: Int)
         /// Read a short one away, so that the connection can be used again.
         case discard
         /// Do not read it: the connection is closed.
         case decline
     }
 
-    private enum Mode { case head, writing, held, discarding, declined, satisfied, failed }
+    private enum Mode {
+        case head, writing, held, collecting, discarding, declined, satisfied, failed
+    }
 
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
     private static let discardLimit: Int64 = 64 << 10
@@ -28,10 +33,10 @@ final class Transfer {
     let request: TransferRequest
     /// Number that the worker knows it by.
     let id: Int
-    private let handle: CURL
+    let handle: CURL
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private let share: CURLShare
-    private let errorText: UnsafeMutablePointer<CChar>
+    let errorText: UnsafeMutablePointer<CChar>
 
     /// Judges the head of the final response; called once, before the first byte of the body.
     private var onReply: (Reply) -> Verdict
@@ -54,6 +59,13 @@ final class Transfer {
     /// Header lines that have come, trailers included.
     private var head = (bytes: 0, lines: 0)
     private var failure: TransferEnd?
+    /// What has been collected, and the most that is.
+    private(set) var collected: [UInt8] = []
+    private var collectedMost = 0
+    /// When collecting began.
+    private var collectsSince = 0.0
+    /// Called when what is collected comes to wait for `resume`, before the end.
+    var onHold: () -> Void = {}
 
     /// What the transfer belongs to: the limit of rate is shared among owners first.
     var owner = 0
@@ -72,7 +84,7 @@ final class Transfer {
     private var hadReply = false
 
     init(
-        _ request: TransferRequest, id: Int, now: Double, share: CURLShare,
+        _ request: TransferRequest, id: Int, now: Double, share: CURLShare, sockets: SocketWatch,
         onReply: @escaping (Reply) -> Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
         guard let handle = curl_easy_init() else { preconditionFailure("out of memory") }
@@ -95,6 +107,9 @@ final class Transfer {
         _ = segget_curl_setopt_pointer(handle, CURLOPT_HEADERDATA, context)
         _ = segget_curl_setopt_callback(handle, CURLOPT_WRITEFUNCTION, transferBodyCallback)
         _ = segget_curl_setopt_callback(handle, CURLOPT_HEADERFUNCTION, transferHeadCallback)
+        _ = segget_curl_setopt_socket_callback(handle, CURLOPT_SOCKOPTFUNCTION, newSocketCallback)
+        _ = segget_curl_setopt_pointer(
+            handle, CURLOPT_SOCKOPTDATA, Unmanaged.passUnretained(sockets).toOpaque())
     }
 
     deinit {
@@ -126,6 +141,9 @@ final class Transfer {
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .held, "only a held transfer can be resumed")
         self.onEnd = onEnd
+        // Its silence begins anew: it may be that nobody has asked for more.
+        lastActivity = monotonicSeconds()
+        heard = lastActivity
         apply(verdict)
         return curl_easy_pause(handle, segget_curl_pause_continue)
     }
@@ -150,12 +168,6 @@ final class Transfer {
         return writer.position >= limit && limit < replyEnd
     }
 
-    /// Whether the connection is made and the request is under way.
-    var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
-
-    /// Seconds until the request could go out: name, connection, TLS.
-    var connectingTime: Double { Double(time(CURLINFO_PRETRANSFER_TIME_T)) / 1e6 }
-
     /// Notes what has happened since the last tick; the loop stood still for `blocked` seconds of it.
     func noteActivity(now: Double, blocked: Double) {
         lastActivity += blocked
@@ -172,19 +184,6 @@ final class Transfer {
 
     /// For how many seconds no byte of the body has come, though it could have.
     func silence(_ now: Double) -> Double { now - lastActivity + silentBefore }
-
-    /// The address that the connection leads to.
-    var address: String? {
-        var text: UnsafePointer<CChar>?
-        segget_curl_getinfo_string(handle, CURLINFO_PRIMARY_IP, &text)
-        return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    private func time(_ info: CURLINFO) -> Int {
-        var value: curl_off_t = 0
-        segget_curl_getinfo_off_t(handle, info, &value)
-        return Int(value)
-    }
 
     /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
     var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
@@ -244,6 +243,12 @@ final class Transfer {
             self.replyEnd = replyEnd
             mode = .writing
         case .hold: mode = .held
+        case .collect(let length, let most):
+            replyEnd = length ?? Int64.max
+            collectedMost = most
+            collected.reserveCapacity(length.map { Int($0) } ?? 0)
+            collectsSince = monotonicSeconds()
+            mode = .collecting
         case .discard: mode = .discarding
         case .decline: mode = .declined
         }
@@ -258,6 +263,8 @@ final class Transfer {
             return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
         case .held:
             return segget_curl_writefunc_pause
+        case .collecting:
+            return collect(bytes, count)
         case .discarding:
             // Not counted as received: a peer that drips away what nobody wants is silent.
             discarded += Int64(count)
@@ -271,6 +278,29 @@ final class Transfer {
         case .declined, .satisfied, .failed:
             return 0
         }
+    }
+
+    private func collect(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+        guard collected.count + count <= replyEnd else {
+            return fail(.failed(.breach(.bodyTooLong)))
+        }
+        guard collected.count + count <= collectedMost else {
+            hold()
+            return segget_curl_writefunc_pause
+        }
+        collected.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        received += Int64(count)
+        return count
+    }
+
+    private func hold() {
+        mode = .held
+        onHold()
+    }
+
+    /// Has a body that has been collected for `seconds` wait, to be gone on with otherwise.
+    func endCollecting(after seconds: Double, now: Double) {
+        if mode == .collecting, now - collectsSince >= seconds { hold() }
     }
 
     private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
@@ -327,6 +357,9 @@ final class Transfer {
         default: break
         }
         switch code {
+        case CURLE_OK where mode == .collecting:
+            let missing = replyEnd == Int64.max ? 0 : replyEnd - Int64(collected.count)
+            return missing > 0 ? .failed(.truncated(missing: missing)) : .complete
         case CURLE_OK:
             guard let writer, replyEnd != Int64.max else { return .complete }
             let missing = min(limit, replyEnd) - writer.position
@@ -358,33 +391,5 @@ final class Transfer {
         if let failure { return failure }
         if isSatisfied { return .complete }
         return mode == .discarding ? .declined : .failed(.stalled(seconds: seconds))
-    }
-
-    /// What a proxy answered when it was asked for a tunnel (RFC 9110 §9.3.6); 0 for nothing.
-    private var connectStatus: Int {
-        var status = 0
-        segget_curl_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
-        return status
-    }
-
-    /// Whether a SOCKS proxy refused the user, or to go without one (RFC 1928 §3, RFC 1929 §2).
-    private var isRefusedBySOCKS: Bool {
-        var problem = 0
-        segget_curl_getinfo_long(handle, CURLINFO_PROXY_ERROR, &problem)
-        return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
-    }
-
-    private func message(for code: CURLcode) -> String {
-        var text = String(cString: errorText)
-        // "Unsupported proxy scheme for 'URL'": with all that is in the URL.
-        if text.hasPrefix("Unsupported proxy") { text = String(text.prefix { $0 != "\'" }) + "URL" }
-        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-    }
-
-    /// The owner of an easy handle.
-    static func owner(of handle: CURL) -> Transfer? {
-        var context: UnsafeMutableRawPointer?
-        segget_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)
-        return context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -1,3 +1,5 @@
+import CCurl
+
 // What libcurl calls from within curl_multi_perform(3), on the loop thread. Free functions: a closure
 // written inside isolated code would trap there.
 
@@ -22,4 +24,13 @@ func transferHeadCallback(
         $0.takeHeaderLine(bytes, size * count)
     }
     return isWelcome ? size * count : 0
+}
+
+/// Notes a new socket (`CURLOPT_SOCKOPTFUNCTION`).
+func newSocketCallback(
+    _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<SocketWatch>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.add(socket) }
+    return 0
 }

@@ -18,7 +18,8 @@ final class TransferLoop: Sendable {
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
         // Idle connections are kept however the number of handles goes up and down.
         segget_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 128)
-        segget_curl_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+        // Only requests for small files ask for HTTP/2.
+        segget_curl_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         let address = UInt(bitPattern: multi)
         let mailbox = Monitor(Mailbox(multi: address))
         self.mailbox = mailbox

@@ -15,6 +15,10 @@ struct TransferRequest: Sendable {
     var headers: [String] = []
     /// Whether a new connection is made even when an idle one could be used.
     var wantsFreshConnection = false
+    /// Whether it may share a connection with others, by HTTP/2.
+    var mayMultiplex = false
+    /// Whether it must not, because that has failed.
+    var needsOwnConnection = false
     /// The address to connect to, of those that the host has; `nil` for any.
     ///
     /// Not used with a proxy.
@@ -57,7 +61,16 @@ extension TransferRequest {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_HTTP_VERSION, segget_curl_http_version_1_1)
+        if mayMultiplex {
+            set(CURLOPT_HTTP_VERSION, segget_curl_http_version_2_tls)
+            // Rather than open a connection, wait until one says whether it can be shared.
+            set(CURLOPT_PIPEWAIT, 1)
+        } else {
+            set(CURLOPT_HTTP_VERSION, segget_curl_http_version_1_1)
+            // libcurl 7.88 would use an idle or shared HTTP/2 connection all the same. It shares none
+            // between different TLS settings; this one means nothing to OpenSSL.
+            if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
+        }
         set(CURLOPT_BUFFERSIZE, 128 << 10)
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(connecting.connectTimeout * 1000))
         set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -25,8 +25,19 @@ final class Worker {
     private var isStopping = false
     /// The limit of rate of all transfers together.
     var pacing = Pacing()
+    /// What the kernel tells of the connections.
+    let sockets = SocketWatch()
+    /// Shortest time to connect that was seen, in seconds, by origin.
+    private(set) var roundTrips: [String: Double] = [:]
+    /// Part of its time that the loop thread was busy, of late; 0…1.
+    private(set) var load = 0.0
+    /// Processor time of the loop thread at the last tick, in seconds.
+    private var busySeconds = 0.0
+    private var lastTick = 0.0
     /// How many requests at a time servers serve, by origin: of those that turned one away.
     var ceilings: [String: ConnectionCeiling] = [:]
+    /// Requests for small files.
+    var collecting = Collecting()
 
     init(multi: CURLM) { self.multi = multi }
 
@@ -48,7 +59,8 @@ final class Worker {
     ) -> Transfer {
         let transfer = Transfer(
             request, id: makeID(), now: monotonicSeconds(),
-            share: share(request.connecting.access.cookieFile), onReply: onReply, onEnd: onEnd)
+            share: share(request.connecting.access.cookieFile), sockets: sockets,
+            onReply: onReply, onEnd: onEnd)
         transfers[transfer.id] = transfer
         if pacing.limit.bytesPerSecond != nil { transfer.pace.start() }
         transfer.add(to: multi)
@@ -74,9 +86,17 @@ final class Worker {
     }
 
     private func takeOff(_ transfer: Transfer) {
+        noteRoundTrip(transfer)
         transfers[transfer.id] = nil
         pacing.retire(transfer)
         transfer.remove(from: multi)
+    }
+
+    /// Notes how long it took to connect.
+    func noteRoundTrip(_ transfer: Transfer) {
+        guard let seconds = transfer.connectSeconds else { return }
+        let origin = transfer.request.url.origin
+        roundTrips[origin] = min(roundTrips[origin] ?? .infinity, seconds)
     }
 
     /// Ends a transfer for its owner's sake.
@@ -137,6 +157,7 @@ final class Worker {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             reap()
+            startCollecting()
             for fetch in fetches.values { fetch.turn() }
             let messages = drain()
             for message in messages { message(self) }
@@ -149,7 +170,7 @@ final class Worker {
                 expected = nextTick + Self.tickInterval
             }
             guard messages.isEmpty, !isStopping else { continue }
-            let isIdle = transfers.isEmpty && fetches.isEmpty
+            let isIdle = transfers.isEmpty && fetches.isEmpty && collecting.waiting.isEmpty
             let due = min(nextTick, pacing.nextTurn)
             let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
@@ -160,6 +181,7 @@ final class Worker {
     /// Cancels whatever is left when `run` has returned.
     func close() {
         for fetch in Array(fetches.values) { fetch.cancel() }
+        cancelWaiting()
         while let id = transfers.keys.first { cancel(id) }
     }
 
@@ -183,12 +205,18 @@ final class Worker {
         // What one of them ends may take others along.
         for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.noteActivity(now: now, blocked: blocked)
+            transfer.endCollecting(after: Collecting.patience, now: now)
             let limit = transfer.request.connecting.stallTimeout
             if transfer.silence(now) > limit {
                 end(transfer, transfer.end(stalledFor: limit))
             }
         }
+        let busy = threadSeconds()
+        let elapsed = now - lastTick
+        if lastTick > 0, elapsed > 0 { load = 0.5 * load + 0.5 * (busy - busySeconds) / elapsed }
+        (busySeconds, lastTick) = (busy, now)
         pacing.measure(transfers.values, now: now)
+        if fetches.values.contains(where: { $0.governor != nil }) { sockets.look() }
         for fetch in fetches.values { fetch.tick(now) }
     }
 }

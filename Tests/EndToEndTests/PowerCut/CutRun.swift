@@ -31,6 +31,8 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case finishesAndKeeps
     /// A list of files.
     case batch
+    /// A list of small files, which one request brings each.
+    case smallBatch
 
     /// All of them, or the one that the environment names.
     static let chosen = allCases.filter {
@@ -41,7 +43,13 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     static let size: Int64 = 400_000
     /// Size of the file: for a repair, that of two extents, of which one is intact.
-    var size: Int64 { self == .repairs ? ExtentMap.mergeLimit + Self.size : Self.size }
+    var size: Int64 {
+        switch self {
+        case .repairs: ExtentMap.mergeLimit + Self.size
+        case .smallBatch: 100_000
+        default: Self.size
+        }
+    }
     static let old = Array("what stood here before".utf8)
     /// Where a repaired file is damaged.
     static let damage: Int64 = ExtentMap.mergeLimit + 300_000
@@ -60,15 +68,15 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var names: [String] {
         switch self {
         case .keepsManifest, .finishesAndKeeps, .repairs: ["file", "file.segget"]
-        case .batch: ["a", "b", "list"]
+        case .batch, .smallBatch: ["a", "b", "list"]
         default: ["file"]
         }
     }
     /// The names of the files that are fetched.
-    var files: [String] { self == .batch ? ["a", "b"] : ["file"] }
+    var files: [String] { [.batch, .smallBatch].contains(self) ? ["a", "b"] : ["file"] }
     /// Whether what has arrived may have to be fetched again.
     var mayStartOver: Bool {
-        [.unknownSize, .tooLarge, .rejected, .startsOver, .batch].contains(self)
+        [.unknownSize, .tooLarge, .rejected, .startsOver, .batch, .smallBatch].contains(self)
     }
 
     /// Arguments of segget.
@@ -84,6 +92,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
             return plain + ["--checksum", "md5:" + String(repeating: "0", count: 32), url]
         case .tooLarge: return plain + ["--max-size", "300k", url]
         case .repairs: return ["repair", "-q", "file", url]
+        case .smallBatch: return plain + ["-i", "list"]
         case .batch: return plain + ["-j", "2", "-i", "list"]
         default: return plain + [url]
         }
@@ -136,7 +145,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             try stage.damage("file", at: Self.damage)
         case .finishes, .finishesAndKeeps: try stage.leaveFinishedPart()
-        case .batch:
+        case .batch, .smallBatch:
             try stage.write(Array("/a\n/b\n".utf8), to: "list")
             let list = "\(stage.origin.url("/a"))\n\(stage.origin.url("/b"))\n"
             try stage.write(Array(list.utf8), to: "list")

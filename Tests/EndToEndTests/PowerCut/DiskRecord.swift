@@ -134,7 +134,7 @@ private struct Parser {
     private enum Kind: UInt32 {
         case opened = 1
         case openedFolder, closed, duplicated, written, appended, synced, truncated, allocated
-        case modeSet, attributeSet, attributeRemoved, unlinked, renamed, linked
+        case modeSet, attributeSet, attributeRemoved, unlinked, renamed, linked, named
     }
 
     private enum Target {
@@ -189,6 +189,9 @@ private struct Parser {
         case .renamed:
             let to = String(decoding: second, as: UTF8.self)
             change([name: nil, to: names[name]])
+        case .named:
+            guard case .file(let file)? = open[descriptor] else { return }
+            change([name: file])
         case .linked: change([String(decoding: second, as: UTF8.self): names[name]])
         default:
             guard let target = open[descriptor] else { return }
@@ -233,7 +236,7 @@ private struct Parser {
         let file = inodes.count
         inodes[file] = inode
         open[descriptor] = .file(file)
-        change([name: file])
+        if !name.isEmpty { change([name: file]) }
     }
 
     private mutating func change(_ changes: [String: Int?]) {

@@ -1,0 +1,74 @@
+import Glibc
+
+/// A download whose bytes are written to `/dev/null`: what the way to it costs can be measured.
+///
+/// Everything else is as with a file, the checks of replies and the CRC-32 of all bytes included; but
+/// nothing is kept, and no other digest is computed. Used as `Output` says.
+package final class NullOutput: Output, @unchecked Sendable {
+    // Unchecked, because ownership moves from thread to thread as `Output` says.
+
+    package let destination = "/dev/null"
+    package private(set) var recorded = ExtentMap()
+    private let descriptor: Int32
+    private var writers: [ExtentWriter] = []
+    private var loose: [Extent] = []
+
+    /// Opens `/dev/null`.
+    ///
+    /// - Throws: `io`.
+    package init() throws(AssemblyError) {
+        descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .io(operation: "open", path: destination, errno: errno) }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    package var writtenPath: String { destination }
+    package var bytesKept: Int64 { 0 }
+    package var startedOver: StartOverReason? { nil }
+    package var unverified: [Int64: Extent] { [:] }
+    package var recordThreshold: Int64 { Assembly.recordThreshold }
+
+    package var unrecorded: Int64 {
+        writers.reduce(loose.reduce(0) { $0 + $1.range.count }) { $0 + $1.unrecorded }
+    }
+
+    package func takeWindow() -> OutputWindow? { nil }
+
+    package func makeWriter(at offset: Int64) -> ExtentWriter {
+        // A write for each buffer, as other programs do it that are told to write there.
+        let writer = ExtentWriter(descriptor: descriptor, at: offset)
+        writers.append(writer)
+        return writer
+    }
+
+    package func retire(_ writer: ExtentWriter) {
+        writers.removeAll { $0 === writer }
+        if let extent = writer.takeUnrecorded() { loose.append(extent) }
+    }
+
+    package func record() {
+        for extent in loose + writers.compactMap({ $0.takeUnrecorded() }) { recorded.add(extent) }
+        loose = []
+    }
+
+    package func startVerifying(
+        report: @escaping @Sendable (ByteRange, _ isIntact: Bool) -> Void
+    ) {}
+
+    package func confirm(_ range: ByteRange, isIntact: Bool) {}
+    package func onMove(_ body: @escaping @Sendable () -> Void) {}
+    package func interrupt() {}
+    package func stop() { record() }
+
+    package func publish(
+        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void
+    ) throws(AssemblyError) -> PublishedFile? {
+        record()
+        guard let crc = recorded.combinedCRC(size: size) else {
+            preconditionFailure("published before all \(size) bytes had arrived")
+        }
+        onVerified()
+        return PublishedFile(path: destination, size: size, crc32: crc, verified: [])
+    }
+}

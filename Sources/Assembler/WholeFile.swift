@@ -1,0 +1,115 @@
+import CLinux
+import Glibc
+
+/// A small file whose bytes are all in memory, on its way to its name.
+///
+/// It is written without a name (open(2), `O_TMPFILE`), and gets one when it is durable: nothing of
+/// it is left when the process is killed or the power fails before, so it needs no manifest.
+///
+/// Used by one thread.
+struct WholeFile {
+    /// What is published, but for whether it could be named.
+    private(set) var published: PublishedFile
+    private let descriptor: Int32
+    private let name: String
+    let folder: Folder
+
+    /// Verifies the bytes and writes them.
+    ///
+    /// `nil` where this is not to be done without a manifest, and where anything stands in the way:
+    /// something at one of the names, a digest that differs, a full disk. Nothing has changed then.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole file.
+    ///   - request: What a download wants of it.
+    ///   - folder: The folder of `request`.
+    ///   - mode: Permissions of the finished file.
+    init?(_ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder, mode: mode_t) {
+        guard !request.keepManifest, Assembly.isUntouched(request.name, in: folder),
+            (request.identity.size ?? Int64(bytes.count)) == Int64(bytes.count)
+        else { return nil }
+        let crc = bytes.withUnsafeBytes { buffer in
+            buffer.baseAddress.map { CRC32.update(0, $0, buffer.count) } ?? 0
+        }
+        var (expected, computed) = ([Digest](), [Digest(crc32: crc)])
+        for digest in [request.checksum].compactMap({ $0 }) + request.advertised + request.required
+        where !expected.contains(digest) {
+            if !computed.contains(where: { $0.algorithm == digest.algorithm }) {
+                guard let actual = Self.digest(digest.algorithm, of: bytes) else { return nil }
+                computed.insert(actual, at: computed.count - 1)
+            }
+            guard computed.contains(digest) else { return nil }
+            expected.append(digest)
+        }
+        let opened = folder.withDescriptor { segget_nameless_file($0) }
+        guard opened >= 0 else { return nil }
+        descriptor = opened
+        name = request.name
+        self.folder = folder
+        published = PublishedFile(
+            path: folder.path(of: name), size: Int64(bytes.count), crc32: crc, verified: expected)
+        guard writeFully(opened, bytes) == 0 else {
+            close()
+            return nil
+        }
+        if request.attributes != .none {
+            let header = Manifest.Header(
+                identity: request.identity, url: request.url, fullURL: request.fullURL,
+                generation: UInt64.random(in: 0...UInt64.max))
+            let facts = FinishedFacts(
+                header: header, size: published.size, digests: computed, extents: [])
+            let isAll = request.attributes == .all
+            let problem = facts.write(to: opened, includesOrigin: isAll)
+            if isAll { published.attributesProblem = problem }
+        }
+        guard fchmod(opened, mode) == 0,
+            request.modified.map({ segget_set_modified(opened, $0) == 0 }) ?? true
+        else {
+            close()
+            return nil
+        }
+    }
+
+    /// Has the kernel begin to write it out.
+    func startWriting() { segget_start_writing(descriptor) }
+
+    /// Makes it durable, still without a name.
+    ///
+    /// - Returns: Whether that was done.
+    func sync() -> Bool { fsync(descriptor) == 0 }
+
+    /// Gives it its name, unless something stands there or at those of a part.
+    ///
+    /// - Returns: Whether it has it now.
+    func nameIt() -> Bool {
+        guard Assembly.isUntouched(name, in: folder) else { return false }
+        return folder.withDescriptor { segget_name_file(descriptor, $0, name) } == 0
+    }
+
+    /// Lets go of it; without a name it is gone then.
+    func close() { Glibc.close(descriptor) }
+
+    private static func digest(_ algorithm: DigestAlgorithm, of bytes: [UInt8]) -> Digest? {
+        guard var digest = StreamingDigest(algorithm) else { return nil }
+        bytes.withUnsafeBytes { digest.update($0) }
+        return digest.finish()
+    }
+}
+
+extension Assembly {
+    /// Whether nothing stands at a name, nor what an earlier run may have left beside it.
+    package static func isUntouched(_ name: String, in folder: Folder) -> Bool {
+        let manifest = Journal.name(for: name)
+        return [name, partName(for: name), manifest, JournalRewrite.name(for: manifest)]
+            .allSatisfy { folder.isFree($0) }
+    }
+}
+
+extension Folder {
+    /// Whether nothing stands at a name, as far as the system tells; false when it does not.
+    package func isFree(_ name: String) -> Bool {
+        var status = stat()
+        return withDescriptor { fstatat($0, name, &status, AT_SYMLINK_NOFOLLOW) } != 0
+            && errno == ENOENT
+    }
+}

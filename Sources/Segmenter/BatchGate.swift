@@ -1,0 +1,72 @@
+import Assembler
+
+/// Lets so many files of a batch be fetched in segments at a time, in the order in which they ask.
+final class BatchGate: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [(id: Int, answer: Answer<Bool>)] = []
+        var nextID = 0
+        var cancelled: Set<Int> = []
+    }
+
+    private let state: Monitor<State>
+
+    init(_ count: Int) { state = Monitor(State(free: count)) }
+
+    /// Whether somebody waits.
+    var isBusy: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    /// Takes a place, if one is free.
+    func tryEnter() -> Bool {
+        state.withLock { state in
+            guard state.free > 0 else { return false }
+            state.free -= 1
+            return true
+        }
+    }
+
+    /// Waits for a place.
+    ///
+    /// - Returns: Whether there is one; not after cancelling.
+    func enter() async -> Bool {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        return await withTaskCancellationHandler {
+            await Answer.wait { answer in
+                let result = state.withLock { state -> Bool? in
+                    if state.cancelled.remove(id) != nil { return false }
+                    if state.free > 0 {
+                        state.free -= 1
+                        return true
+                    }
+                    state.waiting.append((id, answer))
+                    return nil
+                }
+                if let result { answer.resume(returning: result) }
+            }
+        } onCancel: {
+            let answer = state.withLock { state -> Answer<Bool>? in
+                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
+                    state.cancelled.insert(id)
+                    return nil
+                }
+                return state.waiting.remove(at: index).answer
+            }
+            answer?.resume(returning: false)
+        }
+    }
+
+    /// Gives a place back.
+    func leave() {
+        let next = state.withLock { state -> Answer<Bool>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst().answer
+        }
+        next?.resume(returning: true)
+    }
+}

@@ -1,0 +1,242 @@
+/// Finds by goodput how many connections to one file pay.
+///
+/// Pure.
+///
+/// It begins with few, and doubles them as long as the goodput follows. A step that does not bring a
+/// fair part of what it promised is taken back; from time to time, ever more rarely, and at once when
+/// the goodput has changed, the next step is tried again.
+struct ConnectionGovernor: Sendable, Hashable {
+    /// What is known at a tick.
+    struct Sample: Sendable, Hashable {
+        /// Bytes of the file that have come over the network in all.
+        var received: Int64
+        /// Time to connect to the server, in seconds; `nil` when unknown.
+        var roundTrip: Double?
+        /// Segments with data that have come, and those of them that came out of order (`TCP_INFO`).
+        var segments: Int64 = 0
+        var disordered: Int64 = 0
+        /// Shortest round trip of the connections at present, in seconds; `nil` when unknown.
+        var presentRoundTrip: Double?
+        /// Bytes of the file that are still to come; `nil` when unknown.
+        var remaining: Int64?
+        /// Whether more connections cannot bring more: a limit of rate, a full window, or a processor
+        /// that has no time left.
+        var isHeldBack = false
+        /// Most requests that the server is known to serve at a time.
+        var ceiling = Int.max
+    }
+
+    /// Part of what a step promised that it must bring.
+    static let leastGain = 0.15
+    /// Least length of a step, in seconds.
+    static let shortestStep = 0.2
+    /// Seconds until a step that did not pay is tried again; twice as many after each.
+    static let firstPatience = 2.0
+    /// Most seconds until then.
+    static let longestPatience = 60.0
+    /// Seconds over which the goodput is measured while the number rests.
+    static let memory = 1.0
+    /// Change of the goodput, as a factor, after which other numbers are tried.
+    static let change = 1.4
+    /// Round trips from this on, in seconds, are those of a network, where a connection has to find
+    /// its speed first.
+    static let longRoundTrip = 0.01
+    /// Round trips from which on several connections more are begun with.
+    static let veryLongRoundTrip = 0.04
+    /// Growth of the goodput from one look to the next, as a factor, that shows that connections are
+    /// still finding their speed.
+    static let warmth = 1.25
+    /// Looks in a row without such a growth after which they have found it.
+    static let warmLooks = 2
+    /// Part of the segments out of order that shows that packets get lost.
+    static let loss = 0.002
+    /// Fewest segments that tell anything of loss.
+    static let leastSegments: Int64 = 50
+    /// Present round trip over that of connecting, as a factor, that shows a queue: what is lost is
+    /// lost because the path is full.
+    static let queue = 1.5
+
+    /// A number of connections that is being tried.
+    private struct Step: Hashable {
+        /// The number before; 0 for the first step.
+        var before: Int
+        /// Goodput with that, in bytes per second.
+        var rateBefore: Double
+        /// Best goodput of the looks so far; 0 before the first.
+        var lastRate = 0.0
+        /// Looks in a row at which it was hardly better.
+        var warmLooks = 0
+        /// When the present look began, and what was known then.
+        var begun: Double
+        var start: Sample
+        /// Seconds until the goodput is looked at.
+        var length: Double
+        /// Times that it was looked at, and had not followed.
+        var doubts = 0
+
+        /// Looks once more.
+        mutating func lookAgain(_ rate: Double, _ sample: Sample, now: Double) {
+            (begun, start, lastRate) = (now, sample, max(rate, lastRate))
+        }
+    }
+
+    /// Most connections.
+    let most: Int
+    /// The number of connections to be used.
+    private(set) var target: Int
+    /// The goodput that the last decision rests on, in bytes per second; `nil` before the first.
+    private(set) var measured: Double?
+    private var hasBegun = false
+    private var step: Step?
+    private var patience = Self.firstPatience
+    private var nextTrial = 0.0
+    /// The goodput that the present number was found good with, in bytes per second.
+    private var reference = 0.0
+    /// What had come at the last ticks.
+    private var past: [Mark] = []
+
+    private struct Mark: Hashable {
+        var time: Double
+        var received: Int64
+    }
+
+    /// - Parameters:
+    ///   - most: Most connections, at least 1.
+    ///   - roundTrip: Time to connect, in seconds; `nil` when unknown.
+    init(most: Int, roundTrip: Double? = nil) {
+        self.most = most
+        // Each round trip without enough connections is lost; where there is none, one may do.
+        let roundTrip = roundTrip ?? Self.longRoundTrip
+        let first = roundTrip < Self.longRoundTrip ? 1 : roundTrip < Self.veryLongRoundTrip ? 8 : 16
+        target = min(most, first)
+    }
+
+    /// Whether the first number that pays is still being looked for.
+    var isSearching: Bool { !hasBegun || step != nil && reference == 0 }
+
+    /// Looks at what has come, about every 100 ms.
+    ///
+    /// - Returns: The number of connections to be used from now on.
+    mutating func step(_ sample: Sample, now: Double) -> Int {
+        let roundTrip = sample.roundTrip ?? 0.05
+        past.append(Mark(time: now, received: sample.received))
+        if let late = past.firstIndex(where: { $0.time > now - Self.memory }), late > 1 {
+            past.removeFirst(late - 1)
+        }
+        if target > sample.ceiling { settle(at: max(1, sample.ceiling), now: now) }
+        if step != nil {
+            judge(sample, roundTrip, now: now)
+        } else if hasBegun {
+            watch(sample, roundTrip, now: now)
+        } else {
+            hasBegun = true
+            step = Step(
+                before: 0, rateBefore: 0, begun: now, start: sample, length: length(roundTrip))
+        }
+        return target
+    }
+
+    private func length(_ roundTrip: Double) -> Double { max(2 * roundTrip, Self.shortestStep) }
+
+    /// Judges the step that is being tried, when its time is over.
+    private mutating func judge(_ sample: Sample, _ roundTrip: Double, now: Double) {
+        guard var step, now - step.begun >= step.length else { return }
+        defer { if self.step != nil { self.step = step } }
+        let elapsed = now - step.begun
+        let rate = Double(sample.received - step.start.received) / elapsed
+        measured = rate
+        guard !sample.isHeldBack else {
+            settle(at: max(1, step.before), rate: rate, now: now)
+            return
+        }
+        guard rate > 0 || step.before > 0 else {
+            step.lookAgain(0, sample, now: now)
+            return
+        }
+        let promised = step.before > 0 ? Double(target) / Double(step.before) - 1 : 0
+        let follows = rate >= step.rateBefore * (1 + Self.leastGain * promised)
+        let isLong = roundTrip >= Self.longRoundTrip
+        // What gets lost on a path that is not full keeps each connection slow: more of them do not.
+        let isLossy = isLong && isLossy(since: step.start, sample, roundTrip)
+        if isLong, !isLossy {
+            let isWarm = rate < Self.warmth * step.lastRate
+            step.warmLooks = isWarm ? step.warmLooks + 1 : 0
+            guard step.warmLooks >= Self.warmLooks else {
+                step.lookAgain(rate, sample, now: now)
+                return
+            }
+        }
+        if follows {
+            patience = Self.firstPatience
+            guard mayGrow(sample, rate, roundTrip) else {
+                settle(at: target, rate: rate, now: now)
+                return
+            }
+            step = grow(by: isLossy ? 4 : 2, rate, sample, length: length(roundTrip), now: now)
+            return
+        }
+        step.doubts += 1
+        // On a long way, what a new connection brings is seen late.
+        guard !isLong || step.doubts > 1 else {
+            step.lookAgain(rate, sample, now: now)
+            return
+        }
+        settle(at: max(1, step.before), rate: max(rate, step.rateBefore), now: now)
+    }
+
+    /// Whether packets get lost though the path is not full.
+    private func isLossy(since start: Sample, _ sample: Sample, _ roundTrip: Double) -> Bool {
+        let segments = sample.segments - start.segments
+        let disordered = sample.disordered - start.disordered
+        guard segments >= Self.leastSegments,
+            Double(disordered) >= Self.loss * Double(segments)
+        else { return false }
+        return sample.presentRoundTrip ?? roundTrip < Self.queue * roundTrip
+    }
+
+    /// Watches the goodput while the number rests.
+    private mutating func watch(_ sample: Sample, _ roundTrip: Double, now: Double) {
+        guard let first = past.first, now - first.time >= Self.memory, !sample.isHeldBack else {
+            return
+        }
+        let rate = Double(sample.received - first.received) / (now - first.time)
+        measured = rate
+        // What stands still is for others to look at.
+        guard rate > 0 else { return }
+        let hasChanged = rate > reference * Self.change || rate * Self.change < reference
+        guard now >= nextTrial || hasChanged && now >= nextTrial - patience + Self.firstPatience
+        else { return }
+        guard mayGrow(sample, rate, roundTrip) else {
+            reference = rate
+            nextTrial = now + patience
+            return
+        }
+        step = grow(
+            by: 2, rate, sample, length: max(2 * length(roundTrip), 4 * roundTrip, 0.5), now: now)
+    }
+
+    /// Whether more connections are possible, and could still pay.
+    private func mayGrow(_ sample: Sample, _ rate: Double, _ roundTrip: Double) -> Bool {
+        guard target < min(most, sample.ceiling), !sample.isHeldBack else { return false }
+        guard let remaining = sample.remaining else { return true }
+        return Double(remaining) > rate * 2 * length(roundTrip)
+    }
+
+    private mutating func grow(
+        by factor: Int, _ rate: Double, _ sample: Sample, length: Double, now: Double
+    ) -> Step {
+        let step = Step(
+            before: target, rateBefore: rate, lastRate: rate, begun: now, start: sample,
+            length: length)
+        target = min(factor * target, most, sample.ceiling)
+        return step
+    }
+
+    private mutating func settle(at number: Int, rate: Double? = nil, now: Double) {
+        target = number
+        step = nil
+        reference = rate ?? reference
+        nextTrial = now + patience
+        patience = min(Self.longestPatience, 2 * patience)
+    }
+}

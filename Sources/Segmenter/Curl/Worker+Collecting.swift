@@ -1,0 +1,155 @@
+import Assembler
+
+/// Requests whose short bodies are kept in memory, so that each small file costs one.
+///
+/// Lives on the loop thread.
+struct Collecting {
+    /// A request that waits for room.
+    struct Entry {
+        let id: Int
+        let request: TransferRequest
+        let tell: (Exchange) -> Void
+    }
+
+    /// Longest body that is kept in memory, in bytes.
+    static let most = 256 << 10
+    /// Seconds after which a body that is not complete is fetched as those of other files are.
+    static let patience = 1.0
+
+    fileprivate(set) var waiting: [Entry] = []
+    /// The transfers of those that are under way, by the number of the request.
+    fileprivate var transfers: [Int: Int] = [:]
+    fileprivate(set) var windows: [String: RequestWindow] = [:]
+}
+
+extension Worker {
+    /// Makes a request when there is room for it, and tells its outcome exactly once: when a short body
+    /// is complete or broken, or when a longer one begins to wait.
+    ///
+    /// - Returns: The number of the request, for `cancelCollecting`.
+    func collect(_ request: TransferRequest, tell: @escaping (Exchange) -> Void) -> Int {
+        let id = makeID()
+        collecting.waiting.append(.init(id: id, request: request, tell: tell))
+        startCollecting()
+        return id
+    }
+
+    /// Gives up a request of `collect`, or any other transfer.
+    func cancelCollecting(_ id: Int) {
+        if let index = collecting.waiting.firstIndex(where: { $0.id == id }) {
+            collecting.waiting.remove(at: index).tell(Exchange(end: .cancelled))
+        } else {
+            cancel(collecting.transfers[id] ?? id)
+        }
+    }
+
+    /// Starts what there is room for; never called from within a callback.
+    func startCollecting() {
+        guard !collecting.waiting.isEmpty else { return }
+        let (now, waiting) = (monotonicSeconds(), collecting.waiting)
+        collecting.waiting = []
+        var full: Set<String> = []
+        for entry in waiting {
+            let origin = entry.request.url.origin
+            if full.contains(origin) || !mayCollect(origin, now) {
+                full.insert(origin)
+                collecting.waiting.append(entry)
+            } else {
+                start(entry, now)
+            }
+        }
+    }
+
+    private func mayCollect(_ origin: String, _ now: Double) -> Bool {
+        guard collecting.windows[origin]?.hasRoom(now: now) ?? true else { return false }
+        guard let ceiling = ceilings[origin], ceiling.limit != nil else { return true }
+        return ceiling.allows(beside: load(of: origin, now: now), now: now)
+    }
+
+    private func start(_ entry: Collecting.Entry, _ now: Double) {
+        final class Progress {
+            var exchange = Exchange()
+            var isTold = false
+            weak var transfer: Transfer?
+        }
+        let (progress, origin) = (Progress(), entry.request.url.origin)
+        let others = collecting.windows[origin, default: .init()].sent()
+        let tell: () -> Void = { [unowned self] in
+            progress.isTold = true
+            progress.exchange.body = progress.transfer?.collected ?? []
+            collecting.transfers[entry.id] = nil
+            entry.tell(progress.exchange)
+        }
+        var request = entry.request
+        request.mayMultiplex = request.url.isSecure && !request.needsOwnConnection
+        let transfer = start(request) { [unowned self] reply in
+            progress.exchange.reply = reply
+            guard reply.status == 200 || reply.status == 206 else { return .discard }
+            if let verdict = collectVerdict(reply) {
+                progress.exchange.held = progress.transfer?.id
+                return verdict
+            }
+            // It is asked for again, on connections of its own.
+            if progress.transfer?.isMultiplexed ?? false { return .decline }
+            progress.exchange.held = progress.transfer?.id
+            collecting.windows[origin]?.served(now: monotonicSeconds())
+            tell()
+            return .hold
+        } onEnd: { [unowned self] end in
+            guard !progress.isTold else { return }
+            progress.exchange.end = end
+            let failure = progress.exchange.turnedAway(end)
+            let retryAfter = progress.exchange.reply?.retryAfter
+            let ended = monotonicSeconds()
+            if let failure, failure.mayTurnAway(hadReply: false) {
+                progress.exchange.isOneTooMany =
+                    collecting.windows[origin]?.refused(
+                        beside: others, sent: now,
+                        retryAfter: retryAfter.flatMap { $0 > 60 ? nil : $0 }, now: ended)
+                    ?? false
+            } else if progress.exchange.held != nil, end == .complete {
+                collecting.windows[origin]?.served(now: ended)
+            } else {
+                collecting.windows[origin]?.left()
+            }
+            tell()
+        }
+        progress.transfer = transfer
+        transfer.onHold = { [unowned self] in
+            collecting.windows[origin]?.served(now: monotonicSeconds())
+            tell()
+        }
+        collecting.transfers[entry.id] = transfer.id
+    }
+
+    /// How a body is collected; `nil` when it is to wait.
+    private func collectVerdict(_ reply: Reply) -> Transfer.Verdict? {
+        // A limit of rate is the business of what is written.
+        guard pacing.limit.bytesPerSecond == nil, reply.lengthBreach == nil else { return nil }
+        let range = reply.status == 206 ? reply["content-range"].flatMap(ContentRange.init) : nil
+        guard let length = reply.contentLength ?? range?.range.count else {
+            let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
+            return isChunked ? .collect(length: nil, most: Collecting.most) : nil
+        }
+        return length <= Int64(Collecting.most)
+            ? .collect(length: length, most: Collecting.most) : nil
+    }
+
+    /// Cancels what waits.
+    func cancelWaiting() {
+        let waiting = collecting.waiting
+        collecting.waiting = []
+        for entry in waiting { entry.tell(Exchange(end: .cancelled)) }
+    }
+}
+
+extension Exchange {
+    /// How a server with too much to do turned the request away; `nil` when that is not what happened.
+    fileprivate func turnedAway(_ end: TransferEnd) -> TransferFailure? {
+        if let status = reply?.status {
+            return [429, 503].contains(status) ? .status(status) : nil
+        }
+        if case .failed(let failure) = end { return failure }
+        return nil
+    }
+}

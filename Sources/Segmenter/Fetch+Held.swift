@@ -1,0 +1,47 @@
+import Assembler
+
+extension Fetch {
+    /// Takes what has come of the reply that the probe left, and has the rest of it come, if its bytes
+    /// are wanted.
+    ///
+    /// - Parameter held: A reply of which something has come, or that is over.
+    func adoptBegun(_ held: Probe.Held) {
+        let waiting = worker.transfer(held.transfer).flatMap { $0.isHeld ? $0 : nil }
+        let isOver = held.end != nil || waiting == nil
+        // Of a reply that is over although nothing was told of its end, what has come may be used.
+        let served = isOver && held.end == nil ? ByteRange(0, Int64(held.body.count)) : nil
+        let range = setup.isOneStream ? rest : served ?? held.range
+        guard let range, setup.isOneStream == (held.range == nil), window == nil,
+            !(setup.isOneStream && served != nil), scheduler.adopt(range, by: 0)
+        else {
+            worker.drop(held.transfer)
+            return
+        }
+        let writer = assembly.makeWriter(at: 0)
+        slots[0].writer = writer
+        slots[0].requested = monotonicSeconds()
+        slots[0].hasReply = true
+        slots[0].asked = held.range
+        slots[0].flowsSince = slots[0].requested
+        sources[0].accepted += 1
+        let problem = held.body.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0
+        }
+        guard problem == 0 else {
+            worker.drop(held.transfer)
+            adoptedEnd(.disk(problem))
+            return
+        }
+        guard let waiting, !isOver else {
+            adoptedEnd(held.end ?? .complete)
+            return
+        }
+        waiting.owner = id
+        slots[0].transfer = waiting.id
+        if let reply = waiting.reply { noteUnprovenEnd(reply) }
+        if setup.isOneStream { allow(waiting.id) }
+        let verdict = Transfer.Verdict.write(
+            writer, limit: min(range.end, ceiling), replyEnd: held.range?.end ?? range.end)
+        worker.resume(waiting, verdict) { [unowned self] end in adoptedEnd(end) }
+    }
+}

@@ -1,0 +1,200 @@
+import Assembler
+import CLinux
+import Glibc
+
+/// A program that is run for a bounded time, and what it used of the machine; the thin part.
+///
+/// Every program is measured in the same way: the bytes that it wrote, by `wchar` of its
+/// `/proc/PID/io` (proc(5)); memory by `VmHWM` of `/proc/PID/status`; processor time by wait4(2).
+struct BenchProcess {
+    /// When it is ended in order.
+    struct Bounds: Sendable {
+        /// Seconds since its start.
+        var seconds: Double
+        /// Bytes that it has written.
+        var bytes: Int64
+    }
+
+    /// Why it ended.
+    enum End: Equatable {
+        /// By itself, with what waitpid(2) told.
+        case itself(status: Int32)
+        case time
+        case bytes
+        /// It was to be stopped.
+        case stopped
+    }
+
+    /// What it did.
+    struct Outcome {
+        var end: End
+        var samples: [BenchMeasurement.Sample] = []
+        var cpu = 0.0
+        var peakMemory: Int64 = 0
+        var wall = 0.0
+        /// All that it printed.
+        var output: [UInt8] = []
+    }
+
+    /// Why a program could not be measured: the step, and its `errno`.
+    struct Problem: Error {
+        var step: String
+        var code: Int32
+    }
+
+    /// Milliseconds between two looks: until the first byte, from then on, and when the end is near.
+    private static let looks = (first: 2.0, later: 20.0, last: 1.0)
+    /// Milliseconds that ending in order may take.
+    private static let patience = 2000.0
+
+    private let pid: pid_t
+    private let handle: Int32
+    private let begun = monotonicSeconds()
+
+    /// Runs a program to its end, or to the end of what it may use.
+    ///
+    /// Blocks the calling thread, whose end would be the program's too.
+    ///
+    /// - Parameters:
+    ///   - path: The program; not looked for in `PATH`.
+    ///   - arguments: Its name first.
+    ///   - input: Its standard input.
+    ///   - bounds: When it is ended.
+    ///   - isStopped: Whether it is to be killed now.
+    /// - Returns: What it did.
+    /// - Throws: `Problem`.
+    static func run(
+        _ path: String, _ arguments: [String], input: String, bounds: Bounds,
+        isStopped: () -> Bool
+    ) throws(Problem) -> Outcome {
+        let inputFile = segget_memory_file("segget-bench")
+        let outputFile = segget_memory_file("segget-bench")
+        defer {
+            close(inputFile)
+            close(outputFile)
+        }
+        guard inputFile >= 0, outputFile >= 0,
+            StandardStreams.write(input, to: inputFile), lseek(inputFile, 0, SEEK_SET) == 0
+        else { throw Problem(step: "its input", code: errno) }
+        var pid: pid_t = 0
+        let code = Hooks.withCStrings(arguments) { arguments in
+            Hooks.withCStrings(Hooks.environment(with: [:])) {
+                segget_spawn_bound(path, arguments, $0, inputFile, outputFile, &pid)
+            }
+        }
+        guard code == 0 else { throw Problem(step: "its start", code: code) }
+        let handle = segget_open_process(pid)
+        guard handle >= 0 else {
+            let problem = Problem(step: "pidfd_open", code: errno)
+            kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+            throw problem
+        }
+        defer { close(handle) }
+        var outcome = BenchProcess(pid: pid, handle: handle).follow(bounds, isStopped)
+        lseek(outputFile, 0, SEEK_SET)
+        outcome.output = readAll(outputFile, atMost: 64 << 10) ?? []
+        return outcome
+    }
+
+    private init(pid: pid_t, handle: Int32) {
+        self.pid = pid
+        self.handle = handle
+    }
+
+    private func follow(_ bounds: Bounds, _ isStopped: () -> Bool) -> Outcome {
+        var outcome = Outcome(end: .stopped)
+        var ended: End?
+        while ended == nil {
+            let hasEnded = waits(milliseconds: Self.pause(outcome.samples, bounds))
+            // Of one that has ended, it can be read until it is waited for.
+            let time = monotonicSeconds() - begun
+            if let bytes = number("wchar:", in: "io") {
+                outcome.samples.append(.init(time: time, bytes: bytes))
+            }
+            if !hasEnded, (outcome.samples.last?.bytes ?? 0) >= BenchMeasurement.beginning {
+                let kibibytes = number("VmHWM:", in: "status") ?? 0
+                outcome.peakMemory = max(outcome.peakMemory, kibibytes << 10)
+            }
+            if hasEnded {
+                ended = .itself(status: 0)
+            } else if isStopped() {
+                ended = .stopped
+            } else if let last = outcome.samples.last, last.bytes >= bounds.bytes {
+                ended = .bytes
+            } else if time >= bounds.seconds {
+                ended = .time
+            }
+        }
+        switch ended {
+        case .stopped: kill(pid, SIGKILL)
+        case .time, .bytes:
+            kill(pid, SIGTERM)
+            var left = Self.patience
+            while !waits(milliseconds: 10), left > 0, !isStopped() { left -= 10 }
+            kill(pid, SIGKILL)
+        case .itself, nil: break
+        }
+        var status: Int32 = 0
+        var usage = rusage()
+        while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
+        outcome.wall = monotonicSeconds() - begun
+        outcome.cpu = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
+        if case .itself? = ended { ended = .itself(status: status) }
+        outcome.end = ended ?? .stopped
+        return outcome
+    }
+
+    /// Milliseconds to the next look: the nearer the end, the fewer, so that little is fetched beyond it.
+    private static func pause(
+        _ samples: [BenchMeasurement.Sample], _ bounds: Bounds
+    ) -> Double {
+        guard let last = samples.last, last.bytes >= BenchMeasurement.beginning else {
+            return looks.first
+        }
+        let toEnd = (bounds.seconds - last.time) * 1000
+        let rate = Double(last.bytes) / max(last.time, 0.001) / 1000
+        let toLast = Double(bounds.bytes - last.bytes) / max(rate, 1) / 2
+        return max(looks.last, min(looks.later, min(toEnd, toLast)))
+    }
+
+    /// Waits for the program's end, at most so long.
+    private func waits(milliseconds: Double) -> Bool {
+        var wanted = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+        return poll(&wanted, 1, Int32(milliseconds.rounded(.up))) > 0
+    }
+
+    /// The number behind a word in one of the process's files.
+    private func number(_ word: String, in file: String) -> Int64? {
+        let descriptor = open("/proc/\(pid)/\(file)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+            let count = read(descriptor, buffer.baseAddress, buffer.count - 1)
+            guard count > 0, let start = buffer.baseAddress else { return nil }
+            buffer[count] = 0
+            guard let place = strstr(start.assumingMemoryBound(to: CChar.self), word) else {
+                return nil
+            }
+            return Int64(strtoll(place + strlen(word), nil, 10))
+        }
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+    }
+
+    /// All that a descriptor gives, to its end; `nil` when it cannot be read, or is longer.
+    static func readAll(_ descriptor: Int32, atMost longest: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while bytes.count <= longest {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+        return nil
+    }
+}

@@ -1,0 +1,167 @@
+import FoundationEssentials
+import Glibc
+import Segmenter
+import Synchronization
+
+/// All measurements of `segget bench`, one after the other, and what is told of them.
+struct BenchRun: Sendable {
+    /// Tells a run to stop; any thread may.
+    final class Stop: Sendable {
+        /// Whether there is something to put in order.
+        let hasBegun = Atomic<Bool>(false)
+        /// The signal that asked for it, 0 for none.
+        let signal = Atomic<Int32>(0)
+    }
+
+    var plan: BenchPlan
+    /// The programs beside segget, and where they are installed.
+    var programs: [BenchClient: String]
+    var request: BenchPeer.Request
+    /// What every worker is told, but for its connections and its file.
+    var job: BenchWorker.Job
+    /// The folder that was given for files.
+    var disk: String?
+    var file: RemoteFile
+    var output: BenchOutputOptions
+    /// Notes from before the first measurement.
+    var notes: [String]
+    let stop: Stop
+
+    /// Where this program is, whatever it is called.
+    private static let own = "/proc/self/exe"
+
+    /// Measures, reports, and ends the process; on a thread of its own.
+    func callAsFunction() -> Never {
+        let voice = BenchVoice(output)
+        voice.begin(self)
+        var folder: String?
+        if disk != nil || plan.subjects.contains(where: needsFolder) {
+            guard let made = Self.makeFolder(in: disk) else {
+                let place = Diagnostic.quote(Self.parent(of: disk))
+                voice.fail(
+                    .cannotCreate, "cannot_create",
+                    "no folder can be made in \(place): \(Diagnostic.describe(errno: errno))",
+                    hint: "give `--disk` a folder that you may write to")
+            }
+            folder = made
+        }
+        stop.hasBegun.store(true, ordering: .releasing)
+        var measurements: [BenchMeasurement] = []
+        for turn in plan.turns {
+            let measurement = measure(turn, in: folder)
+            if let folder { Self.empty(folder) }
+            guard let measurement, stop.signal.load(ordering: .acquiring) == 0 else { break }
+            measurements.append(measurement)
+            voice.tell(measurement, of: plan)
+        }
+        if let folder, rmdir(folder) != 0 {
+            voice.say(.note, "\(Diagnostic.quote(folder)) could not be removed")
+        }
+        let signal = stop.signal.load(ordering: .acquiring)
+        guard signal == 0 else {
+            voice.fail(
+                ExitStatus(signal: signal), "cancelled",
+                "measuring was stopped\(Diagnostic.cause(signal)); nothing is left behind",
+                hint: "run the same command again")
+        }
+        Glibc.exit(voice.finish(measurements, self).rawValue)
+    }
+
+    private func needsFolder(_ subject: BenchSubject) -> Bool {
+        subject.client != .segget && !BenchPeer.takesNull(subject)
+    }
+
+    /// One measurement; `nil` when it was stopped.
+    private func measure(_ turn: BenchPlan.Turn, in folder: String?) -> BenchMeasurement? {
+        let launch = launch(turn.subject, in: folder)
+        let bounds = BenchProcess.Bounds(seconds: plan.secondsEach, bytes: plan.bytesEach)
+        var result = BenchMeasurement(
+            turn: turn, samples: [], cpu: 0, peakMemory: 0, wall: 0, end: .complete,
+            warmUp: plan.warmUp)
+        let outcome: BenchProcess.Outcome
+        do throws(BenchProcess.Problem) {
+            outcome = try BenchProcess.run(
+                launch.path, launch.arguments, input: launch.input, bounds: bounds,
+                isStopped: { stop.signal.load(ordering: .acquiring) != 0 })
+        } catch {
+            result.end = .failed(
+                kind: "not_run",
+                message: "it cannot be run (\(error.step)): "
+                    + Diagnostic.describe(errno: error.code),
+                status: .unavailable)
+            return result
+        }
+        result.samples = outcome.samples
+        result.cpu = outcome.cpu
+        result.peakMemory = outcome.peakMemory
+        result.wall = outcome.wall
+        let report =
+            turn.subject.client == .segget
+            ? try? JSONDecoder().decode(BenchWorker.Report.self, from: Data(outcome.output)) : nil
+        result.isOneStream = report?.isOneStream ?? false
+        switch outcome.end {
+        case .stopped: return nil
+        case .time: result.end = .time
+        case .bytes: result.end = .bytes
+        case .itself(status: 0): result.end = .complete
+        case .itself(let status): result.end = Self.failure(status, report)
+        }
+        return result
+    }
+
+    private static func failure(
+        _ status: Int32, _ report: BenchWorker.Report?
+    ) -> BenchMeasurement.End {
+        if let report, report.code != 0 {
+            return .failed(
+                kind: report.kind, message: report.message,
+                status: ExitStatus(rawValue: report.code) ?? .unavailable)
+        }
+        // wait(2), as in `Hooks`. What it printed may hold the URL, and is not shown.
+        let words =
+            status & 0x7f != 0
+            ? "signal \(status & 0x7f) ended it" : "it ended with exit code \((status >> 8) & 0xff)"
+        return .failed(kind: "exit", message: words, status: .unavailable)
+    }
+
+    private func launch(
+        _ subject: BenchSubject, in folder: String?
+    ) -> (path: String, arguments: [String], input: String) {
+        guard subject.client == .segget else {
+            let isFile = disk != nil || !BenchPeer.takesNull(subject)
+            let peer = BenchPeer(subject, request, folder: isFile ? folder : nil)
+            let name = subject.client.rawValue
+            return (programs[subject.client] ?? name, [name] + peer.arguments, peer.input)
+        }
+        var job = job
+        job.connections = subject.connections.number
+        job.path = disk == nil ? nil : folder.map { "\($0)/file" }
+        let input = (try? JSONEncoder().encode(job)).map { String(decoding: $0, as: UTF8.self) }
+        return (Self.own, ["segget", BenchWorker.name], input ?? "")
+    }
+
+    // MARK: The folder
+
+    /// Where files go: the folder that was given; else one on a disk, for programs that need files.
+    private static func parent(of disk: String?) -> String {
+        if let disk { return disk }
+        return getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+            ?? "/var/tmp"
+    }
+
+    /// Makes a folder of our own; `nil` with `errno`.
+    private static func makeFolder(in disk: String?) -> String? {
+        var template = Array("\(parent(of: disk))/segget-bench.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return nil }
+        let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+        guard let path, let absolute = realpath(path, nil) else { return nil }
+        // aria2c takes a folder as absolute or against its own.
+        defer { free(absolute) }
+        return String(cString: absolute)
+    }
+
+    private static func empty(_ folder: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
+    }
+}

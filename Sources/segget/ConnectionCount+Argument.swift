@@ -1,0 +1,17 @@
+public import ArgumentParser
+public import Segmenter
+
+extension ConnectionCount: ExpressibleByArgument {
+    /// Reads `auto` or a number.
+    public init?(argument: String) {
+        // What is out of range is told by `check`.
+        guard let count = Self(argument) ?? Int(argument).map(Self.fixed) else { return nil }
+        self = count
+    }
+
+    /// Refuses a number that is out of range.
+    func check() throws {
+        guard Self(description) == nil else { return }
+        throw ValidationError("`--connections` takes 1 to 64 or `auto`, not \(self)")
+    }
+}

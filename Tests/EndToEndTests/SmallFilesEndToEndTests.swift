@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Lists of files that one request brings each.
+@Suite(.timeLimit(.minutes(5)))
+struct SmallFilesEndToEndTests {
+    private static func names(_ count: Int) -> [String] { (1...count).map { "f\($0)" } }
+
+    /// The list with `count` URLs, `/f1` and so on.
+    private static func list(_ stage: BatchStage, _ count: Int) -> String {
+        names(count).map { stage.origin.url("/\($0)") + "\n" }.joined()
+    }
+
+    private static func expectRight(_ stage: BatchStage, _ names: [String]) throws {
+        for name in names { #expect(try stage.isRight(name, "/\(name)"), "\(name)") }
+    }
+
+    @Test func eachCostsOneRequest() throws {
+        let stage = try BatchStage(size: 20_000)
+        let outcome = try stage.run(list: Self.list(stage, 60), ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.sandbox.names() == Self.names(60).sorted())
+        try Self.expectRight(stage, Self.names(60))
+        #expect(stage.origin.requests.count == 60)
+        #expect(stage.origin.requests.allSatisfy { $0.method == "GET" })
+    }
+
+    @Test func manyAreUnderWay() throws {
+        let stage = try BatchStage(size: 20_000)
+        stage.bend { _, reply in reply.delayBeforeHeaders = 0.3 }
+        let outcome = try stage.run(list: Self.list(stage, 120), ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect((9...64).contains(stage.origin.peakConnections))
+    }
+
+    /// What the first request brought of a large file is its beginning: no byte comes twice.
+    @Test func largeOnesAreFetchedInSegments() throws {
+        let stage = try BatchStage(size: 3_000_000)
+        stage.bend { _, reply in reply.pace = 4_000_000 }
+        let outcome = try stage.run(list: Self.list(stage, 3), ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        try Self.expectRight(stage, Self.names(3))
+        let requests = stage.origin.requests
+        #expect(requests.allSatisfy { $0.method == "GET" } && requests.count >= 9)
+        #expect(requests.reduce(0) { $0 + $1.bytesServed } == 3 * 3_000_000)
+    }
+
+    @Test func troubleOfOneIsNoOthers() throws {
+        let stage = try BatchStage(size: 20_000)
+        let isFirst = Guarded<Set<String>>([])
+        stage.bend { request, reply in
+            let comesAgain = isFirst.withLock { !$0.insert(request.target).inserted }
+            switch request.target {
+            case "/f2": reply = .text(404)
+            case "/f3":
+                reply = .text(302, headers: [.init("Location", "/elsewhere")])
+            case "/f4" where !comesAgain:
+                reply = .text(429, headers: [.init("Retry-After", "1")])
+            case "/f5" where !comesAgain: reply.cutAfter = 5_000
+            case "/f6": reply.framing = .chunked
+            case "/f7" where !comesAgain: reply.headers.append(.init("Content-Encoding", "gzip"))
+            case "/f8": reply.headers.append(.init("Repr-Digest", "sha-256=:\(Self.wrong):"))
+            case "/f9" where !comesAgain: reply = .raw([])
+            default: break
+            }
+        }
+        let outcome = try stage.run(list: Self.list(stage, 20))
+        #expect(outcome.end != .exit(0))
+        try Self.expectRight(stage, ["f1", "f4", "f5", "f6", "f9"] + Self.names(20).suffix(11))
+        #expect(try stage.isRight("elsewhere", "/elsewhere"))
+        for name in ["f2", "f3", "f8"] {
+            #expect(try !stage.sandbox.names().contains(name), "\(outcome.errorOutput)")
+        }
+        let served = stage.origin.requests.filter { $0.target == "/f5" }
+            .reduce(0) { $0 + $1.bytesServed }
+        #expect(served == 20_000, "what had come of a broken one was fetched again")
+    }
+
+    private static let wrong = Data(repeating: 1, count: 32).base64EncodedString()
+
+    /// A server that serves three at a time turns away crowds: no file fails for it.
+    @Test func aCrowdThatIsTurnedAwayBecomesSmaller() throws {
+        let stage = try BatchStage(size: 20_000)
+        let (busy, refused) = (Guarded(0), Guarded(0))
+        stage.bend { request, reply in
+            guard busy.withLock({ $0 < 3 }) else {
+                refused.withLock { $0 += 1 }
+                reply = .text(503)
+                return
+            }
+            busy.withLock { $0 += 1 }
+            usleep(20_000)
+            busy.withLock { $0 -= 1 }
+        }
+        let outcome = try stage.run(list: Self.list(stage, 150), ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        try Self.expectRight(stage, Self.names(150))
+        #expect(refused.withLock { $0 } > 3)
+    }
+
+    @Test func whatStandsThereIsLeftAlone() throws {
+        let stage = try BatchStage(size: 20_000)
+        try stage.sandbox.write("f1.part", "somebody's")
+        try stage.sandbox.write("f2", "somebody's")
+        #expect(symlink("nowhere", stage.sandbox.path("f3")) == 0)
+        #expect(symlink("nowhere", stage.sandbox.path("f4.part")) == 0)
+        let outcome = try stage.run(list: Self.list(stage, 8))
+        #expect(outcome.end != .exit(0))
+        #expect(try stage.sandbox.read("f1.part") == Data("somebody's".utf8))
+        #expect(try stage.sandbox.read("f2") == Data("somebody's".utf8))
+        #expect(
+            try stage.sandbox.names()
+                == ["f1.part", "f2", "f3", "f4.part", "f5", "f6", "f7", "f8"])
+        try Self.expectRight(stage, ["f5", "f6", "f7", "f8"])
+    }
+
+    /// Killed again and again, each time when more are done: the same command ends with all of them.
+    @Test func killsLeaveNothingBehind() throws {
+        let stage = try BatchStage(size: 20_000)
+        let list = try stage.sandbox.write("list", Self.list(stage, 200))
+        for round in 1...4 {
+            stage.bend { _, reply in reply.delayBeforeHeaders = 0.02 }
+            let process = try Segget.start(["-q", "-i", list], in: stage.folder)
+            #expect(
+                eventually(timeout: 60) {
+                    ((try? stage.sandbox.names().count) ?? 0) >= round * 40
+                })
+            process.signal(SIGKILL)
+            _ = try process.wait()
+            #expect(try stage.sandbox.names().allSatisfy { !$0.contains(".") })
+        }
+        stage.behave()
+        #expect(try Segget.run(["-q", "-i", list], in: stage.folder).end == .exit(0))
+        #expect(try stage.sandbox.names() == (Self.names(200) + ["list"]).sorted())
+        try Self.expectRight(stage, Self.names(200))
+    }
+
+    /// Small files share one connection, by HTTP/2; segments have connections of their own.
+    @Test func smallFilesShareAConnection() throws {
+        let root = try Sandbox(), target = try Sandbox()
+        let port = try Nginx.freePort()
+        for index in 0..<100 {
+            try Content(size: 10_000, seed: UInt64(index)).write(to: root.path("f\(index)"))
+        }
+        let large = Content(size: 3_000_000, seed: 1_000)
+        try large.write(to: root.path("large"))
+        let nginx = try Nginx(
+            root: root.path, limitRate: "2m", workers: 1,
+            directives: "listen 127.0.0.1:\(port) ssl http2;")
+        let urls = ((0..<100).map { "f\($0)" } + ["large"])
+            .map { "https://127.0.0.1:\(port)/\($0)\n" }
+        let list = try root.write("list", urls.joined())
+        let outcome = try Segget.run(
+            ["-q", "--ca-certificate", nginx.authority, "-i", list], in: target.path)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for index in 0..<100 {
+            let content = Content(size: 10_000, seed: UInt64(index))
+            #expect(try content.firstDifference(at: target.path("f\(index)")) == nil)
+        }
+        #expect(try large.firstDifference(at: target.path("large")) == nil)
+        // A request is logged when it is over.
+        #expect(eventually(timeout: 10) { ((try? nginx.bytesSent()) ?? 0) >= 4_000_000 })
+        let log = try nginx.accessLog()
+        let shared = log.filter { $0.request.hasSuffix("HTTP/2.0") }
+        #expect(shared.count == 101 && Set(shared.map(\.connection)).count == 1)
+        let own = log.filter { $0.request.hasSuffix("HTTP/1.1") }
+        #expect(own.allSatisfy { $0.request.contains("/large") } && !own.isEmpty)
+        #expect(Set(own.map(\.connection)).isDisjoint(with: Set(shared.map(\.connection))))
+        #expect(log.count == shared.count + own.count)
+    }
+}

