@@ -44,4 +44,9 @@ extension Fetch {
             writer, limit: min(range.end, ceiling), replyEnd: held.range?.end ?? range.end)
         worker.resume(waiting, verdict) { [unowned self] end in adoptedEnd(end) }
     }
+
+    func noteUnprovenEnd(_ reply: Reply) {
+        let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
+        if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
+    }
 }

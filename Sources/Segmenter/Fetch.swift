@@ -263,11 +263,6 @@ final class Fetch {
         }
     }
 
-    func noteUnprovenEnd(_ reply: Reply) {
-        let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
-        if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
-    }
-
     func syncPosition(_ index: Int) {
         guard let writer = slots[index].writer else { return }
         scheduler.advance(index, to: writer.position)

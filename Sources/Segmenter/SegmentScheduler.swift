@@ -46,8 +46,9 @@ struct SegmentScheduler {
         }
     }
 
-    /// Longest segment that is handed out, in bytes: so that the front of contiguous data, which
-    /// whole-file digests follow, is never far behind. One that lasts 100 round trips may be longer.
+    /// Longest segment that is handed out, in bytes, where it does not last less than 100 round trips.
+    ///
+    /// So the front of contiguous data, which whole-file digests follow, is never far behind.
     static let longestSegment: Int64 = 64 << 20
     /// Shortest segment that is cut off a larger gap, in bytes; one that lasts long may be shorter.
     static let shortestSegment: Int64 = 256 << 10
