@@ -59,6 +59,9 @@ public enum DownloadNotice: Sendable, Hashable {
     case stole(ByteRange, rate: Double?)
     /// A connection brought nothing for so long while others did: a new one takes its place.
     case rescued(ByteRange, silentFor: Double)
+    /// A connection brought `rate` bytes per second while half of its peers brought `peers` or more: a
+    /// new one takes its place.
+    case outpaced(ByteRange, rate: Double, peers: Double)
     /// All connections have brought nothing for so long: new ones are tried.
     case silence(seconds: Double)
     /// A new connection was answered: so many that are silent are replaced.

@@ -2,6 +2,9 @@ import Assembler
 
 // What has come, and how fast.
 extension Fetch {
+    /// Seconds that a body has to flow for to be measured as a whole.
+    private static let shortestSample = 0.005
+
     /// Bytes of the file that came over the network.
     var receivedSoFar: Int64 { sources.indices.reduce(0) { $0 + received(from: $1) } }
 
@@ -21,31 +24,83 @@ extension Fetch {
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {
             slots[index].isHeldBack = isHeldBack
-            let rate = Double(writer.position - before) / (now - lastTick)
-            let old = slots[index].rate
-            slots[index].rate = old == 0 ? rate : 0.7 * old + 0.3 * rate
+            slots[index].note(rate: Double(writer.position - before) / (now - lastTick))
         }
         slots[index].positionAtTick = writer.position
     }
 
-    /// The connections' speeds, as far as they are known.
+    /// A body begins to flow.
+    func noteBody(_ index: Int) {
+        let now = monotonicSeconds()
+        slots[index].unmeasuredSince = now
+        slots[index].flowsSince = slots[index].flowsSince ?? now
+    }
+
+    /// Measures a body that is over as a whole, if it was too short to be measured in a tick.
+    func measureWhole(_ index: Int, _ count: Int64) {
+        guard let began = slots[index].unmeasuredSince, count > 0, !slots[index].isHeldBack else {
+            return
+        }
+        let now = monotonicSeconds()
+        guard now - began > Self.shortestSample else { return }
+        slots[index].note(rate: Double(count) / (now - began))
+        scheduler.measured(index, rate: slots[index].rate, now: now)
+    }
+
+    /// Tells the scheduler the connections' speeds, as far as they are known.
     ///
     /// One that has been silent for long since its request went out is known to be slow: far longer
     /// than this server has ever taken to answer, or its work would go round among connections that
     /// all wait. One that the session's limit of rate holds back is not known to be slow.
-    func rates(_ now: Double) -> [Int: Double] {
-        var rates: [Int: Double] = [:]
+    func noteRates(_ now: Double) {
         for (index, slot) in slots.enumerated() {
+            // Nor does one count that rests, because it is one too many.
+            guard slot.transfer != nil || !isSurplus(index) else {
+                scheduler.measured(index, rate: nil, now: now)
+                continue
+            }
             let isSilent =
                 slot.transfer != nil && slot.sample == nil
                 && (slot.writer == nil || slot.rate == 0)
             let isWaiting = slot.writer != nil && slot.isHeldBack
             if isSilent, !isWaiting, now - slot.requested > sources[slot.source].silenceLimit {
-                rates[index] = 1
-            } else if slot.rate > 0, !slot.isHeldBack {
-                rates[index] = slot.rate
+                scheduler.measured(index, rate: 1, now: now)
+            } else {
+                scheduler.measured(index, rate: slot.isHeldBack ? nil : slot.rate, now: now)
             }
         }
-        return rates
+        scheduler.asOf = now
+    }
+
+    /// Notes how long a reply took, beside making the connection.
+    func noteWait(_ index: Int, _ wait: Double) {
+        guard let transfer = slots[index].transfer.flatMap(worker.transfer) else { return }
+        let trip = max(0, wait - transfer.connectingSeconds)
+        let old = scheduler.roundTrip
+        // One that took long says little: the server had something else to do.
+        let part = old == 0 ? 1 : trip < old ? 0.5 : 0.125
+        scheduler.roundTrip = old + part * (trip - old)
+    }
+
+    /// Reopens connections that are far slower than their peers.
+    ///
+    /// Those that bring nothing are `watchSilence`'s, and whom we hold back ourselves is not slow.
+    func watchLaggards(_ now: Double) {
+        guard !setup.isOneStream, window?.isBehind != true else { return }
+        var flowing: [Int: Rescue.Connection] = [:]
+        for (index, slot) in slots.enumerated() {
+            guard slot.writer != nil, slot.rate > 0, !slot.isHeldBack, let since = slot.flowsSince,
+                let transfer = slot.transfer.flatMap(worker.transfer), !transfer.isPaused,
+                now - transfer.heard < Silence.patience / 2
+            else { continue }
+            flowing[index] = Rescue.Connection(
+                source: slot.source, rate: slot.rate, age: now - since)
+        }
+        for laggard in rescue.step(flowing, roundTrip: scheduler.roundTrip, now: now) {
+            if let rest = scheduler.segments[laggard.connection]?.rest {
+                tell(.outpaced(rest, rate: laggard.rate, peers: laggard.peers))
+            }
+            reopen(laggard.connection)
+        }
     }
 }

@@ -43,7 +43,9 @@ extension Fetch {
         let isLimited = sources.contains { worker.ceilings[$0.url.origin]?.limit != nil }
         if isLimited { return slots.count { $0.transfer != nil } + 1 }
         // While the number is being found, there are soon to be more.
-        return governor?.isSearching == true ? setup.connections.most : slots.count
+        guard let governor else { return slots.count }
+        // Even one does not get all then: another may be tried at any time.
+        return governor.isSearching ? setup.connections.most : max(2, slots.count)
     }
 
     /// A request is about to go out.
@@ -90,7 +92,7 @@ extension Fetch {
         guard verdict != .failure else { return false }
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
-        slots[index].rate = 0
+        slots[index].forgetRate()
         if verdict == .rest {
             slots[index].failures = 0
             slots[index].barren = 0

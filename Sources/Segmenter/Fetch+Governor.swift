@@ -28,6 +28,7 @@ extension Fetch {
         while slots.count > target, let last = slots.last, last.transfer == nil,
             last.sample == nil, scheduler.segments[slots.count - 1] == nil
         {
+            scheduler.measured(slots.count - 1, rate: nil, now: now)
             slots.removeLast()
         }
     }

@@ -21,6 +21,8 @@ extension Fetch {
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         slots[0].hasReply = true
+        slots[0].asked = held.range
+        slots[0].flowsSince = slots[0].requested
         sources[0].accepted += 1
         let problem = held.body.withUnsafeBytes { bytes in
             bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0
@@ -41,5 +43,10 @@ extension Fetch {
         let verdict = Transfer.Verdict.write(
             writer, limit: min(range.end, ceiling), replyEnd: held.range?.end ?? range.end)
         worker.resume(waiting, verdict) { [unowned self] end in adoptedEnd(end) }
+    }
+
+    func noteUnprovenEnd(_ reply: Reply) {
+        let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
+        if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
     }
 }

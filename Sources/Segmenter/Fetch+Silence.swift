@@ -143,7 +143,8 @@ extension Fetch {
         _ = endSample(index)
         _ = retire(index)
         scheduler.release(index)
-        slots[index].rate = 0
+        slots[index].forgetRate()
+        scheduler.measured(index, rate: nil, now: lastTick)
         slots[index].wantsFreshConnection = true
     }
 }

@@ -145,10 +145,32 @@ extension Fetch {
         /// Seconds without a byte of the connections that this one replaces, which count as its own.
         var silentBefore = 0.0
         /// Bytes per second, smoothed; 0 when unknown.
-        var rate = 0.0
+        private(set) var rate = 0.0
         var positionAtTick: Int64?
+        /// When the present body began; `nil` when the rate was measured since.
+        var unmeasuredSince: Double?
+        /// When the first body began that came on the present connection.
+        var flowsSince: Double?
+        /// What the present request asks for.
+        var asked: ByteRange?
+        /// Whether the connection is open, as far as we know: the last reply was read to its end.
+        var isMade: Bool { flowsSince != nil }
         /// Whether the session's limit of rate made it wait when a body was last measured: its rate
         /// tells nothing of its server then.
         var isHeldBack = false
+
+        /// Takes a measurement, in bytes per second.
+        ///
+        /// What comes twice as fast as before is believed at once: that is slow start.
+        mutating func note(rate sample: Double) {
+            rate = sample > 2 * rate ? sample : 0.7 * rate + 0.3 * sample
+            unmeasuredSince = nil
+        }
+
+        /// Forgets how fast the connection was: the next one may be of another kind.
+        mutating func forgetRate() {
+            rate = 0
+            flowsSince = nil
+        }
     }
 }

@@ -31,14 +31,14 @@ final class Fetch {
     var ledger = MirrorLedger()
     private(set) var isOver = false
     private(set) var lastTick = 0.0
-    /// Speeds are measured once a tick; stealing more often would be guessing.
-    private var lastSteal = 0.0
     /// What the output can take at present; `nil` is everything.
     private(set) var window: OutputWindow?
     /// The least speed that is put up with.
     var floor: RateFloor?
     /// What is done about connections that say nothing.
     var silence = Silence()
+    /// What is done about connections that are slow.
+    var rescue = Rescue()
     /// A request that tries whether the server can be reached.
     var canary: Canary?
     /// Bytes that had been received when the speed was last watched.
@@ -99,6 +99,7 @@ final class Fetch {
     /// About every 100 ms: records, measures, gives out work.
     func tick(_ now: Double) {
         for index in slots.indices { measure(index, now) }
+        noteRates(now)
         let elapsed = lastTick > 0 ? now - lastTick : 0
         lastTick = now
         for slot in slots { slot.transfer.map(worker.endIfSatisfied) }
@@ -108,6 +109,7 @@ final class Fetch {
         watchRate(elapsed)
         guard !isOver else { return }
         watchSilence(now)
+        watchLaggards(now)
         watchCeilings(now)
         govern(now)
         pump(now)
@@ -141,19 +143,16 @@ final class Fetch {
                 if scheduler.adopt(rest, by: index) { request(index, rest) }
                 continue
             }
-            for index in slots.indices { syncPosition(index) }
-            let rates = rates(now)
             let work = scheduler.assign(
-                index, rates: rates, connections: workers,
-                maySteal: now - lastSteal >= Worker.tickInterval && window?.isBehind != true,
-                window: window)
-            guard let work else { continue }
-            if case .stolen(let range, let victim) = work {
-                lastSteal = now
+                index, connections: workers, isMade: slots[index].isMade, now: now,
+                maySteal: window?.isBehind != true, window: window
+            ) { [slots] other in slots[other].writer?.position }
+            if case .stolen(let range, let victim)? = work {
+                // What was not requested yet costs nobody anything.
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
-                tell(.stole(range, rate: rates[victim]))
+                tell(.stole(range, rate: scheduler.rates[victim]))
             }
-            request(index, work.range)
+            if let range = scheduler.ask(index) { request(index, range) }
         }
     }
 
@@ -171,6 +170,7 @@ final class Fetch {
         }
         slots[index].requested = monotonicSeconds()
         noteRequest(index)
+        slots[index].asked = request.range
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
@@ -208,6 +208,8 @@ final class Fetch {
         slots[0].transfer = transfer.id
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
+        slots[0].asked = held.range
+        slots[0].flowsSince = slots[0].requested
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
         if setup.isOneStream { allow(transfer.id) }
         let replyEnd = held.range?.end ?? range.end
@@ -226,6 +228,7 @@ final class Fetch {
         let source = slots[index].source
         let wait = monotonicSeconds() - slots[index].requested
         sources[source].longestWait = max(sources[source].longestWait ?? 0, wait)
+        noteWait(index, wait)
         slots[index].hasReply = true
         let verdict = check.verdict(on: reply)
         switch verdict {
@@ -242,6 +245,7 @@ final class Fetch {
             if slots[index].sample != nil { return sampling(index, served) }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
+            noteBody(index)
             sources[source].accepted += 1
             noteServed(index)
             if setup.isOneStream { noteUnprovenEnd(reply) }
@@ -259,11 +263,6 @@ final class Fetch {
         }
     }
 
-    func noteUnprovenEnd(_ reply: Reply) {
-        let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
-        if reply.contentLength == nil, !isChunked { tell(.endUnproven) }
-    }
-
     func syncPosition(_ index: Int) {
         guard let writer = slots[index].writer else { return }
         scheduler.advance(index, to: writer.position)
@@ -277,7 +276,11 @@ final class Fetch {
         let reached = slots[index].writer?.position ?? 0
         let sample = endSample(index)
         slots[index].silentBefore = 0
-        if retire(index) > 0 {
+        // A reply that is not read to its end costs the connection.
+        if end != .complete || reached != slots[index].asked?.end { slots[index].flowsSince = nil }
+        let count = retire(index)
+        measureWhole(index, count)
+        if count > 0 {
             slots[index].failures = 0
             slots[index].barren = 0
             slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange
@@ -335,8 +338,9 @@ final class Fetch {
         }
         guard !finishIfComplete() else { return }
         // A server may cap ranges: the rest of the segment is asked for at once.
-        if let rest = scheduler.segments[index]?.rest {
-            request(index, rest)
+        // Or it was one window of it.
+        if let next = scheduler.ask(index) {
+            request(index, next)
         } else {
             pump(monotonicSeconds())
         }

@@ -95,6 +95,9 @@ enum JSONEvents {
             case .rescued(let range, let seconds):
                 self.seconds = seconds.thousandths
                 set(range)
+            case .outpaced(let range, let rate, _):
+                set(range)
+                bytesPerSecond = Units.whole(rate)
             case .silence(let seconds): self.seconds = seconds.thousandths
             case .silenceOver(let count): connections = count
             case .ceiling(let connections, let cause):

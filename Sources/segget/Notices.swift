@@ -16,6 +16,7 @@ extension DownloadNotice {
         case .damaged: "damaged"
         case .stole: "stole"
         case .rescued: "rescued"
+        case .outpaced: "outpaced"
         case .silence: "silence"
         case .silenceOver: "silence_over"
         case .headUnusable: "head_unusable"
@@ -45,8 +46,8 @@ extension DownloadNotice {
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
-            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .silence, .silenceOver,
-            .ceiling, .connections:
+            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .silence,
+            .silenceOver, .ceiling, .connections:
             false
         }
     }
@@ -83,6 +84,9 @@ extension DownloadNotice {
         case .rescued(let range, let seconds):
             "a connection was silent for \(Units.elapsed(seconds)) while others were not: a new one "
                 + "fetches bytes \(range)"
+        case .outpaced(let range, let rate, let peers):
+            "a connection brings \(Units.speed(rate)), others \(Units.speed(peers)): a new one takes "
+                + "its place, and bytes \(range) are given out again"
         case .silence(let seconds):
             "all connections are silent for \(Units.elapsed(seconds)): trying new ones"
         case .silenceOver(let count):

@@ -55,24 +55,23 @@ import Testing
         /// - Returns: What is wrong with the assignment, `nil` when nothing is.
         mutating func assign(_ connection: Int) -> String? {
             let before = scheduler
-            guard
-                let assignment = scheduler.assign(
-                    connection, rates: rates, connections: connections)
+            guard let assignment = scheduler.assign(connection, connections: connections, now: 0)
             else { return before.unassigned.isEmpty ? nil : "there was work" }
             let range = assignment.range
             work[connection] = range
+            guard let asked = scheduler.ask(connection), range.contains(asked), !asked.isEmpty,
+                asked.start == range.start, scheduler.segments[connection]?.asked == asked.end
+            else { return "asks for something else" }
             if range.isEmpty { return "no work" }
             switch assignment {
             case .fresh:
                 if !before.unassigned.contains(range) { return "not free" }
                 let gap = before.unassigned.ranges.first { $0.contains(range) }
-                let isCrumb = range.count < SegmentScheduler.shortestSegment && range != gap
+                let isCrumb = range.count < SegmentScheduler.shortestRequest && range != gap
                 if isCrumb { return "a crumb of a larger gap" }
                 // The shortest segment may take a rest along that would be shorter.
-                if range.count >= SegmentScheduler.longestSegment + SegmentScheduler.shortestSegment
-                {
-                    return "too long"
-                }
+                let longest = SegmentScheduler.longestSegment + SegmentScheduler.shortestSegment
+                if range.count >= longest, connections > 1 { return "too long" }
             case .stolen(_, let victim):
                 guard let old = before.segments[victim]?.rest else { return "no such victim" }
                 if !before.unassigned.isEmpty { return "stolen although there was free work" }
@@ -80,7 +79,7 @@ import Testing
                 if speed <= 0 { return "nobody knows that the victim is late" }
                 let isLate = Double(old.count) / speed >= SegmentScheduler.wholeStealTime
                 if range.end != old.end || range.start < old.start { return "not a tail" }
-                if range == old || range.count < SegmentScheduler.shortestSteal, !isLate {
+                if range == old || range.count < SegmentScheduler.shortestRequest, !isLate {
                     return "too little, or too much"
                 }
                 if (scheduler.segments[victim]?.end ?? old.start) != range.start {
@@ -130,9 +129,11 @@ import Testing
             ].randomElement(using: &random)
             model.advance(connection, to: reached ?? rest.end)
         case 4..<8:
-            model.rates[connection] =
+            let rate =
                 [nil, 0, Double(1 << Int.random(in: 8...30, using: &random))]
                 .randomElement(using: &random) ?? nil
+            model.rates[connection] = rate
+            model.scheduler.measured(connection, rate: rate, now: 0)
             if model.work[connection] == nil { return model.assign(connection) }
         case 8: model.release(connection)
         default:
@@ -195,7 +196,9 @@ import Testing
         let range = ByteRange(0, 200 << 10)
         var scheduler = SegmentScheduler(size: range.end)
         #expect(scheduler.adopt(range, by: 0) == true)
-        let stolen = scheduler.assign(1, rates: [0: 1e5, 1: mine ?? 0], connections: 2)
+        scheduler.measured(0, rate: 1e5, now: 0)
+        scheduler.measured(1, rate: mine, now: 0)
+        let stolen = scheduler.assign(1, connections: 2, now: 0)
         #expect(stolen != nil)
         #expect((stolen?.range == range) == isWhole)
     }
@@ -206,11 +209,17 @@ import Testing
         #expect(scheduler.adopt(ByteRange(0, 20 << 20), by: 0) == true)
         #expect(scheduler.adopt(ByteRange(20 << 20, 60 << 20), by: 1) == true)
         // The longer one is so much faster that the shorter one would finish last.
-        let rates: [Int: Double] = [0: 1e6, 1: 10e6, 2: 3e6]
-        let stolen = scheduler.assign(2, rates: rates, connections: 3)
-        // Three quarters: the thief is three times as fast.
-        #expect(stolen == .stolen(ByteRange(5 << 20, 20 << 20), from: 0))
-        #expect(scheduler.segments[0]?.rest == ByteRange(0, 5 << 20))
+        for (connection, rate) in [(0, 1e6), (1, 10e6), (2, 3e6)] {
+            scheduler.measured(connection, rate: rate, now: 0)
+        }
+        guard case .stolen(let range, 0)? = scheduler.assign(2, connections: 3, now: 0) else {
+            Issue.record("nothing is taken from the first")
+            return
+        }
+        // What the thief brings until all could be done.
+        #expect(abs(Double(range.count) / 3e6 - Double(size) / 14e6) < 1e-3)
+        #expect(scheduler.segments[0]?.rest == ByteRange(0, range.start))
+        #expect(range.end == 20 << 20)
     }
 
     /// Bytes that another connection has left, its speed, and how many of them an equally fast
@@ -220,19 +229,18 @@ import Testing
             (64 << 20, 10e6, 32 << 20), (64 << 20, nil, 0), (64 << 20, 0, 0),
             // Over within a quarter of a second.
             (2_400_000, 10e6, 0), (2_600_000, 10e6, 1_300_000),
-            // Less than 128 KiB for the thief, or for the victim: not worth a request,
-            (255 << 10, 2e5, 0), (257 << 10, 2e5, 257 << 9),
-            // but all the same where it takes long; never whole, or it would be taken back.
+            // Little, where it takes long; never whole, or it would be taken back.
+            (257 << 10, 2e5, 257 << 9),
             (255 << 10, 1e5, 255 << 9), (300 << 10, 1e5, 150 << 10), (1, 0.1, 0), (1, 1, 0),
         ] as [(Int64, Double?, Int64)])
     func stealsOnlyWhatIsWorthARequest(left: Int64, speed: Double?, taken: Int64) {
         var scheduler = SegmentScheduler(size: left)
         #expect(scheduler.adopt(ByteRange(0, left), by: 0) == true)
-        var rates: [Int: Double] = [1: speed ?? 1e6]
-        rates[0] = speed
-        let idle = scheduler.assign(1, rates: rates, connections: 2, maySteal: false)
+        scheduler.measured(1, rate: speed ?? 1e6, now: 0)
+        scheduler.measured(0, rate: speed, now: 0)
+        let idle = scheduler.assign(1, connections: 2, now: 0, maySteal: false)
         #expect(idle == nil)
-        let stolen = scheduler.assign(1, rates: rates, connections: 2)
+        let stolen = scheduler.assign(1, connections: 2, now: 0)
         #expect(stolen == (taken > 0 ? .stolen(ByteRange(left - taken, left), from: 0) : nil))
         let kept = ByteRange(0, left - taken)
         #expect(scheduler.segments[0]?.rest == (kept.isEmpty ? nil : kept))
@@ -245,7 +253,8 @@ import Testing
         #expect(scheduler.done.count == 12_345)
         #expect(!scheduler.isComplete)
         var assigned = SegmentScheduler(size: .max)
-        let range = assigned.assign(0, rates: [0: 1e9], connections: 1)?.range
+        assigned.measured(0, rate: 1e9, now: 0)
+        let range = assigned.assign(0, connections: 2, now: 0)?.range
         #expect(range == ByteRange(0, SegmentScheduler.longestSegment))
     }
 }

@@ -14,7 +14,6 @@ import Testing
         /// What is held back for a digest, at the most.
         let reserve: Int64
         var written: Int64 = 0
-        var rates: [Int: Double] = [:]
 
         init(_ random: inout SplitMix64) {
             let size = Int64.random(in: 1...(24 << 20), using: &random)
@@ -38,7 +37,7 @@ import Testing
             let offer = OutputWindow(
                 limit: limit, size: window, isBehind: front - written >= window / 2)
             let assignment = scheduler.assign(
-                connection, rates: rates, connections: connections, maySteal: maySteal,
+                connection, connections: connections, now: 0, maySteal: maySteal,
                 window: offer)
             guard let range = assignment?.range else {
                 let isIdle = before.segments.isEmpty && front < scheduler.size
@@ -61,9 +60,10 @@ import Testing
             model.scheduler.advance(
                 connection, to: Int64.random(in: rest.start...rest.end, using: &random))
         case 4..<7:
-            model.rates[connection] =
+            let rate =
                 [nil, 0, Double(1 << Int.random(in: 8...30, using: &random))]
                 .randomElement(using: &random) ?? nil
+            model.scheduler.measured(connection, rate: rate, now: 0)
             if model.scheduler.segments[connection] == nil { return model.assign(connection) }
         case 7: model.scheduler.release(connection)
         default:
@@ -107,7 +107,7 @@ import Testing
         let offer = OutputWindow(limit: window, size: window, isBehind: false)
         for connection in 0..<connections {
             let assignment = scheduler.assign(
-                connection, rates: [:], connections: connections, window: offer)
+                connection, connections: connections, now: 0, window: offer)
             #expect(assignment != nil, "connection \(connection) has nothing to do")
         }
     }
@@ -116,11 +116,10 @@ import Testing
         var scheduler = SegmentScheduler(size: 1 << 30)
         let offer = OutputWindow(limit: 1 << 20, size: 1 << 20, isBehind: false)
         #expect(scheduler.adopt(ByteRange(0, 1 << 20), by: 0) == true)
-        let rates = [0: 1e5, 1: 1e5]
-        let idle = scheduler.assign(
-            1, rates: rates, connections: 2, maySteal: false, window: offer)
+        for connection in 0...1 { scheduler.measured(connection, rate: 1e5, now: 0) }
+        let idle = scheduler.assign(1, connections: 2, now: 0, maySteal: false, window: offer)
         #expect(idle == nil)
-        let stolen = scheduler.assign(1, rates: rates, connections: 2, window: offer)
+        let stolen = scheduler.assign(1, connections: 2, now: 0, window: offer)
         #expect(stolen == .stolen(ByteRange(1 << 19, 1 << 20), from: 0))
     }
 

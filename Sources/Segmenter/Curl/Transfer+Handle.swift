@@ -5,6 +5,9 @@ extension Transfer {
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
+    /// Seconds until the request could go out: name, connection, TLS.
+    var connectingSeconds: Double { Double(time(CURLINFO_PRETRANSFER_TIME_T)) * 1e-6 }
+
     /// Seconds that it took to make the connection, without the name server and TLS; `nil` when it was
     /// there already, or is not yet.
     var connectSeconds: Double? {
