@@ -92,20 +92,22 @@ def check(what, measured, low, high, unit):
     return good
 
 
-def delay_and_rate(networks):
-    """Round trip and rate of a link without loss."""
-    link = Link(round_trip=0.080, rate=200)
-    results = []
-    with Ends(link, networks) as ends:
+def delays(networks):
+    """The round trip."""
+    with Ends(Link(round_trip=0.080, rate=200), networks) as ends:
         trips = [ends.round_trip() * 1000 for _ in range(25)]
-        results.append(check("round trip of 80 ms, median", statistics.median(trips), 80, 82, "ms"))
-        rates = []
-        for _ in range(9):
+    return [check("round trip of 80 ms, median", statistics.median(trips), 80, 82, "ms")]
+
+
+def rates(networks):
+    """The rate, by bursts of 0.4 s: on a busy machine a frame comes some milliseconds late."""
+    link, found = Link(round_trip=0.4, rate=200), []
+    with Ends(link, networks) as ends:
+        for _ in range(7):
             # Nearly what the queue holds.
             _, times, _ = ends.send(link.queue // FRAME - 10)
-            rates.append((len(times) - 1) * FRAME / (times[-1] - times[0]) * 8 / 1e6)
-        results.append(check("rate of 200 Mbit/s, median", statistics.median(rates), 198, 202, "Mbit/s"))
-    return results
+            found.append((len(times) - 1) * FRAME / (times[-1] - times[0]) * 8 / 1e6)
+    return [check("rate of 200 Mbit/s, median", statistics.median(found), 198, 202, "Mbit/s")]
 
 
 def queues(networks):
@@ -184,7 +186,7 @@ def main():
     compiled("link")
     isolate(64 * MIB)
     networks = Network(new=False), Network(new=True)
-    results = delay_and_rate(networks) + queues(networks) + losses(networks) + outages(networks)
+    results = delays(networks) + rates(networks) + queues(networks) + losses(networks) + outages(networks)
     return 0 if all(results) else 1
 
 
