@@ -118,7 +118,7 @@ def queues(networks):
     # What fits in, and at most what has left it until all was sent.
     size = link.queue / 1e6
     return [check(f"burst of {3 * size:.3g} MB, queue of {size:.3g} MB", len(numbers) * FRAME / 1e6,
-                  size * 0.99, (size + taken * link.rate / 8) * 1.01, "MB")]
+                  size * 0.99, (size + taken * link.rate / 8) * 1.03, "MB")]
 
 
 def losses(networks):
