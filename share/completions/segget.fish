@@ -113,7 +113,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" remote-name' -l 'remote-name' -d 'Name the file by the URL as given, whatever the server suggests and wherever it redirects.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" auto-rename' -l 'auto-rename' -d 'Where the name is taken, use the next free one: `big.1.iso`, `big.2.iso`.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -l 'input-file' -s 'i' -d 'Download the files of this list too; `-` is standard input; repeatable.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" j jobs' -s 'j' -l 'jobs' -d 'Files at a time, 1 to 64.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" j jobs' -s 'j' -l 'jobs' -d 'Files at a time, 1 to 64 (default: 4, and up to 64 while they are small).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" fail-fast' -l 'fail-fast' -d 'Stop all files when one has failed; what arrived of them is kept.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -l 'mirror' -d 'Another URL of the same file; repeatable.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" window' -l 'window' -d 'Most bytes to fetch ahead of the reader.' -rfka ''
