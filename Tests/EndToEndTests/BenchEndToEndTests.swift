@@ -160,11 +160,12 @@ struct BenchEndToEndTests {
             !process.isRunning || stage.origin.requests.contains { $0.bytesServed > 32 << 10 }
         }
         #expect(isUnderWay && process.isRunning, "\(process.errorOutput)")
-        #expect(commandLines(with: "bench-worker").count >= 1)
+        let worker = try #require(child(of: process.pid))
+        #expect(commandLine(of: worker).contains("bench-worker"))
         #expect(commandLines(with: secret) == [])
         process.signal(signal)
         let outcome = try process.wait()
-        #expect(eventually(timeout: 60) { stage.origin.openConnections == 0 })
+        #expect(eventually(timeout: 60) { kill(worker, 0) != 0 })
         guard signal != SIGKILL else { return }
         #expect(outcome.exitCode == 128 + signal, "\(outcome.errorOutput)")
         #expect(try stage.names() == [])
@@ -172,11 +173,25 @@ struct BenchEndToEndTests {
         #expect(error["kind"] as? String == "cancelled")
     }
 
-    /// The command lines of this machine's processes that hold a text.
-    private func commandLines(with text: String) -> [String] {
+    /// Numbers of this machine's processes.
+    private var processes: [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.filter { Int($0) != nil }.compactMap { pid in
-            try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
-        }.filter { $0.contains(text) }
+        return names.compactMap { Int32($0) }
+    }
+
+    private func commandLine(of pid: Int32) -> String {
+        (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)) ?? ""
+    }
+
+    private func commandLines(with text: String) -> [String] {
+        processes.map(commandLine).filter { $0.contains(text) }
+    }
+
+    /// A process that another one has started.
+    private func child(of parent: Int32) -> Int32? {
+        processes.first { pid in
+            let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+            return status?.contains("\nPPid:\t\(parent)\n") == true
+        }
     }
 }

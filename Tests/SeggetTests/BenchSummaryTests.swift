@@ -126,6 +126,11 @@ struct BenchSummaryTests {
         #expect(notes.contains("1 measurement of curl failed: exit code 22"))
         #expect(summary.ratios.isEmpty)
         #expect(BenchVoice.status([single, failed]) == .done)
-        #expect(BenchVoice.status([failed]) == .unavailable)
+        #expect(BenchVoice.status([failed]) == .done)
+        let own = Self.measurement(
+            [], end: .failed(kind: "refused", message: "403", status: .refused))
+        #expect(BenchVoice.status([own, failed]) == .refused)
+        #expect(BenchVoice.status([own, short]) == .done)
+        #expect(BenchVoice.status([Self.measurement([])]) == .unavailable)
     }
 }

@@ -173,13 +173,13 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|verify|repair|help)
+    get|probe|verify|repair|bench|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe verify repair help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get probe verify repair bench help' -- "${cur}"))
         ;;
     esac
 }
@@ -550,6 +550,120 @@ _segget_repair() {
     esac
 }
 
+_segget_bench() {
+    repeating_flags=()
+    non_repeating_flags=(--json --csv --overwrite --quiet -q --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
+    repeating_options=(-H --header --resolve)
+    non_repeating_options=(-x --connections --rounds --max-time --max-bytes --warm-up --disk --against --report --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-x'|'--connections')
+        return
+        ;;
+    '--rounds')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--max-bytes')
+        return
+        ;;
+    '--warm-up')
+        return
+        ;;
+    '--disk')
+        __segget_add_completions -d
+        return
+        ;;
+    '--against')
+        return
+        ;;
+    '--report')
+        __segget_add_completions -f
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '--ca-certificate')
+        __segget_add_completions -f
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--stall-timeout')
+        return
+        ;;
+    '--retries')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _segget_help() {
     repeating_flags=()
     non_repeating_flags=(--version)
@@ -561,7 +675,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|help) ;;
+    get|probe|verify|repair|bench|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

@@ -19,7 +19,7 @@ end
 function __segget_parse_tokens -S
     set -l unparsed_tokens (__segget_tokens -pc)
     # `segget OPTION` is short for `segget get OPTION`.
-    if not string match -qr '^(get|probe|verify|repair|help)$' -- "$unparsed_tokens[2]"
+    if not string match -qr '^(get|probe|verify|repair|bench|help)$' -- "$unparsed_tokens[2]"
         if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
             set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
         end
@@ -36,6 +36,8 @@ function __segget_parse_tokens -S
             __segget_parse_subcommand 1 'checksum=' 'sums=' 'q/quiet' 'json' 'version' 'h/help'
         case 'repair'
             __segget_parse_subcommand 2 'x/connections=' 'checksum=' 'file-allocation=' 'no-remote-time' 'xattr' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+        case 'bench'
+            __segget_parse_subcommand -r 2 'x/connections=' 'rounds=' 'max-time=' 'max-bytes=' 'warm-up=' 'disk=' 'against=' 'json' 'csv' 'report=' 'overwrite' 'q/quiet' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'config=' 'no-config' 'version' 'h/help'
         case 'help'
             __segget_parse_subcommand -r 1 'version'
         end
@@ -97,6 +99,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'probe' -d 'Show what the server offers, and how segget would fetch it.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'verify' -d 'Check a finished or partial file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'repair' -d 'Fetch again what is damaged of a file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'bench' -d 'Measure the rate over several numbers of connections.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" o output' -l 'output' -s 'o' -d 'Save as this file; `-` writes to standard output, in order.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -l 'directory' -s 'd' -d 'Save in this folder, under the name that the server or the URL suggests. (default: the current folder)' -rfa '(__segget_complete_directories)'
@@ -249,4 +252,49 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" json' -l 'json' -d 'Write one JSON object an event to standard output (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" connections x' -s 'x' -l 'connections' -d 'Numbers of connections to compare, 1 to 64; `auto` is segget\'s own choice.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" rounds' -l 'rounds' -d 'How often each of them is measured, 1 to 100.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" max-time' -l 'max-time' -d 'Longest time of all measurements together, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" max-bytes' -l 'max-bytes' -d 'Most bytes of all measurements together, such as `500M` or `4G`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" warm-up' -l 'warm-up' -d 'Seconds from the first byte on that do not count, at most a third of a measurement.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" disk' -l 'disk' -d 'Write to files in this folder, and remove them, in place of /dev/null.' -rfa '(__segget_complete_directories)'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" against' -l 'against' -d 'Measure these too, as far as they are installed: aria2c, axel, curl, wget2.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" json' -l 'json' -d 'Write one JSON object an event to standard output (see docs/json.md).'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" csv' -l 'csv' -d 'Write the measurements to standard output as comma-separated values.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" report' -l 'report' -d 'Write a report with plots too: one HTML file that needs nothing else.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" overwrite' -l 'overwrite' -d 'Replace an existing report.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" q quiet' -l 'quiet' -s 'q' -d 'Print errors and the result only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench"' -s 'H' -l 'header' -d 'Send this header too; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" auth' -l 'auth' -d 'How credentials are shown: basic, digest, or auto, which is digest where only that is asked for.' -rfka 'auto basic digest'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" netrc' -l 'netrc' -d 'Look credentials up in ~/.netrc, by host.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" netrc-file' -l 'netrc-file' -d 'Look credentials up in this file.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" bearer-fd' -l 'bearer-fd' -d 'Send the token that this descriptor gives, as `Authorization: Bearer`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" cookie' -l 'cookie' -d 'Send the cookies of this file, in Netscape\'s format, to their hosts.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" b cookie-text' -s 'b' -l 'cookie-text' -d 'Send these cookies.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" A user-agent' -s 'A' -l 'user-agent' -d 'Call this program so; empty for nothing.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" referer' -l 'referer' -d 'Send this as `Referer`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" header-cross-origin' -l 'header-cross-origin' -d 'Send headers, credentials, cookies and referer to other origins too.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" proxy' -l 'proxy' -d 'Go through this proxy: http, https, socks4, socks4a, socks5 or socks5h.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" no-proxy' -l 'no-proxy' -d 'Reach these hosts without a proxy, separated by commas; `*` is all.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" 4 ipv4' -s '4' -l 'ipv4' -d 'Use IPv4 addresses only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" 6 ipv6' -s '6' -l 'ipv6' -d 'Use IPv6 addresses only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" interface' -l 'interface' -d 'Have connections go out from this interface or address.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench"' -l 'resolve' -d 'Use these addresses for this host and port; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" insecure' -l 'insecure' -d 'Believe every certificate. Nobody knows then who answers, or who listens.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" allow-downgrade' -l 'allow-downgrade' -d 'Follow redirects from https to http too.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" pinned-public-key' -l 'pinned-public-key' -d 'Accept a server with this public key only: `sha256//BASE64[;…]`, or a PEM file.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" client-certificate' -l 'client-certificate' -d 'Certificate to show to the server: a PEM file, or PKCS #12 (.p12, .pfx).' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" client-key' -l 'client-key' -d 'PEM file with its key, unless it is in the same file.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" client-key-password-fd' -l 'client-key-password-fd' -d 'Read the password of the client\'s key from this descriptor.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" tls-min' -l 'tls-min' -d 'Lowest version of TLS to accept: 1.2 or 1.3.' -rfka '1.2 1.3'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version' -l 'version' -d 'Show the version.'

@@ -63,7 +63,7 @@ enum BenchEvents {
             guard step > 0 else { return }
             interval = step
             rates = measurement.rates(interval: step, count: count)
-                .compactMap { $0.map(Units.whole) }
+                .compactMap { $0.map { Units.whole($0.rounded()) } }
         }
     }
 

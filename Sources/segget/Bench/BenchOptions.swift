@@ -143,15 +143,14 @@ struct BenchOutputOptions: ParsableArguments {
         guard let report else { return }
         var status = stat()
         let folder = report.lastIndex(of: "/").map { String(report[...$0]) } ?? "."
-        let voice = BenchVoice(self)
         if lstat(report, &status) == 0, !overwrite || status.st_mode & S_IFMT != S_IFREG {
-            voice.fail(
+            BenchVoice(self).fail(
                 .cannotCreate, "destination_exists",
                 "the report \(Diagnostic.quote(report)) exists already",
                 hint: "choose another name, or give `--overwrite` to replace a regular file")
         }
         if access(folder, W_OK | X_OK) != 0 {
-            voice.fail(
+            BenchVoice(self).fail(
                 .cannotCreate, "cannot_create",
                 "the report \(Diagnostic.quote(report)) cannot be written: "
                     + Diagnostic.describe(errno: errno),

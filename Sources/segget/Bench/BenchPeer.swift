@@ -17,10 +17,10 @@ struct BenchPeer {
     /// What it gets as standard input.
     var input: String
 
-    /// Whether a program can write to `/dev/null`: others jump about in the file, or rename it.
-    static func takesNull(_ client: BenchClient) -> Bool {
-        [.curl, .wget2].contains(client)
-    }
+    /// Whether a program writes to `/dev/null` what it fetches, so that it can be counted.
+    ///
+    /// Others jump about in the file, or rename it; wget2 knows `/dev/null`, and writes nothing at all.
+    static func takesNull(_ client: BenchClient) -> Bool { client == .curl }
 
     /// How `subject` is told to fetch; `folder` is where files go, `nil` for `/dev/null`.
     init(_ subject: BenchSubject, _ request: Request, folder: String?) {

@@ -34,6 +34,7 @@ struct BenchRun: Sendable {
     func callAsFunction() -> Never {
         let voice = BenchVoice(output)
         voice.begin(self)
+        stop.hasBegun.store(true, ordering: .releasing)
         var folder: String?
         if disk != nil || plan.subjects.contains(where: needsFolder) {
             guard let made = Self.makeFolder(in: disk) else {
@@ -45,7 +46,6 @@ struct BenchRun: Sendable {
             }
             folder = made
         }
-        stop.hasBegun.store(true, ordering: .releasing)
         var measurements: [BenchMeasurement] = []
         for turn in plan.turns {
             let measurement = measure(turn, in: folder)
