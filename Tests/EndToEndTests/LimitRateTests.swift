@@ -66,7 +66,7 @@ struct LimitRateTests {
             defer { try? FileManager.default.removeItem(atPath: sandbox.path(name)) }
             let session = DownloadSession(rateLimit: rate)
             var options = DownloadOptions()
-            options.connections = connections
+            options.connections = .fixed(connections)
             options.caCertificate = nginx.authority
             let download = session.start(url, to: .file(sandbox.path(name)), options: options)
             let samples = try await samples(of: download) { #expect($0.limit == rate) }
@@ -199,7 +199,7 @@ struct LimitRateTests {
             let session = DownloadSession(rateLimit: Double(4 << 20))
             func run(_ name: String, _ connections: Int) async throws -> DownloadedFile {
                 var options = DownloadOptions()
-                options.connections = connections
+                options.connections = .fixed(connections)
                 return try await session.download(
                     stage.origin.url("/file"), to: stage.path(name), options: options)
             }

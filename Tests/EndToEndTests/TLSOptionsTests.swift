@@ -204,7 +204,7 @@ struct TLSOptionsTests {
         // One connection at a time: none begins while another does, and none is broken off, after
         // which OpenSSL gives its session up. Then several.
         for (name, connections) in [("file.bin", 1), ("other.bin", 1), ("third.bin", 4)] {
-            options.connections = connections
+            options.connections = .fixed(connections)
             _ = try await session.download(
                 nginx.secureURL(name), to: sandbox.path(name), options: options)
             #expect(try content.firstDifference(at: sandbox.path(name)) == nil)

@@ -26,7 +26,7 @@ struct SettingsTests {
 
     @Test(
         arguments: [
-            ([], [:], "", 8), ([], [:], "connections = 2", 2),
+            ([], [:], "", .automatic), ([], [:], "connections = 2", 2),
             ([], ["SEGGET_CONNECTIONS": "3"], "connections = 2", 3),
             (["-x", "4"], ["SEGGET_CONNECTIONS": "3"], "connections = 2", 4),
             (["-x4"], ["SEGGET_CONNECTIONS": "many"], "connections = many", 4),
@@ -35,9 +35,9 @@ struct SettingsTests {
             ([], [:], "connections = 2\nconnections = 5", 5),
             (["-qx", "4"], [:], "connections = many", 4),
             (["-Hx:y", "-x", "5"], [:], "connections = 2", 5),
-        ] as [([String], [String: String], String, Int)])
+        ] as [([String], [String: String], String, ConnectionCount)])
     func laterPlacesCountMore(
-        typed: [String], environment: [String: String], file: String, connections: Int
+        typed: [String], environment: [String: String], file: String, connections: ConnectionCount
     ) throws {
         #expect(try get(["http://h/"] + typed, environment, file: file).connections == connections)
         #expect(
