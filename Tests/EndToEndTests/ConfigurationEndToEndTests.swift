@@ -19,7 +19,8 @@ struct ConfigurationEndToEndTests {
     ) throws -> ChildProcess.Outcome {
         try Segget.run(
             arguments + [stage.origin.url("/file")], in: stage.folder,
-            environment: ["XDG_CONFIG_HOME": home.path].merging(environment) { $1 })
+            environment: ["XDG_CONFIG_HOME": home.path, "SEGGET_CONNECTIONS": ""]
+                .merging(environment) { $1 })
     }
 
     @Test func everyPlaceIsHeardAndTheLaterOnesCountMore() throws {

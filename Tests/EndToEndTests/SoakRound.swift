@@ -80,7 +80,8 @@ final class SoakRound {
         }
         try check(outcome, signal, number)
         // Killed after the last step, before the exit: nothing is left to be done.
-        if signal == .kill, outcome.exitCode == nil, try names() == ["file"] { return true }
+        let left = plan.keepsManifest && manifest()?.finished != nil ? ["file.segget"] : []
+        if signal == .kill, outcome.exitCode == nil, try names() == ["file"] + left { return true }
         guard outcome.exitCode == 0 else {
             if isHonest, outcome.exitCode == 65, plan.faults.contains(.corrupt), !wasRejected {
                 wasRejected = true

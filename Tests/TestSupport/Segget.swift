@@ -55,7 +55,8 @@ public enum Segget {
         try start(arguments, in: folder, environment: environment).wait(timeout: timeout)
     }
 
-    /// Starts segget, which finds no configuration file unless `environment` leads to one.
+    /// Starts segget with 8 connections, unless `environment` or the arguments say otherwise; it finds no
+    /// configuration file unless `environment` leads to one.
     ///
     /// - Parameters:
     ///   - arguments: its arguments.
@@ -77,6 +78,8 @@ public enum Segget {
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
             ours[name] = ""
         }
+        // On loopback one connection is soon found to be enough; what the tests try needs several.
+        ours["SEGGET_CONNECTIONS"] = "8"
         let environment = ours.merging(environment) { $1 }
         let command = try (network?.entry ?? []) + [binary()] + arguments
         return try ChildProcess(
