@@ -49,9 +49,9 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// Looks in a row without such a growth after which they have found it.
     static let warmLooks = 2
     /// Part of the segments out of order that shows that packets get lost.
-    static let loss = 0.002
+    static let loss = 0.01
     /// Fewest segments that tell anything of loss.
-    static let leastSegments: Int64 = 50
+    static let leastSegments: Int64 = 200
     /// Present round trip over that of connecting, as a factor, that shows a queue: what is lost is
     /// lost because the path is full.
     static let queue = 1.5

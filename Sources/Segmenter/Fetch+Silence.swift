@@ -18,7 +18,7 @@ extension Fetch {
         guard !setup.isOneStream else { return }
         let connections = silentOrNot(now)
         let wasNoticed = silence.noticed != nil
-        switch silence.step(connections, now: now) {
+        switch silence.step(connections, received: receivedSoFar, now: now) {
         case .nothing: break
         case .endCanary: dropCanary()
         case .rescue(let indices):

@@ -70,6 +70,8 @@ struct Silence: Sendable {
 
     /// When the present silence was noticed; `nil` while there is none.
     private(set) var noticed: Double?
+    /// Bytes that had come then: one more ends it, though whoever brought it may ask again already.
+    private var receivedWhenNoticed: Int64 = 0
     /// What patience is multiplied by.
     private(set) var caution = 1.0
     private var hasCanary = false
@@ -91,9 +93,12 @@ struct Silence: Sendable {
     ///
     /// - Parameters:
     ///   - connections: By number; those that wait for something else than the network are left out.
+    ///   - received: Bytes of the file that have come so far.
     ///   - now: In seconds.
     /// - Returns: The action; the caller has taken it when it calls again.
-    mutating func step(_ connections: [Int: Connection], now: Double) -> Action {
+    mutating func step(
+        _ connections: [Int: Connection], received: Int64 = 0, now: Double
+    ) -> Action {
         let elapsed = min(now - (lastStep ?? now), 2 * Worker.tickInterval)
         lastStep = now
         let flows = connections.values.contains {
@@ -102,7 +107,7 @@ struct Silence: Sendable {
         if flows { calmDown(elapsed) }
         if noticed != nil {
             let isOver =
-                connections.isEmpty
+                connections.isEmpty || received > receivedWhenNoticed
                 || connections.values.contains { $0.isAnswered && $0.quiet < $0.limit(1) }
             guard isOver else { return canary(now) }
             noticed = nil
@@ -114,6 +119,7 @@ struct Silence: Sendable {
         guard silent.values.contains(where: { $0.quiet < .infinity }) else { return .nothing }
         if silent.count == connections.count {
             noticed = now
+            receivedWhenNoticed = received
             (lost, refused, nextCanary) = (0, 0, now)
             return canary(now)
         }

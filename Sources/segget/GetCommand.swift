@@ -54,9 +54,8 @@ struct GetCommand: ParsableCommand {
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Number of connections for each file, 1 to 64, or as many as bring something; "
-                + "curl's `-x` is `--proxy`.",
-            valueName: "n|auto"))
+            "Connections for each file, 1 to 64 or `auto`; curl's `-x` is `--proxy`.",
+            valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(

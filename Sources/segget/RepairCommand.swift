@@ -24,8 +24,7 @@ struct RepairCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x"), .long],
-        help: ArgumentHelp(
-            "Number of connections, 1 to 64, or as many as bring something.", valueName: "n|auto"))
+        help: ArgumentHelp("Connections, 1 to 64 or `auto`.", valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(

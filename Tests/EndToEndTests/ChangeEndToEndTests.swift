@@ -21,13 +21,17 @@ struct ChangeEndToEndTests {
 
         func reply(_ request: OriginRequest, _ validator: Validator) -> OriginReply {
             let date = httpDate(unixTime: 1_600_000_000 + number)
-            return switch validator {
-            case .etag: .file(content, for: request, etag: "\"v\(number)\"")
-            case .weak: .file(content, for: request, etag: "W/\"v\(number)\"")
-            case .date: .file(content, for: request, lastModified: date)
-            case .etagAndDate:
-                .file(content, for: request, etag: "\"v\(number)\"", lastModified: date)
-            }
+            let (tag, isDated) = ("\"v\(number)\"", [.date, .etagAndDate].contains(validator))
+            let etag: String? =
+                switch validator {
+                case .etag, .etagAndDate: tag
+                case .weak: "W/" + tag
+                case .date: nil
+                }
+            // So that there are requests to come when it changes.
+            return .file(
+                content, for: request, etag: etag, lastModified: isDated ? date : nil,
+                longest: 500_000)
         }
     }
 

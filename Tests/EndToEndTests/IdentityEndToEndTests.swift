@@ -17,14 +17,15 @@ struct IdentityEndToEndTests {
 
     /// An origin that serves the old version to so many requests, and then the new one.
     private static func trial(
-        _ count: Int = 2, headers: @escaping @Sendable (Bool, inout OriginReply) -> Void
+        _ count: Int = 6, headers: @escaping @Sendable (Bool, inout OriginReply) -> Void
     ) throws -> WireTrial {
         let tally = Tally()
         return try WireTrial(size: size, sendBuffer: 64 << 10) { request, _ in
             let isNew = (isForData(request) ? tally.add() - 1 : tally.count()) >= count
             // `If-Range` is taken for fulfilled where it holds a date.
             return OriginReply.file(
-                isNew ? new : old, for: request, lastModified: request.header("If-Range")
+                isNew ? new : old, for: request, lastModified: request.header("If-Range"),
+                longest: 500_000
             ).with {
                 $0.set("Last-Modified", nil)
                 headers(isNew, &$0)
@@ -98,7 +99,7 @@ struct IdentityEndToEndTests {
     /// shows only in the end that the file has changed.
     @Test(arguments: [true, false])
     func rangesWithoutTheDate(ignoresIfRange: Bool) async throws {
-        let trial = try Self.trial(ignoresIfRange ? 2 : .max) { isNew, reply in
+        let trial = try Self.trial(ignoresIfRange ? 6 : .max) { isNew, reply in
             let date = isNew ? httpDate(unixTime: 1_600_000_060) : Self.date
             reply.set("Last-Modified", reply.status == 206 ? nil : date)
         }
@@ -115,8 +116,10 @@ struct IdentityEndToEndTests {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
             let number = Self.isForData(request) ? tally.add() : 0
-            let isNew = (2...3).contains(number)
-            return .file(isNew ? Self.new : Self.old, for: request, etag: "\"\(isNew)\"")
+            let isNew = (5...6).contains(number)
+            return .file(
+                isNew ? Self.new : Self.old, for: request, etag: "\"\(isNew)\"",
+                longest: 500_000)
         }
         let outcome = try await trial.run("-x", "3")
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
@@ -147,8 +150,10 @@ struct IdentityEndToEndTests {
         let tally = Tally()
         let servers = try (0..<2).map { number in
             try FaultOrigin(sendBuffer: 64 << 10) { request in
-                if number == 0, Self.isForData(request), tally.add() > 2 { return .text(403) }
-                return .file(content, for: request, etag: sameTag ? "\"v\"" : "\"\(number)\"")
+                if number == 0, Self.isForData(request), tally.add() > 5 { return .text(403) }
+                return .file(
+                    content, for: request, etag: sameTag ? "\"v\"" : "\"\(number)\"",
+                    longest: 500_000)
             }
         }
         let links = servers.map { $0.url("/cdn/file.bin") }

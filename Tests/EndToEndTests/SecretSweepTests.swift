@@ -178,7 +178,7 @@ struct SecretSweepTests {
         }
         for text in [
             "header = HEADR7\n", "proxy = gopher://u:PROXY7@h\n", "HEADR7: x\n",
-            "cookie-text = COOKI7\n", "connections = COOKI7!\n", "user = \"OPTPWD\n",
+            "cookie-text = COOKI7\n", "retries = COOKI7!\n", "user = \"OPTPWD\n",
         ] {
             let sandbox = try Sandbox()
             let file = try sandbox.write("config.bin", text)

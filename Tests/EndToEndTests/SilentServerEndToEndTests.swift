@@ -65,7 +65,7 @@ struct SilentServerEndToEndTests {
         #expect(try !outcome.notices("silence").isEmpty)
         #expect(try outcome.notices("silence_over").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
-        #expect(trial.gets.count { $0.openConnections == 1 } <= 8)
+        #expect(trial.gets.count { $0.openConnections == 1 } <= 16)
         #expect(trial.gets.count <= 30)
         #expect(trial.excess <= 1 << 20)
     }

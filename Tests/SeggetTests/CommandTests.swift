@@ -31,7 +31,7 @@ struct CommandTests {
         #expect(command.urls == ["http://h/f"])
         #expect(!command.isBatch)
         #expect(command.destination == .folder("."))
-        #expect(command.options.connections == 8)
+        #expect(command.options.connections == .automatic)
         #expect(command.options.resume && !command.options.overwrite)
     }
 

@@ -89,7 +89,7 @@ struct ConnectionGovernorTests {
         for _ in 0..<6 {
             network.run(seconds: 0.1)
             network.sample.segments += 1000
-            network.sample.disordered += 10
+            network.sample.disordered += 20
         }
         #expect(network.governor.target == 64)
     }
@@ -101,7 +101,7 @@ struct ConnectionGovernorTests {
         for _ in 0..<60 {
             network.run(seconds: 0.1)
             network.sample.segments += 1000
-            network.sample.disordered += 10
+            network.sample.disordered += 20
         }
         #expect(network.governor.target == 16)
         #expect(network.numbers.max() ?? 0 <= 32)

@@ -63,7 +63,7 @@ struct ServerMemoryTests {
         (["XDG_STATE_HOME": "/s", "HOME": "/tmp"], "/s/segget/servers.json"),
         (["XDG_STATE_HOME": "s", "HOME": "/tmp"], "/tmp/.local/state/segget/servers.json"),
         (["HOME": "/tmp"], "/tmp/.local/state/segget/servers.json"),
-        (["HOME": "/nonexistent"], nil), ([:], nil),
+        (["HOME": "/no/such/home"], nil), ([:], nil),
     ])
     func isWhereTheEnvironmentSays(environment: [String: String], path: String?) {
         #expect(ServerMemory { environment[$0] }?.path == path)

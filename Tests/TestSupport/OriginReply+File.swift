@@ -10,11 +10,12 @@ extension OriginReply {
     ///   - lastModified: the `Last-Modified` field as it is; `nil` sends none.
     ///   - contentType: the `Content-Type` field.
     ///   - ranges: whether ranges are served at all.
+    ///   - longest: most bytes of a range that are served.
     /// - Returns: the reply, with a right `Content-Range` and a present `Date`.
     public static func file(
         _ content: Content, for request: OriginRequest, etag: String? = nil,
         lastModified: String? = nil, contentType: String? = "application/octet-stream",
-        ranges: Bool = true
+        ranges: Bool = true, longest: Int64 = .max
     ) -> OriginReply {
         var reply = OriginReply(headers: [HeaderField("Date", httpDate())])
         guard ["GET", "HEAD"].contains(request.method) else {
@@ -32,7 +33,7 @@ extension OriginReply {
             reply.body = .content(content, 0..<content.size)
             return reply
         }
-        let bytes = range.bytes(of: content.size)
+        let bytes = range.bytes(of: content.size).prefix(Int(clamping: longest))
         guard !bytes.isEmpty else {
             reply.status = 416
             reply.set("Content-Range", "bytes */\(content.size)")
