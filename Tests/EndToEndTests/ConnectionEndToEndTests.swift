@@ -36,7 +36,7 @@ struct ConnectionEndToEndTests {
         try trial.expectComplete(outcome)
         let stolen = try outcome.notices("stole").count
         #expect(trial.origin.acceptedConnections <= 4 + 1 + stolen)
-        #expect(trial.gets.count >= 8)
+        #expect(trial.gets.count > 4)
     }
 
     /// A server that closes after each reply costs connections, nothing else.
