@@ -89,8 +89,10 @@ enum TextTargets {
                 "no name of an option: \(line.name)")
             written += line.name
             if let value = line.value {
-                written +=
-                    " = \"" + value.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+                written += " = \""
+                for scalar in value.unicodeScalars {
+                    written += scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : "\(scalar)"
+                }
                 written += "\""
             }
             written += "\n"

@@ -39,7 +39,8 @@ struct ConfigurationFile {
         let text = text.hasPrefix("\u{feff}") ? text.dropFirst() : text[...]
         let rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, row) in rows.enumerated() {
-            let row = trim(row)
+            // By scalars: with an accent behind it, a quote or an equals sign is another character.
+            let row = trim(row.unicodeScalars)
             guard !row.isEmpty, row.first != "#" else { continue }
             let number = index + 1
             let bare = row.prefix { $0 != "=" && $0 != "#" }
@@ -60,13 +61,15 @@ struct ConfigurationFile {
         return result
     }
 
+    private typealias Scalars = Substring.UnicodeScalarView
+
     private static func value(
-        _ text: Substring, _ number: Int, _ home: String?
+        _ text: Scalars, _ number: Int, _ home: String?
     ) throws(Problem) -> String {
         guard text.first == "\"" else {
             var end = text.endIndex
             for index in text.indices where text[index] == "#" {
-                if index == text.startIndex || text[text.index(before: index)].isWhitespace {
+                if index == text.startIndex || isSpace(text[text.index(before: index)]) {
                     end = index
                     break
                 }
@@ -75,13 +78,13 @@ struct ConfigurationFile {
             guard let home, bare == "~" || bare.hasPrefix("~/") else { return bare }
             return home + bare.dropFirst()
         }
-        var value = ""
+        var value = String.UnicodeScalarView()
         var rest = text.dropFirst()
         while let character = rest.popFirst(), character != "\"" || !isEnd(rest) {
             guard character != "\"" else {
                 throw Problem(number: number, text: "something stands behind the closing quote")
             }
-            guard character == "\\", let next = rest.first, "\"\\".contains(next) else {
+            guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
                 value.append(character)
                 if rest.isEmpty { throw Problem(number: number, text: "a quote is not closed") }
                 continue
@@ -91,11 +94,11 @@ struct ConfigurationFile {
             if rest.isEmpty { throw Problem(number: number, text: "a quote is not closed") }
         }
         if text.count == 1 { throw Problem(number: number, text: "a quote is not closed") }
-        return value
+        return String(value)
     }
 
     /// Whether nothing but a comment stands here.
-    private static func isEnd(_ rest: Substring) -> Bool {
+    private static func isEnd(_ rest: Scalars) -> Bool {
         let rest = trim(rest)
         return rest.isEmpty || rest.first == "#"
     }
@@ -104,9 +107,11 @@ struct ConfigurationFile {
         character.isASCII && (character.isLowercase || character.isNumber || character == "-")
     }
 
-    private static func trim(_ text: Substring) -> Substring {
-        let front = text.drop(while: \.isWhitespace)
-        guard let last = front.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isWhitespace }
+
+    private static func trim(_ text: Scalars) -> Scalars {
+        let front = text.drop(while: isSpace)
+        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return front.suffix(0) }
         return front[...last]
     }
 }

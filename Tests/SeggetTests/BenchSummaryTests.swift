@@ -53,13 +53,20 @@ struct BenchSummaryTests {
 
     @Test(
         arguments: [
-            [], [(0, 0)], [(0, 0), (1, 4000)], [(1, 50_000)], [(0, 0), (1, 50_000)],
+            [], [(0, 0)], [(0, 0), (1, 4000)],
         ] as [[(Double, Int64)]])
     func whatIsTooLittleHasNoRate(samples: [(Double, Int64)]) {
         let measurement = Self.measurement(samples)
         #expect(measurement.rate == nil)
         #expect(!measurement.isGood && measurement.isShort)
         #expect(measurement.rates(interval: 0.1, count: 3).count == 3)
+    }
+
+    @Test(arguments: [[(1, 50_000)], [(0, 0), (1, 50_000)]] as [[(Double, Int64)]])
+    func whatComesBetweenTwoSamplesIsARoughMeasurement(samples: [(Double, Int64)]) {
+        let measurement = Self.measurement(samples)
+        #expect(measurement.rate == 50_000)
+        #expect(measurement.isGood && measurement.isShort)
     }
 
     @Test func ratesOverTimeSumUpToTheFile() {

@@ -28,6 +28,9 @@ struct ConfigurationFileTests {
             ("directory = ~", [(1, "directory", "/home/x")]),
             ("directory = ~y/z", [(1, "directory", "~y/z")]),
             ("directory = \"~/z\"", [(1, "directory", "~/z")]),
+            // An accent and what it stands behind are one character.
+            ("output =\u{301}b", [(1, "output", "\u{301}b")]),
+            ("output = \"\u{301}b\\\"\u{301}\"", [(1, "output", "\u{301}b\"\u{301}")]),
         ] as [(String, [(Int, String, String?)])])
     func isRead(text: String, lines: [(Int, String, String?)]) throws {
         let read = try ConfigurationFile.lines(of: text, home: "/home/x")

@@ -71,9 +71,11 @@ struct BenchMeasurement: Sendable {
         return samples.first { $0.bytes >= Self.beginning && $0.bytes >= bytes - own }?.time
     }
 
-    /// The time that counts: without warm-up, and without what comes behind the last byte.
+    /// The time that counts: without warm-up, and without what comes behind the last byte; from the
+    /// start on where all came between two samples.
     private var window: (start: Double, end: Double)? {
-        guard let firstByte, let lastByte, lastByte > firstByte else { return nil }
+        guard let firstByte, let lastByte else { return nil }
+        guard lastByte > firstByte else { return (0, lastByte) }
         return (firstByte + min(warmUp, (lastByte - firstByte) * Self.warmUpShare), lastByte)
     }
 
@@ -84,7 +86,9 @@ struct BenchMeasurement: Sendable {
     }
 
     /// Whether the time that counts is too short for the rate to say much.
-    var isShort: Bool { window.map { $0.end - $0.start < Self.shortest } ?? true }
+    var isShort: Bool {
+        window.map { $0.start == 0 || $0.end - $0.start < Self.shortest } ?? true
+    }
 
     /// Processor seconds for each GiB.
     var cpuPerGiB: Double? {
@@ -97,8 +101,7 @@ struct BenchMeasurement: Sendable {
             return Double(bytes)
         }
         let end = samples[after]
-        guard after > 0 else { return Double(end.bytes) }
-        let start = samples[after - 1]
+        let start = after > 0 ? samples[after - 1] : Sample(time: 0, bytes: 0)
         guard end.time > start.time else { return Double(end.bytes) }
         let share = (time - start.time) / (end.time - start.time)
         return Double(start.bytes) + Double(end.bytes - start.bytes) * share
