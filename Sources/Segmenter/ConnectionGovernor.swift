@@ -2,9 +2,10 @@
 ///
 /// Pure.
 ///
-/// It begins with few, and doubles them as long as the goodput follows. A step that does not bring a
-/// fair part of what it promised is taken back; from time to time, ever more rarely, and at once when
-/// the goodput has changed, the next step is tried again.
+/// It begins with few, and doubles them as long as the goodput follows, or takes four times as many
+/// where much speaks for it. Of a step that does not bring a fair part of what it promised only as many
+/// stay as could have brought what came; from time to time, ever more rarely, and at once when the
+/// goodput has changed, the next step is tried again.
 struct ConnectionGovernor: Sendable, Hashable {
     /// What is known at a tick.
     struct Sample: Sendable, Hashable {
@@ -28,6 +29,12 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     /// Part of what a step promised that it must bring.
     static let leastGain = 0.15
+    /// Part of it from which on the next step is four times as many.
+    static let fullGain = 0.9
+    /// Growth of the goodput, as a factor, below which a step brought nothing.
+    static let noise = 1.1
+    /// Seconds that a tick may come early.
+    private static let slack = 0.03
     /// Least length of a step, in seconds.
     static let shortestStep = 0.2
     /// Seconds until a step that did not pay is tried again; twice as many after each.
@@ -39,22 +46,24 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// Change of the goodput, as a factor, after which other numbers are tried.
     static let change = 1.4
     /// Round trips from this on, in seconds, are those of a network, where a connection has to find
-    /// its speed first.
-    static let longRoundTrip = 0.01
-    /// Round trips from which on several connections more are begun with.
-    static let veryLongRoundTrip = 0.04
+    /// its speed first, and several are begun with.
+    static let longRoundTrip = 0.002
+    /// Round trips from which on many connections are begun with: each that passes without is lost.
+    static let veryLongRoundTrip = 0.01
     /// Growth of the goodput from one look to the next, as a factor, that shows that connections are
     /// still finding their speed.
     static let warmth = 1.25
-    /// Looks in a row without such a growth after which they have found it.
+    /// Looks in a row without such a growth after which they have found it, where there is a queue.
     static let warmLooks = 2
     /// Part of the segments out of order that shows that packets get lost.
     static let loss = 0.01
     /// Fewest segments that tell anything of loss.
     static let leastSegments: Int64 = 200
-    /// Present round trip over that of connecting, as a factor, that shows a queue: what is lost is
-    /// lost because the path is full.
+    /// Present round trip over that of connecting, as a factor, that shows a queue: the path is full,
+    /// and what is lost is lost because of that. Without one, each connection has a limit of its own.
     static let queue = 1.5
+    /// Connections from which on a queue is believed at once.
+    static let many = 16
 
     /// A number of connections that is being tried.
     private struct Step: Hashable {
@@ -105,9 +114,12 @@ struct ConnectionGovernor: Sendable, Hashable {
     ///   - roundTrip: Time to connect, in seconds; `nil` when unknown.
     init(most: Int, roundTrip: Double? = nil) {
         self.most = most
-        // Each round trip without enough connections is lost; where there is none, one may do.
-        let roundTrip = roundTrip ?? Self.longRoundTrip
-        let first = roundTrip < Self.longRoundTrip ? 1 : roundTrip < Self.veryLongRoundTrip ? 8 : 16
+        let first =
+            switch roundTrip ?? Self.longRoundTrip {
+            case ..<Self.longRoundTrip: 1
+            case ..<Self.veryLongRoundTrip: 4
+            default: Self.many
+            }
         target = min(most, first)
     }
 
@@ -140,7 +152,7 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     /// Judges the step that is being tried, when its time is over.
     private mutating func judge(_ sample: Sample, _ roundTrip: Double, now: Double) {
-        guard var step, now - step.begun >= step.length else { return }
+        guard var step, now - step.begun >= step.length - Self.slack else { return }
         defer { if self.step != nil { self.step = step } }
         let elapsed = now - step.begun
         let rate = Double(sample.received - step.start.received) / elapsed
@@ -153,26 +165,32 @@ struct ConnectionGovernor: Sendable, Hashable {
             step.lookAgain(0, sample, now: now)
             return
         }
-        let promised = step.before > 0 ? Double(target) / Double(step.before) - 1 : 0
-        let follows = rate >= step.rateBefore * (1 + Self.leastGain * promised)
         let isLong = roundTrip >= Self.longRoundTrip
+        let isQueued = (sample.presentRoundTrip ?? roundTrip) >= Self.queue * roundTrip
         // What gets lost on a path that is not full keeps each connection slow: more of them do not.
-        let isLossy = isLong && isLossy(since: step.start, sample, roundTrip)
+        let isLossy = isLong && !isQueued && isLossy(since: step.start, sample)
         if isLong, !isLossy {
             let isWarm = rate < Self.warmth * step.lastRate
             step.warmLooks = isWarm ? step.warmLooks + 1 : 0
-            guard step.warmLooks >= Self.warmLooks else {
+            guard step.warmLooks >= (isQueued ? Self.warmLooks : 1) else {
                 step.lookAgain(rate, sample, now: now)
                 return
             }
         }
-        if follows {
+        let promised = step.before > 0 ? Double(target) / Double(step.before) - 1 : 0
+        if rate >= step.rateBefore * (1 + Self.leastGain * promised) {
             patience = Self.firstPatience
-            guard mayGrow(sample, rate, roundTrip) else {
+            let isFull = isQueued && step.before == 0 && target >= Self.many
+            guard !isFull, mayGrow(sample, rate, roundTrip) else {
                 settle(at: target, rate: rate, now: now)
                 return
             }
-            step = grow(by: isLossy ? 4 : 2, rate, sample, length: length(roundTrip), now: now)
+            let follows =
+                promised > 0 && rate >= step.rateBefore * (1 + Self.fullGain * promised)
+            let isUnused = isLong && !isQueued
+            step = grow(
+                by: follows || isUnused ? 4 : 2, rate, sample,
+                length: max(length(roundTrip), 4 * roundTrip), now: now)
             return
         }
         step.doubts += 1
@@ -181,17 +199,19 @@ struct ConnectionGovernor: Sendable, Hashable {
             step.lookAgain(rate, sample, now: now)
             return
         }
-        settle(at: max(1, step.before), rate: max(rate, step.rateBefore), now: now)
+        let gain = rate / max(1, step.rateBefore)
+        let enough = Int((Double(step.before) * gain).rounded(.up))
+        settle(
+            at: max(1, gain < Self.noise ? step.before : min(target, enough)),
+            rate: max(rate, step.rateBefore), now: now)
     }
 
-    /// Whether packets get lost though the path is not full.
-    private func isLossy(since start: Sample, _ sample: Sample, _ roundTrip: Double) -> Bool {
+    /// Whether packets get lost.
+    private func isLossy(since start: Sample, _ sample: Sample) -> Bool {
         let segments = sample.segments - start.segments
         let disordered = sample.disordered - start.disordered
-        guard segments >= Self.leastSegments,
-            Double(disordered) >= Self.loss * Double(segments)
-        else { return false }
-        return sample.presentRoundTrip ?? roundTrip < Self.queue * roundTrip
+        return segments >= Self.leastSegments
+            && Double(disordered) >= Self.loss * Double(segments)
     }
 
     /// Watches the goodput while the number rests.

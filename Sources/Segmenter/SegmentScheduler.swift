@@ -293,7 +293,9 @@ struct SegmentScheduler {
         // Then all could. Whoever takes more now would have to give it away again.
         let assigned = remaining(connections, now) - Double(unassigned.count)
         let all = assigned / speed(ofAll: connections)
-        let time = max(all, min(both, delay + saving))
+        // Nor less than is worth a request.
+        let least = 1.01 * max(Self.shortestSaving, 2 * roundTrip)
+        let time = max(all, min(both, delay + least))
         var tail = bytes(max(0, min(mine * (time - delay), rest - theirs * time)))
         tail = min(tail, segment.rest.count - 1)
         if rest / theirs >= Self.wholeStealTime {

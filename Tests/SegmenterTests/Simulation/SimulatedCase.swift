@@ -75,7 +75,7 @@ struct SimulatedCase {
     }
 
     /// A number from 0 to 1 for each connection that is made.
-    private static func dice(_ seed: UInt64, _ number: Int) -> Double {
+    static func dice(_ seed: UInt64, _ number: Int) -> Double {
         var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(number) &* 7919)
         _ = random.next()
         return Double.random(in: 0..<1, using: &random)

@@ -34,6 +34,8 @@ struct SimulatedTransfer {
     private(set) var connections: SimulatedConnections
     private var workers: [Worker]
     private var rescue = Rescue()
+    /// Whether the server has turned a connection away.
+    private(set) var isTurnedAway = false
     private(set) var now = 0.0
     private(set) var target: Int
     private(set) var requests = 0
@@ -63,6 +65,11 @@ struct SimulatedTransfer {
     var waiting: Int { workers.count { $0.isBusy && $0.begins < .infinity } }
     /// Connections at work.
     var busy: Int { workers.count { $0.isBusy } }
+    /// Whether the bottleneck has a queue: the connections could bring more than it.
+    var isCrowded: Bool {
+        let sum = connections.all.reduce(0) { $0 + ($1.flows ? min($1.cap, $1.window) : 0) }
+        return sum > 1.1 * network.capacity(at: now)
+    }
 
     /// Runs to the end.
     ///
@@ -159,6 +166,7 @@ struct SimulatedTransfer {
         connections.close(index)
         workers[index].isBusy = false
         workers[index].refusals += 1
+        isTurnedAway = true
         workers[index].rests = now + 5 * Double(1 << min(6, workers[index].refusals))
     }
 
@@ -242,6 +250,10 @@ struct SimulatedTransfer {
             reopen(laggard.connection)
         }
         target = govern(&self)
+        for index in target..<workers.count where !workers[index].isBusy && workers[index].rate > 0 {
+            workers[index].rate = 0
+            scheduler.measured(index, rate: nil, now: now)
+        }
         for index in 0..<target { feed(index) }
     }
 

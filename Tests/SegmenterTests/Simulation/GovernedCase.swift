@@ -1,0 +1,93 @@
+import Assembler
+import Glibc
+import TestSupport
+
+@testable import Segmenter
+
+/// A transfer through a network that a seed chooses, with a number of connections that is to be found.
+struct GovernedCase {
+    enum Kind: String, CaseIterable {
+        /// All share one bottleneck: one connection does.
+        case shared
+        /// A bottleneck, and each connection has the same cap.
+        case capped
+        /// A bottleneck, and each connection has another cap, which losses set.
+        case lossy
+        /// A bottleneck that changes, and caps.
+        case changing
+        /// The server serves so many requests at a time, and no more.
+        case served
+        /// Each fifth connection is ten times slower.
+        case stragglers
+    }
+
+    /// Most connections.
+    static let most = 64
+
+    let network: SimulatedNetwork
+    /// In bytes.
+    let size: Int64
+    /// Part of the segments that come out of order.
+    private let loss: Double
+
+    init(_ kind: Kind, seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func spread(_ range: ClosedRange<Double>) -> Double {
+            exp(Double.random(in: log(range.lowerBound)...log(range.upperBound), using: &random))
+        }
+        let roundTrip = spread(0.002...0.3)
+        let rate = spread(1e6...200e6)
+        let seconds = spread(max(50 * roundTrip, 2)...max(500 * roundTrip, 120))
+        var network = SimulatedNetwork(
+            roundTrip: roundTrip, handshakes: Bool.random(using: &random) ? 1 : 2)
+        network.capacity = [(0, rate)]
+        let each = rate / spread(1...Double(Self.most))
+        let dice = { (number: Int) in SimulatedCase.dice(seed, number) }
+        switch kind {
+        case .shared: break
+        case .capped: network.cap = { _ in each }
+        case .lossy: network.cap = { each * (0.75 + 0.5 * dice($0)) }
+        case .stragglers: network.cap = { dice($0) < 0.2 ? each / 10 : each }
+        case .changing:
+            var time = 0.0
+            while time < 40 * seconds, network.capacity.count < 400 {
+                time += spread(max(1, 10 * roundTrip)...max(2, 10 * roundTrip, seconds))
+                network.capacity.append((time, rate * spread(0.3...3)))
+            }
+            network.cap = { 2 * each * (0.5 + dice($0)) }
+        case .served:
+            network.cap = { _ in each }
+            network.served = Int(spread(1...Double(Self.most)))
+        }
+        self.network = network
+        loss = kind == .lossy ? 0.02 : 0
+        size = Int64(rate * seconds)
+    }
+
+    /// Seconds with a fixed number of connections; `nil` for more than a limit.
+    func seconds(connections: Int, limit: Double) -> Double? {
+        var transfer = SimulatedTransfer(network, size: size, most: connections) { $0.target }
+        return transfer.run(limit: limit)
+    }
+
+    /// Seconds with the number that the governor finds; `nil` for more than a limit.
+    func governed(limit: Double) -> Double? {
+        var governor = ConnectionGovernor(most: Self.most, roundTrip: network.roundTrip)
+        var (received, disordered) = (Int64(0), 0.0)
+        var transfer = SimulatedTransfer(
+            network, size: size, most: Self.most, first: governor.target
+        ) { run in
+            let segment = 1448.0
+            disordered += loss * Double(run.scheduler.done.count - received) / segment
+            received = run.scheduler.done.count
+            let sample = ConnectionGovernor.Sample(
+                received: received, roundTrip: network.roundTrip,
+                segments: Int64(Double(received) / segment), disordered: Int64(disordered),
+                presentRoundTrip: network.roundTrip * (run.isCrowded ? 2 : 1),
+                remaining: size - received,
+                ceiling: run.isTurnedAway ? network.served + 1 : .max)
+            return governor.step(sample, now: run.now)
+        }
+        return transfer.run(limit: limit)
+    }
+}
