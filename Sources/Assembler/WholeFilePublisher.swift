@@ -87,6 +87,8 @@ package final class WholeFilePublisher: Sendable {
     /// Takes what waits, up to `count`.
     private func take(_ count: Int) -> [Job] {
         state.withLock { state in
+            // An empty array would be the one that others append to next.
+            guard !state.jobs.isEmpty else { return [] }
             let jobs = Array(state.jobs.prefix(count))
             state.jobs.removeFirst(jobs.count)
             return jobs

@@ -62,6 +62,9 @@ public enum DownloadNotice: Sendable, Hashable {
     /// A connection brought `rate` bytes per second while half of its peers brought `peers` or more: a
     /// new one takes its place.
     case outpaced(ByteRange, rate: Double, peers: Double)
+    /// All else is there or on its way: these bytes are asked for a second time, and who brings them
+    /// first is taken.
+    case hedged(ByteRange)
     /// All connections have brought nothing for so long: new ones are tried.
     case silence(seconds: Double)
     /// A new connection was answered: so many that are silent are replaced.

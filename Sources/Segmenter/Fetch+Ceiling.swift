@@ -18,6 +18,7 @@ extension Fetch {
                 load.waiting += 1
             }
         }
+        load.asking += hedges.values.count { $0.transfer.request.url.origin == origin }
         return load
     }
 

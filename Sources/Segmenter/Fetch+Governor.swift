@@ -24,15 +24,11 @@ extension Fetch {
             tell(.connections(governor.target, bytesPerSecond: governor.measured))
         }
         while slots.count < target { slots.append(Slot()) }
-        // What rests is no part of how fast all are together.
-        for index in slots.indices.dropFirst(target) where scheduler.rates[index] != nil {
-            guard slots[index].transfer == nil, scheduler.segments[index] == nil else { continue }
-            scheduler.measured(index, rate: nil, now: now)
-        }
         // What has work ends it: giving up a reply costs what is on its way.
         while slots.count > target, let last = slots.last, last.transfer == nil,
             last.sample == nil, scheduler.segments[slots.count - 1] == nil
         {
+            scheduler.measured(slots.count - 1, rate: nil, now: now)
             slots.removeLast()
         }
     }

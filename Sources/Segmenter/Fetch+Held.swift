@@ -1,11 +1,43 @@
 import Assembler
 
 extension Fetch {
+    /// Takes the reply that the probe left waiting, if its bytes are wanted.
+    func adoptHeld() {
+        guard let held = setup.held else { return }
+        guard held.body.isEmpty, held.end == nil else {
+            adoptBegun(held)
+            return
+        }
+        let range = setup.isOneStream ? rest : held.range?.clamped(below: window?.limit)
+        guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
+            setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
+        else {
+            worker.drop(held.transfer)
+            return
+        }
+        let writer = assembly.makeWriter(at: held.range?.start ?? 0)
+        sources[0].accepted += 1
+        transfer.owner = id
+        worker.noteRoundTrip(transfer)
+        slots[0].transfer = transfer.id
+        slots[0].writer = writer
+        slots[0].requested = monotonicSeconds()
+        slots[0].asked = held.range
+        slots[0].flowsSince = slots[0].requested
+        if let reply = transfer.reply { noteUnprovenEnd(reply) }
+        if setup.isOneStream { allow(transfer.id) }
+        let replyEnd = held.range?.end ?? range.end
+        let end = min(range.end, ceiling)
+        worker.resume(transfer, .write(writer, limit: end, replyEnd: replyEnd)) {
+            [unowned self] end in adoptedEnd(end)
+        }
+    }
+
     /// Takes what has come of the reply that the probe left, and has the rest of it come, if its bytes
     /// are wanted.
     ///
     /// - Parameter held: A reply of which something has come, or that is over.
-    func adoptBegun(_ held: Probe.Held) {
+    private func adoptBegun(_ held: Probe.Held) {
         let waiting = worker.transfer(held.transfer).flatMap { $0.isHeld ? $0 : nil }
         let isOver = held.end != nil || waiting == nil
         // Of a reply that is over although nothing was told of its end, what has come may be used.

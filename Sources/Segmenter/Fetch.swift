@@ -39,6 +39,9 @@ final class Fetch {
     var silence = Silence()
     /// What is done about connections that are slow.
     var rescue = Rescue()
+    /// What is asked for a second time, by the connection that has it.
+    var hedging: Hedging
+    var hedges: [Int: Hedge] = [:]
     /// A request that tries whether the server can be reached.
     var canary: Canary?
     /// Bytes that had been received when the speed was last watched.
@@ -62,6 +65,7 @@ final class Fetch {
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
+        hedging = Hedging(size: setup.identity.size ?? 0)
         if setup.connections == .automatic, !setup.isOneStream {
             governor = ConnectionGovernor(
                 most: setup.connections.most, roundTrip: worker.roundTrips[setup.url.origin])
@@ -114,6 +118,7 @@ final class Fetch {
         govern(now)
         pump(now)
         guard !isOver else { return }
+        hedge(now)
         reporter.report(self, now: now)
     }
 
@@ -154,6 +159,7 @@ final class Fetch {
             }
             if let range = scheduler.ask(index) { request(index, range) }
         }
+        trimHedges()
     }
 
     func request(_ index: Int, _ range: ByteRange) {
@@ -185,38 +191,6 @@ final class Fetch {
         transfer.silentBefore = slots[index].silentBefore
         slots[index].transfer = transfer.id
         if setup.isOneStream { allow(transfer.id) }
-    }
-
-    /// Takes the reply that the probe left waiting, if its bytes are wanted.
-    private func adoptHeld() {
-        guard let held = setup.held else { return }
-        guard held.body.isEmpty, held.end == nil else {
-            adoptBegun(held)
-            return
-        }
-        let range = setup.isOneStream ? rest : held.range?.clamped(below: window?.limit)
-        guard let transfer = worker.transfer(held.transfer), transfer.isHeld, let range,
-            setup.isOneStream == (held.range == nil), scheduler.adopt(range, by: 0)
-        else {
-            worker.drop(held.transfer)
-            return
-        }
-        let writer = assembly.makeWriter(at: held.range?.start ?? 0)
-        sources[0].accepted += 1
-        transfer.owner = id
-        worker.noteRoundTrip(transfer)
-        slots[0].transfer = transfer.id
-        slots[0].writer = writer
-        slots[0].requested = monotonicSeconds()
-        slots[0].asked = held.range
-        slots[0].flowsSince = slots[0].requested
-        if let reply = transfer.reply { noteUnprovenEnd(reply) }
-        if setup.isOneStream { allow(transfer.id) }
-        let replyEnd = held.range?.end ?? range.end
-        let end = min(range.end, ceiling)
-        worker.resume(transfer, .write(writer, limit: end, replyEnd: replyEnd)) {
-            [unowned self] end in ended(0, end)
-        }
     }
 
     // MARK: What came
@@ -376,6 +350,7 @@ final class Fetch {
         for source in sources { source.resolving?.cancel() }
         worker.remove(self)
         dropCanary()
+        for index in hedges.keys { dropHedge(index) }
         for index in slots.indices {
             if let transfer = slots[index].transfer { worker.drop(transfer) }
             _ = retire(index)

@@ -95,6 +95,7 @@ enum JSONEvents {
             case .rescued(let range, let seconds):
                 self.seconds = seconds.thousandths
                 set(range)
+            case .hedged(let range): set(range)
             case .outpaced(let range, let rate, _):
                 set(range)
                 bytesPerSecond = Units.whole(rate)

@@ -17,6 +17,7 @@ extension DownloadNotice {
         case .stole: "stole"
         case .rescued: "rescued"
         case .outpaced: "outpaced"
+        case .hedged: "hedged"
         case .silence: "silence"
         case .silenceOver: "silence_over"
         case .headUnusable: "head_unusable"
@@ -46,8 +47,8 @@ extension DownloadNotice {
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
-            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .silence,
-            .silenceOver, .ceiling, .connections:
+            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
+            .silence, .silenceOver, .ceiling, .connections:
             false
         }
     }
@@ -87,6 +88,8 @@ extension DownloadNotice {
         case .outpaced(let range, let rate, let peers):
             "a connection brings \(Units.speed(rate)), others \(Units.speed(peers)): a new one takes "
                 + "its place, and bytes \(range) are given out again"
+        case .hedged(let range):
+            "one connection keeps all others waiting: asking for bytes \(range) a second time"
         case .silence(let seconds):
             "all connections are silent for \(Units.elapsed(seconds)): trying new ones"
         case .silenceOver(let count):

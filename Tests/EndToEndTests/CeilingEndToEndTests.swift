@@ -108,7 +108,7 @@ struct CeilingEndToEndTests {
 
     /// A real server's `limit_conn`.
     @Test func nginxLimitsConnections() async throws {
-        let content = Content(size: 8_000_000, seed: 9)
+        let content = Content(size: 16_000_000, seed: 9)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))
         let nginx = try Nginx(

@@ -250,7 +250,8 @@ struct SimulatedTransfer {
             reopen(laggard.connection)
         }
         target = govern(&self)
-        for index in target..<workers.count where !workers[index].isBusy && workers[index].rate > 0 {
+        for index in target..<workers.count where !workers[index].isBusy && workers[index].rate > 0
+        {
             workers[index].rate = 0
             scheduler.measured(index, rate: nil, now: now)
         }

@@ -1,0 +1,93 @@
+import TestSupport
+import Testing
+
+/// The end of a file that hangs on one connection.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct HedgeEndToEndTests {
+    private static let size: Int64 = 4_000_000
+
+    /// What happens to the requests for a range that is asked for once more.
+    enum Second: CaseIterable {
+        case served, unavailable, notFound, otherVersion, ranges, cut, silent, slow
+    }
+
+    /// The first reply with the file's last byte stops short of it, for good or for a second; what
+    /// is asked for a second time meets trouble of its own, and never is the file's.
+    private func trial(_ second: Second, stallFor: Double = .infinity) throws -> WireTrial {
+        let stalled = Guarded<Range<Int64>?>(nil)
+        let hedged = Guarded(false)
+        return try WireTrial(size: Self.size) { request, reply in
+            guard request.method == "GET", case .content(let content, let range) = reply.body else {
+                return
+            }
+            let isFirst = stalled.withLock { stalled in
+                guard stalled == nil, range.upperBound == content.size else { return false }
+                stalled = range.lowerBound..<range.upperBound
+                return true
+            }
+            if isFirst {
+                reply.stallAfter = Int64(range.count) - 20_000
+                reply.stallFor = stallFor
+                return
+            }
+            let isSecond = hedged.withLock { hedged in
+                guard !hedged, range.lowerBound >= content.size - 20_000 else { return false }
+                hedged = true
+                return true
+            }
+            if isSecond { Self.bend(second, &reply) }
+        }
+    }
+
+    private static func bend(_ second: Second, _ reply: inout OriginReply) {
+        switch second {
+        case .served: break
+        case .unavailable: reply = .text(503)
+        case .notFound: reply = .text(404)
+        case .otherVersion: reply.set("ETag", "\"b\"")
+        case .ranges: reply.set("Content-Range", "bytes 0-19999/4000000")
+        case .cut: reply.cutAfter = 7000
+        case .silent: reply.delayBeforeHeaders = .infinity
+        case .slow: reply.pace = 10_000
+        }
+    }
+
+    /// The rest comes by the second request; the first connection never says anything again.
+    @Test func whatHangsIsFetchedOnceMore() async throws {
+        let trial = try trial(.served)
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        let hedged = try outcome.notices("hedged")
+        #expect(hedged.first?.message?.contains("..<4000000") == true)
+        #expect(try outcome.notices("rescued").isEmpty)
+        #expect(try outcome.notices("silence").isEmpty)
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// The second request fails: that is nobody's loss.
+    @Test(arguments: Second.allCases)
+    func aSecondRequestThatFailsCostsNothing(second: Second) async throws {
+        let trial = try trial(second)
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("hedged").count == 1, "\(outcome.errorOutput)")
+        #expect(try outcome.notices("started_over").isEmpty)
+    }
+
+    /// Both bring the rest at the same time, whoever is first.
+    @Test(arguments: [0.3, 0.4, 0.5, 0.7])
+    func theFirstConnectionWakesUp(after seconds: Double) async throws {
+        let trial = try trial(.slow, stallFor: seconds)
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+    }
+
+    /// One connection is all that may be used.
+    @Test func notWithOneConnection() async throws {
+        let trial = try trial(.served, stallFor: 0.8)
+        let outcome = try await trial.run("-x", "1")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("hedged").isEmpty)
+        #expect(trial.origin.peakConnections == 1)
+    }
+}
