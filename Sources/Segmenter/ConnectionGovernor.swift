@@ -59,8 +59,10 @@ struct ConnectionGovernor: Sendable, Hashable {
     static let loss = 0.01
     /// Fewest segments that tell anything of loss.
     static let leastSegments: Int64 = 200
-    /// Present round trip over that of connecting, as a factor, that shows a queue: the path is full,
-    /// and what is lost is lost because of that. Without one, each connection has a limit of its own.
+    /// Present round trip over that of connecting, as a factor, that shows a queue.
+    ///
+    /// Then the path is full, and what is lost is lost because of that. Without one, each connection
+    /// has a limit of its own.
     static let queue = 1.5
     /// Connections from which on a queue is believed at once.
     static let many = 16
