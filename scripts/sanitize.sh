@@ -47,7 +47,7 @@ if [ "${1:-}" = --brief ]; then
     halves=(
         [thread-1]='(BatchEndToEnd|Ceiling|Pipe)'
         [thread-2]='(MirrorCombination|Signal|SilentServer)'
-        [address-1]='(Destination|Hostile|Redirect)'
+        [address-1]='(Destination|Hostile)'
         [address-2]='Reply'
     )
 fi

@@ -8,7 +8,7 @@ struct HedgeEndToEndTests {
 
     /// What happens to the requests for a range that is asked for once more.
     enum Second: CaseIterable {
-        case served, unavailable, notFound, otherVersion, ranges, cut, silent, slow
+        case served, unavailable, notFound, otherVersion, otherRange, cut, silent, slow
     }
 
     /// The first reply with the file's last byte stops short of it, for good or for a second; what
@@ -44,8 +44,15 @@ struct HedgeEndToEndTests {
         case .served: break
         case .unavailable: reply = .text(503)
         case .notFound: reply = .text(404)
-        case .otherVersion: reply.set("ETag", "\"b\"")
-        case .ranges: reply.set("Content-Range", "bytes 0-19999/4000000")
+        case .otherVersion:
+            guard case .content(_, let range) = reply.body else { return }
+            reply.set("ETag", "\"b\"")
+            reply.body = .content(Content(size: Self.size, seed: 2), range)
+        case .otherRange:
+            guard case .content(let content, let range) = reply.body else { return }
+            let other = 0..<Int64(range.count)
+            reply.set("Content-Range", "bytes 0-\(other.upperBound - 1)/\(Self.size)")
+            reply.body = .content(content, other)
         case .cut: reply.cutAfter = 7000
         case .silent: reply.delayBeforeHeaders = .infinity
         case .slow: reply.pace = 10_000
