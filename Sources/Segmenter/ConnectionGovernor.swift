@@ -39,6 +39,8 @@ struct ConnectionGovernor: Sendable, Hashable {
     static let shortestStep = 0.2
     /// Seconds until a step that did not pay is tried again; twice as many after each.
     static let firstPatience = 2.0
+    /// Seconds until more are tried where the first ones have filled the path.
+    static let fullPatience = 8.0
     /// Most seconds until then.
     static let longestPatience = 60.0
     /// Seconds over which the goodput is measured while the number rests.
@@ -84,6 +86,8 @@ struct ConnectionGovernor: Sendable, Hashable {
         var length: Double
         /// Times that it was looked at, and had not followed.
         var doubts = 0
+        /// Whether there was a queue at any tick.
+        var sawQueue = false
 
         /// Looks once more.
         mutating func lookAgain(_ rate: Double, _ sample: Sample, now: Double) {
@@ -101,6 +105,8 @@ struct ConnectionGovernor: Sendable, Hashable {
     private var step: Step?
     private var patience = Self.firstPatience
     private var nextTrial = 0.0
+    /// Until when not even a change of the goodput has other numbers tried.
+    private var restsUntil = 0.0
     /// The goodput that the present number was found good with, in bytes per second.
     private var reference = 0.0
     /// What had come at the last ticks.
@@ -154,8 +160,11 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     /// Judges the step that is being tried, when its time is over.
     private mutating func judge(_ sample: Sample, _ roundTrip: Double, now: Double) {
-        guard var step, now - step.begun >= step.length - Self.slack else { return }
+        guard var step else { return }
         defer { if self.step != nil { self.step = step } }
+        let isQueued = (sample.presentRoundTrip ?? roundTrip) >= Self.queue * roundTrip
+        step.sawQueue = step.sawQueue || isQueued
+        guard now - step.begun >= step.length - Self.slack else { return }
         let elapsed = now - step.begun
         let rate = Double(sample.received - step.start.received) / elapsed
         measured = rate
@@ -168,13 +177,12 @@ struct ConnectionGovernor: Sendable, Hashable {
             return
         }
         let isLong = roundTrip >= Self.longRoundTrip
-        let isQueued = (sample.presentRoundTrip ?? roundTrip) >= Self.queue * roundTrip
         // What gets lost on a path that is not full keeps each connection slow: more of them do not.
-        let isLossy = isLong && !isQueued && isLossy(since: step.start, sample)
+        let isLossy = isLong && !step.sawQueue && isLossy(since: step.start, sample)
         if isLong, !isLossy {
             let isWarm = rate < Self.warmth * step.lastRate
             step.warmLooks = isWarm ? step.warmLooks + 1 : 0
-            guard step.warmLooks >= (isQueued ? Self.warmLooks : 1) else {
+            guard step.warmLooks >= (step.sawQueue ? Self.warmLooks : 1) else {
                 step.lookAgain(rate, sample, now: now)
                 return
             }
@@ -182,14 +190,16 @@ struct ConnectionGovernor: Sendable, Hashable {
         let promised = step.before > 0 ? Double(target) / Double(step.before) - 1 : 0
         if rate >= step.rateBefore * (1 + Self.leastGain * promised) {
             patience = Self.firstPatience
-            let isFull = isQueued && step.before == 0 && target >= Self.many
+            let isFull = step.sawQueue && step.before == 0 && target >= Self.many
             guard !isFull, mayGrow(sample, rate, roundTrip) else {
+                if isFull { patience = Self.fullPatience }
                 settle(at: target, rate: rate, now: now)
+                if isFull { restsUntil = nextTrial }
                 return
             }
             let follows =
                 promised > 0 && rate >= step.rateBefore * (1 + Self.fullGain * promised)
-            let isUnused = isLong && !isQueued
+            let isUnused = isLong && !step.sawQueue
             step = grow(
                 by: follows || isUnused ? 4 : 2, rate, sample,
                 length: max(length(roundTrip), 4 * roundTrip), now: now)
@@ -226,8 +236,7 @@ struct ConnectionGovernor: Sendable, Hashable {
         // What stands still is for others to look at.
         guard rate > 0 else { return }
         let hasChanged = rate > reference * Self.change || rate * Self.change < reference
-        guard now >= nextTrial || hasChanged && now >= nextTrial - patience + Self.firstPatience
-        else { return }
+        guard now >= nextTrial || hasChanged && now >= restsUntil else { return }
         guard mayGrow(sample, rate, roundTrip) else {
             reference = rate
             nextTrial = now + patience
@@ -259,6 +268,7 @@ struct ConnectionGovernor: Sendable, Hashable {
         step = nil
         reference = rate ?? reference
         nextTrial = now + patience
+        restsUntil = now + Self.firstPatience
         patience = min(Self.longestPatience, 2 * patience)
     }
 }

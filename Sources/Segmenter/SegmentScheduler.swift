@@ -56,8 +56,8 @@ struct SegmentScheduler {
     static let shortestSteal: Int64 = 128 << 10
     /// Shortest of all that is worth a request, in bytes.
     static let shortestRequest: Int64 = 8 << 10
-    /// Least time that taking a tail has to save, in seconds, and at least a round trip: another
-    /// request costs one, and the connection whose tail is taken may be closed.
+    /// Least time that taking a tail has to save, in seconds, and at least two round trips: another
+    /// request costs one, and of the connection whose tail is taken what is on its way is lost.
     static let shortestSaving = 0.125
     /// What a new connection sends in the first round trip, in bytes (RFC 6928); it doubles in each.
     private static let firstWindow = 14_600.0
@@ -288,14 +288,13 @@ struct SegmentScheduler {
         let delay = isMade ? roundTrip : delay(ofNew: mine)
         // Then both would finish: the thief begins later.
         let both = (rest + mine * delay) / (mine + theirs)
-        let saving = max(Self.shortestSaving, roundTrip)
+        let saving = max(Self.shortestSaving, 2 * roundTrip)
         guard rest / theirs - both >= saving else { return nil }
         // Then all could. Whoever takes more now would have to give it away again.
         let assigned = remaining(connections, now) - Double(unassigned.count)
         let all = assigned / speed(ofAll: connections)
         // Nor less than is worth a request.
-        let least = 1.01 * max(Self.shortestSaving, 2 * roundTrip)
-        let time = max(all, min(both, delay + least))
+        let time = max(all, min(both, delay + 1.01 * saving))
         var tail = bytes(max(0, min(mine * (time - delay), rest - theirs * time)))
         tail = min(tail, segment.rest.count - 1)
         if rest / theirs >= Self.wholeStealTime {
