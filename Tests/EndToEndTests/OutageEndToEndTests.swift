@@ -125,7 +125,7 @@ struct OutageEndToEndTests {
     @Test func refusedForGoodAndResumed() async throws {
         let isOpen = Guarded(false)
         let trial = try WireTrial(size: 6_000_000) { request, reply in
-            if request.number > 5, !isOpen.withLock({ $0 }) { reply = .text(503) }
+            if request.number > 3, !isOpen.withLock({ $0 }) { reply = .text(503) }
         }
         let outcome = try await trial.run("-x", "2", "--retries", "1")
         try trial.expectFailure(outcome, code: 69, kind: "status")
