@@ -63,6 +63,7 @@ extension Fetch {
             if end == .complete { overtake(index, hedge) } else { hedging.giveUp() }
         }
         transfer.owner = id
+        transfer.collectingPatience = .infinity
         hedges[index] = Hedge(transfer: transfer, rival: rival, range: rest)
         tell(.hedged(rest))
     }

@@ -62,8 +62,9 @@ final class Transfer {
     /// What has been collected, and the most that is.
     private(set) var collected: [UInt8] = []
     private var collectedMost = 0
-    /// When collecting began.
+    /// When collecting began, and for how many seconds it goes on.
     private var collectsSince = 0.0
+    var collectingPatience = Collecting.patience
     /// Called when what is collected comes to wait for `resume`, before the end.
     var onHold: () -> Void = {}
 
@@ -298,9 +299,9 @@ final class Transfer {
         onHold()
     }
 
-    /// Has a body that has been collected for `seconds` wait, to be gone on with otherwise.
-    func endCollecting(after seconds: Double, now: Double) {
-        if mode == .collecting, now - collectsSince >= seconds { hold() }
+    /// Has a body that has been collected for too long wait, to be gone on with otherwise.
+    func endCollecting(_ now: Double) {
+        if mode == .collecting, now - collectsSince >= collectingPatience { hold() }
     }
 
     private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {

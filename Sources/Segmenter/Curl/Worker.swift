@@ -205,7 +205,7 @@ final class Worker {
         // What one of them ends may take others along.
         for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.noteActivity(now: now, blocked: blocked)
-            transfer.endCollecting(after: Collecting.patience, now: now)
+            transfer.endCollecting(now)
             let limit = transfer.request.connecting.stallTimeout
             if transfer.silence(now) > limit {
                 end(transfer, transfer.end(stalledFor: limit))
