@@ -86,8 +86,9 @@ public struct InputFile: Sendable {
     }
 
     private mutating func take(_ text: String, line: Int) throws(Problem) {
-        let isOption = text.first == " " || text.first == "\t"
-        let content = Self.trimmed(text[...])
+        // By scalars: with an accent behind it, a space or an equals sign is another character.
+        let isOption = text.unicodeScalars.first.map(Self.isBlank) ?? false
+        let content = Self.trimmed(text.unicodeScalars[...])
         guard let first = content.first, first != "#" else { return }
         guard isOption else {
             let urls = content.split(separator: "\t").map { String(Self.trimmed($0)) }
@@ -123,13 +124,16 @@ public struct InputFile: Sendable {
         }
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
-        let scalars = text.unicodeScalars
-        guard let first = scalars.firstIndex(where: { !isBlank($0) }),
-            let last = scalars.lastIndex(where: { !isBlank($0) })
-        else { return "" }
-        return text[first..<scalars.index(after: last)]
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == " " || scalar == "\t"
+    }
+
+    private static func trimmed(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView
+    {
+        guard let first = text.firstIndex(where: { !isBlank($0) }),
+            let last = text.lastIndex(where: { !isBlank($0) })
+        else { return text.suffix(0) }
+        return text[first...last]
     }
 }
 

@@ -48,6 +48,7 @@ struct InputFileTests {
             (["dir=d", "out=x"], .file("d/x")), (["out=a/x", "dir=/d/"], .file("/d//a/x")),
             (["dir=.", "out=x"], .file("x")), (["dir=.", "out=-"], .file("./-")),
             (["out=x", "out=y"], .file("here/y")),
+            (["out=\u{301}x"], .file("here/\u{301}x")),
         ] as [([String], Destination)])
     func outAndDirSayWhereTo(settings: [String], destination: Destination) throws {
         let text = (["http://h/f"] + settings.map { "\t\($0)" }).joined(separator: "\n")

@@ -55,7 +55,8 @@ import Testing
         ("https://u:p@example.org/f?q", "https://example.org:443"),
         ("http://[::1]:8080/", "http://[::1]:8080"), ("http://127.0.0.1/", "http://127.0.0.1:80"),
         ("https://example.org@evil.net/", "https://evil.net:443"),
-        ("http://１２７.1/", "http://127.0.0.1:80"), ("http://0x7f。1/", "http://127.0.0.1:80"),
+        ("http://１２７.1/", "http://127.0.0.1:80"), ("http://%39/", "http://0.0.0.9:80"),
+        ("http://0x7f。1/", "http://127.0.0.1:80"),
     ])
     func knowsItsOrigin(text: String, origin: String) throws {
         let url = try #require(WebURL(text))

@@ -87,20 +87,31 @@ struct WebURL: Sendable, Hashable {
     /// libcurl reads a host in the encoding of the locale, which is whatever the process was started
     /// with; here it is UTF-8.
     private static func asciiHost(_ handle: OpaquePointer, _ host: String) -> String? {
-        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return readAgain(handle) }
         guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return nil }
         let earlier = uselocale(utf8)
         defer {
             uselocale(earlier)
             freelocale(utf8)
         }
-        // Read again: what was mapped may be an address in another form (`１２７.1`), or no host.
         guard let ascii = part(handle, CURLUPART_HOST, CURLU_PUNYCODE),
-            curl_url_set(handle, CURLUPART_HOST, ascii, 0) == CURLUE_OK,
-            let url = part(handle, CURLUPART_URL),
-            curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK
+            curl_url_set(handle, CURLUPART_HOST, ascii, 0) == CURLUE_OK
         else { return nil }
-        return part(handle, CURLUPART_HOST)
+        return readAgain(handle)
+    }
+
+    /// The host after the URL was read again: what was mapped or decoded may be an address in another
+    /// form (`１２７.1`, `%39`), or no host.
+    private static func readAgain(_ handle: OpaquePointer) -> String? {
+        var last = part(handle, CURLUPART_URL)
+        for _ in 0..<3 {
+            guard let url = last, curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK else {
+                return nil
+            }
+            last = part(handle, CURLUPART_URL)
+            if last == url { return part(handle, CURLUPART_HOST) }
+        }
+        return nil
     }
 
     private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0)
