@@ -109,7 +109,9 @@ struct WebURL: Sendable, Hashable {
                 return nil
             }
             last = part(handle, CURLUPART_URL)
-            if last == url { return part(handle, CURLUPART_HOST) }
+            guard last == url else { continue }
+            // No host has such a name, and libcurl would encode it once more each time.
+            return part(handle, CURLUPART_HOST).flatMap { $0.contains("%") ? nil : $0 }
         }
         return nil
     }
