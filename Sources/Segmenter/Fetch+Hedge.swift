@@ -70,7 +70,10 @@ extension Fetch {
 
     /// Takes what the second request brought, from where the first one is by now.
     private func overtake(_ index: Int, _ hedge: Hedge) {
-        guard isUnderWay(hedge.rival, index) else { return }
+        // What is copied below must be there, whatever libcurl calls complete.
+        guard isUnderWay(hedge.rival, index),
+            Int64(hedge.transfer.collected.count) == hedge.range.count
+        else { return }
         syncPosition(index)
         guard let rest = scheduler.segments[index]?.rest,
             rest.start >= hedge.range.start, rest.end <= hedge.range.end

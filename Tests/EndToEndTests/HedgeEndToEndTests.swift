@@ -9,6 +9,7 @@ struct HedgeEndToEndTests {
     /// What happens to the requests for a range that is asked for once more.
     enum Second: CaseIterable {
         case served, unavailable, notFound, otherVersion, otherRange, cut, silent, slow
+        case nothing, interimOnly, empty
     }
 
     /// The first reply with the file's last byte stops short of it, for good or for a second; what
@@ -54,6 +55,11 @@ struct HedgeEndToEndTests {
             reply.set("Content-Range", "bytes 0-\(other.upperBound - 1)/\(Self.size)")
             reply.body = .content(content, other)
         case .cut: reply.cutAfter = 7000
+        case .nothing: reply = .closeWithoutReply
+        case .interimOnly: reply = .raw("HTTP/1.1 103 Early Hints\r\n\r\n")
+        case .empty:
+            reply.framing = .chunked
+            reply.body = .none
         case .silent: reply.delayBeforeHeaders = .infinity
         case .slow: reply.pace = 10_000
         }
