@@ -78,10 +78,10 @@ public struct ChecksumFile: Sendable {
         let hex = String(decoding: value, as: UTF8.self)
         let byLength = DigestAlgorithm.allCases.first { 2 * $0.byteCount == hex.utf8.count }
         let algorithm = tag ?? named ?? byLength
-        guard let algorithm, let digest = try? Digest(parsing: "\(algorithm.rawValue):\(hex)"),
-            !name.isEmpty
-        else { return nil }
         let text = isEscaped ? unescaped(name) : Array(name)
+        guard let algorithm, let digest = try? Digest(parsing: "\(algorithm.rawValue):\(hex)"),
+            !text.isEmpty
+        else { return nil }
         return Entry(name: String(decoding: text, as: UTF8.self), digest: digest)
     }
 

@@ -81,7 +81,7 @@ import Testing
             "x\(md5.dropFirst())  f\n",
             "\(md5)0  f\n", "-----BEGIN PGP SIGNED MESSAGE-----\n", "MD5 (f) \(md5)\n",
             "MD5 (f) =\n",
-            "MD5 ( = \(md5)\n", "SHA3 (f) = \(md5)\n", "\\\n", " \n", "MD5 (\n",
+            "MD5 ( = \(md5)\n", "SHA3 (f) = \(md5)\n", "\\\n", " \n", "MD5 (\n", "\\\(md5)  \\\n",
         ])
     func leavesOutWhatIsMalformed(text: String) throws {
         #expect(throws: ChecksumFile.Problem.unreadable) { try digest(text) }
