@@ -77,9 +77,31 @@ extension DownloadRun {
                 let finding = try await find(asking, byGet: true, range: Probe.smallRange)
                 return Lead(probe: probe, finding: finding)
             }
-            return Lead(probe: probe, finding: try await find(probe, byGet: false))
+            var asking = probe
+            asking.overlaps = begins(probe, state)
+            return Lead(probe: probe, finding: try await find(asking, byGet: false))
         }
         return try await nextLead(state)
+    }
+
+    /// Whether the first bytes are wanted for certain, and on more than one connection.
+    ///
+    /// Nothing stands at the names that are to be expected then. Credentials that may be wrong are shown
+    /// once only.
+    private func begins(_ probe: Probe, _ state: State) -> Bool {
+        guard connections > 1, !isRepair, state.standing == nil, together == nil,
+            !probe.connecting.permitted(for: probe.url).access.authenticates
+        else { return false }
+        let target: Target
+        switch destination {
+        case .descriptor, .null: return true
+        case .file(let path): target = Self.split(path)
+        case .folder(let path):
+            let name = FileName.suggested(disposition: nil, url: probe.url)
+            target = Target(folder: path.isEmpty ? "." : path, name: name)
+        }
+        guard let folder = try? Folder(target.folder) else { return false }
+        return Assembly.isUntouched(target.name, in: folder)
     }
 
     /// Whether what a URL advertises leaves it possible that it has the file that is wanted.

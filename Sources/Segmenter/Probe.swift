@@ -22,6 +22,8 @@ struct Probe: Sendable {
     let tell: @Sendable (DownloadNotice) -> Void
     /// Whether the body of a small file is to come with the answer.
     var collects = false
+    /// Whether a ranged `GET` goes out beside `HEAD`, where that saves time.
+    var overlaps = false
 
     /// What was found.
     struct Finding: Sendable {
@@ -65,31 +67,44 @@ struct Probe: Sendable {
     ) async throws(DownloadError.Reason) -> Finding {
         var problem: String?
         var range = range
+        var first: Landing?
         if !byGet {
-            let landing = try await follow(.head, range: nil)
-            let status = landing.exchange.reply?.status
-            // A second try with the same credentials would only help to lock the account.
-            let isShown = connecting.permitted(for: landing.url).access.authenticates
-            if status == 407 || status == 401 && isShown {
-                throw refusal(status ?? 401)
-            }
-            if let reply = landing.exchange.reply, landing.exchange.end != .cancelled {
-                if reply["accept-ranges"]?.lowercased() == "none" { range = nil }
-                problem = Self.headProblem(reply)
-                if problem == nil {
-                    let finding = finding(landing, reply, by: .head)
+            let answers = await ask(beside: overlaps ? range : nil)
+            first = try? answers.get?.get()
+            do throws(DownloadError.Reason) {
+                let (finding, obstacle) = try byHead(try answers.head?.get())
+                if let finding {
+                    let finding = agreed(finding, first, asked: range)
                     tellOfDowngrade(finding)
                     return finding
                 }
-            } else {
-                problem = "got no answer"
+                problem = obstacle
+            } catch {
+                first.map { release($0.exchange) }
+                throw error
             }
+            let isRangeless = (try? answers.head?.get())?.exchange.reply?["accept-ranges"]
+            if first == nil, isRangeless?.lowercased() == "none" { range = nil }
             tell(.headUnusable(problem ?? ""))
         }
-        var finding = try await get(range)
+        var finding = try await get(range, first: first)
         finding.file.headProblem = problem
         tellOfDowngrade(finding)
         return finding
+    }
+
+    /// What the answer to `HEAD` says; without an answer, or with one that does not do, why not.
+    ///
+    /// - Throws: A refusal: a second try with the same credentials would only help to lock the account.
+    private func byHead(
+        _ landing: Landing?
+    ) throws(DownloadError.Reason) -> (Finding?, problem: String?) {
+        guard let landing, landing.exchange.end != .cancelled, let reply = landing.exchange.reply
+        else { return (nil, "got no answer") }
+        let isShown = connecting.permitted(for: landing.url).access.authenticates
+        if reply.status == 407 || reply.status == 401 && isShown { throw refusal(reply.status) }
+        if let problem = Self.headProblem(reply) { return (nil, problem) }
+        return (finding(landing, reply, by: .head), nil)
     }
 
     private func tellOfDowngrade(_ finding: Finding) {
@@ -110,12 +125,20 @@ struct Probe: Sendable {
 
     // MARK: GET
 
-    private func get(_ range: ByteRange?) async throws(DownloadError.Reason) -> Finding {
-        var range = range
+    /// Asks with `GET`, again and again where that may help; `first` is an answer that has come.
+    private func get(
+        _ range: ByteRange?, first: Landing?
+    ) async throws(DownloadError.Reason) -> Finding {
+        var (range, first) = (range, first)
         var (attempts, failures) = (0, 0)
         var isBroken = false
         while true {
-            let landing = try await follow(.get, range: range, isBroken: isBroken)
+            let landing: Landing
+            if let answered = first {
+                (landing, first) = (answered, nil)
+            } else {
+                landing = try await follow(.get, range: range, isBroken: isBroken)
+            }
             let exchange = landing.exchange
             switch exchange.reply?.status {
             case 200?, 206?:
@@ -152,7 +175,7 @@ struct Probe: Sendable {
     }
 
     /// What a reply to `GET` says, when its body can be kept.
-    private func accept(_ landing: Landing, _ reply: Reply, asked: ByteRange?) -> Finding? {
+    func accept(_ landing: Landing, _ reply: Reply, asked: ByteRange?) -> Finding? {
         guard reply.status == 206 else { return finding(landing, reply, by: .get) }
         guard let asked, let field = reply["content-range"], let got = ContentRange(field),
             let total = got.total, total <= Reply.largestSize, !reply.isMultipart,

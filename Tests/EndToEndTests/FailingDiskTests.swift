@@ -97,7 +97,8 @@ struct FailingDiskTests {
         ])
     func leavesNothingWhereNothingCouldBegin(call: String) throws {
         let stage = try Stage(size: 200_000)
-        let outcome = try stage.run([stage.origin.url("/file")], faults: ["\(call):1:1:\(EIO)"])
+        let outcome = try stage.run(
+            [stage.origin.url("/file"), "-x", "1"], faults: ["\(call):1:1:\(EIO)"])
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(try stage.names().isEmpty, "\(outcome.errorOutput)")
     }

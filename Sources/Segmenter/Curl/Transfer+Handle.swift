@@ -5,6 +5,9 @@ extension Transfer {
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
+    /// Whether the connection is not made yet, TLS left aside.
+    var isConnecting: Bool { time(CURLINFO_CONNECT_TIME_T) == 0 && !isConnected }
+
     /// Seconds until the request could go out: name, connection, TLS.
     var connectingSeconds: Double { Double(time(CURLINFO_PRETRANSFER_TIME_T)) * 1e-6 }
 

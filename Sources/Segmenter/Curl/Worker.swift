@@ -77,6 +77,13 @@ final class Worker {
     /// The transfer with a number, if it is not over.
     func transfer(_ id: Int) -> Transfer? { transfers[id] }
 
+    /// Whether a connection is being made for such a request.
+    func isConnecting(_ method: TransferRequest.Method, to url: WebURL) -> Bool {
+        transfers.values.contains {
+            $0.request.method == method && $0.request.url.text == url.text && $0.isConnecting
+        }
+    }
+
     /// Ends a transfer without calling anybody; its connection is closed.
     func drop(_ id: Int) { transfers[id].map(takeOff) }
 

@@ -1,0 +1,135 @@
+import Assembler
+
+// `HEAD`, and beside it a ranged `GET` whose body is on its way while `HEAD` is judged.
+extension Probe {
+    /// Seconds between two looks whether the connection of `HEAD` is made, and how many there are.
+    ///
+    /// The server is far away if it is not made then. Nearby, a second connection would gain nothing.
+    private static let looks = (interval: 0.0015, count: 3)
+    /// Seconds after which `GET` may have been asked for.
+    private static let near = looks.interval * Double(looks.count)
+    /// Part of the time to the first answer that the other one is waited for, and at least so long,
+    /// in seconds.
+    private static let grace = (part: 0.5, least: 0.1)
+
+    /// What became of one of the two.
+    private enum Event: Sendable {
+        case head(Result<Landing, DownloadError.Reason>)
+        /// `nil`: it was not made.
+        case get(Result<Landing, DownloadError.Reason>?)
+        case late
+    }
+
+    /// The answers to both; those that came in time.
+    struct Answers: Sendable {
+        var head: Result<Landing, DownloadError.Reason>?
+        var get: Result<Landing, DownloadError.Reason>?
+    }
+
+    /// Asks with `HEAD`, and where the server is far away with `GET` at the same time, on a connection
+    /// of its own: either may answer first.
+    ///
+    /// - Parameter range: What `GET` asks for; `nil` for no `GET`.
+    /// - Returns: What was answered; a body that `GET` brings waits.
+    func ask(beside range: ByteRange?) async -> Answers {
+        guard let range else { return Answers(head: await landing(.head, nil)) }
+        let started = monotonicSeconds()
+        return await withTaskGroup(of: Event.self) { group in
+            group.addTask { .head(await landing(.head, nil)) }
+            group.addTask { .get(await isFarAway() ? await landing(.get, range) : nil) }
+            var (answers, isAsked, isOver) = (Answers(), true, false)
+            for await event in group {
+                switch event {
+                // What comes too late counts as not asked for.
+                case .get(.success(let landing)?) where isOver: release(landing.exchange)
+                case .get(let get) where !isOver: (answers.get, isAsked) = (get, get != nil)
+                case .head(let head) where !isOver: answers.head = head
+                case .late: isOver = true
+                case .get, .head: break
+                }
+                let elapsed = monotonicSeconds() - started
+                if answers.head != nil, answers.get != nil || !isAsked || elapsed <= Self.near {
+                    isOver = true
+                }
+                if isOver {
+                    group.cancelAll()
+                } else if answers.head != nil || answers.get?.hasReply ?? false {
+                    let patience = max(Self.grace.least, Self.grace.part * elapsed)
+                    group.addTask {
+                        try? await Task.sleep(for: .seconds(patience))
+                        return .late
+                    }
+                }
+            }
+            return answers
+        }
+    }
+
+    private func landing(
+        _ method: TransferRequest.Method, _ range: ByteRange?
+    ) async -> Result<Landing, DownloadError.Reason> {
+        do throws(DownloadError.Reason) {
+            return .success(try await follow(method, range: range))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Whether the connection of `HEAD` takes its time.
+    ///
+    /// Each look is in a later turn of the loop than the one before: a connection that was made in
+    /// between has been noticed, however busy the machine is.
+    private func isFarAway() async -> Bool {
+        for _ in 0..<Self.looks.count {
+            try? await Task.sleep(for: .seconds(Self.looks.interval))
+            guard !Task.isCancelled, await isConnecting() else { return false }
+        }
+        return true
+    }
+
+    private func isConnecting() async -> Bool {
+        await Answer.wait { answer in
+            let isTaken = loop.perform { [url] worker in
+                answer.resume(returning: worker.isConnecting(.head, to: url))
+            }
+            if !isTaken { answer.resume(returning: false) }
+        }
+    }
+
+    /// What both say together.
+    ///
+    /// `GET` decides, as `HEAD` is a hint: what only `HEAD` tells, such as digests, counts where both tell
+    /// of the same version.
+    ///
+    /// - Parameters:
+    ///   - head: What `HEAD` said.
+    ///   - first: The answer to `GET`, if there is one; released where nothing can be made of it.
+    ///   - asked: What `GET` asked for.
+    /// - Returns: The facts, with the body of `GET` where it can be used.
+    func agreed(_ head: Finding, _ first: Landing?, asked: ByteRange?) -> Finding {
+        guard let first else { return head }
+        // A server that ignores one range may serve others.
+        guard let reply = first.exchange.reply, reply.status == 206, reply.codingBreach == nil,
+            reply.lengthBreach == nil, var finding = accept(first, reply, asked: asked)
+        else {
+            release(first.exchange)
+            return head
+        }
+        guard head.file.identity == finding.file.identity else {
+            finding.file.headProblem = "told what `GET` contradicts"
+            tell(.headUnusable(finding.file.headProblem ?? ""))
+            return finding
+        }
+        for digest in head.file.digests where !finding.file.digests.contains(digest) {
+            finding.file.digests.append(digest)
+        }
+        return finding
+    }
+}
+
+extension Result where Success == Probe.Landing {
+    /// Whether a server has answered.
+    fileprivate var hasReply: Bool {
+        if case .success(let landing) = self { landing.exchange.reply != nil } else { false }
+    }
+}

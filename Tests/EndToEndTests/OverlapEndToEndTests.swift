@@ -1,0 +1,122 @@
+import TestSupport
+import Testing
+
+/// `HEAD` and the first ranged `GET` at the same time, to a server whose connections take their time:
+/// its name is known only when both have been asked for.
+@Suite(
+    .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
+struct OverlapEndToEndTests {
+    /// What the server does with `HEAD`, and with the first `GET`.
+    struct Answers: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// Whether what the first `GET` brings is used, so that nobody asks for it again.
+        var usesFirst = true
+        /// Notices that `HEAD` is of no use.
+        var notices = 0
+        var head: @Sendable (inout OriginReply) -> Void = { _ in }
+        var get: @Sendable (inout OriginReply) -> Void = { _ in }
+    }
+
+    private static let late = 30.0
+
+    static let all = [
+        Answers(testDescription: "both"),
+        Answers(testDescription: "HEAD later", head: { $0.delayBeforeHeaders = 0.05 }),
+        Answers(testDescription: "GET later", get: { $0.delayBeforeHeaders = 0.05 }),
+        Answers(testDescription: "HEAD never", notices: 1, head: { $0.delayBeforeHeaders = late }),
+        Answers(
+            testDescription: "GET never", usesFirst: false, get: { $0.delayBeforeHeaders = late }),
+        Answers(testDescription: "HEAD 405", notices: 1, head: { $0 = .text(405) }),
+        Answers(testDescription: "HEAD reset", notices: 1, head: { $0 = .resetWithoutReply }),
+        Answers(
+            testDescription: "no ranges told", notices: 1, head: { $0.set("Accept-Ranges", nil) }),
+        Answers(
+            testDescription: "HEAD of another version", notices: 1,
+            head: { $0.set("ETag", "\"x\"") }),
+        Answers(
+            testDescription: "HEAD of another size", notices: 1, head: { $0.claimedLength = 7 }),
+        Answers(testDescription: "GET 503", usesFirst: false, get: { $0 = .text(503) }),
+        Answers(testDescription: "GET 403", usesFirst: false, get: { $0 = .text(403) }),
+        Answers(testDescription: "GET reset", usesFirst: false, get: { $0 = .resetWithoutReply }),
+        Answers(
+            testDescription: "GET of another range", usesFirst: false,
+            get: { $0.set("Content-Range", "bytes 1-4000000/9000000") }),
+        Answers(
+            testDescription: "both useless, once", usesFirst: false, notices: 1,
+            head: { $0 = .text(503) }, get: { $0 = .text(503) }),
+    ]
+
+    @Test(arguments: all)
+    func eitherMayAnswer(answers: Answers) async throws {
+        let (tally, network) = (Tally(), try NetworkPair())
+        let trial = try WireTrial(size: 9_000_000, network: network) { request, reply in
+            if request.method == "HEAD" {
+                answers.head(&reply)
+            } else if tally.add() == 1 {
+                answers.get(&reply)
+            }
+        }
+        let outcome = try await run(trial)
+        try trial.expectComplete(outcome)
+        let requests = trial.origin.requests
+        #expect(Set(requests.prefix(2).map(\.method)) == ["HEAD", "GET"])
+        #expect(Set(requests.prefix(2).map(\.connection)).count == 2)
+        #expect(requests.count { $0.method == "HEAD" } == 1)
+        #expect(trial.gets.first?.range?.first == 0)
+        #expect(try outcome.notices("head_unusable").count == answers.notices)
+        #expect((trial.gets.count { $0.range?.first == 0 } == 1) == answers.usesFirst)
+        if answers.usesFirst {
+            #expect(trial.excess <= 1 << 20)
+            #expect(try outcome.events("probed").map(\.probedBy) == ["GET"])
+        }
+    }
+
+    /// What only `HEAD` tells is not lost.
+    @Test func aDigestOfHeadCounts() async throws {
+        let trial = try WireTrial(size: 9_000_000, network: NetworkPair()) { request, reply in
+            guard request.method == "HEAD" else { return }
+            reply.set("Content-MD5", "XrY7u+Ae7tCTyyK7j1rNww==")
+        }
+        let outcome = try await run(trial)
+        try trial.expectFailure(outcome, code: 65, kind: "checksum_mismatch")
+        #expect(trial.gets.count { $0.range?.first == 0 } == 1)
+    }
+
+    /// Where bytes are there already, or credentials may be wrong, `HEAD` goes alone.
+    @Test(arguments: [["-u", "me:hush"], ["-x", "1"]])
+    func headGoesAlone(options: [String]) async throws {
+        let trial = try WireTrial(size: 9_000_000, network: NetworkPair())
+        let outcome = try await run(trial, options)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("probed").map(\.probedBy) == ["HEAD"])
+        #expect(trial.gets.first?.number == 2)
+    }
+
+    @Test func aPartIsContinued() async throws {
+        let trial = try WireTrial(size: 9_000_000, network: NetworkPair()) { request, reply in
+            if request.method == "GET", request.number < 20 { reply.cutAfter = 900_000 }
+        }
+        let first = try await run(trial, ["--retries", "0"])
+        #expect(first.exitCode == 69)
+        let (before, served) = (trial.origin.requests.count, trial.origin.bytesServed)
+        try trial.expectComplete(await run(trial, ["--retries", "30"]))
+        #expect(trial.origin.requests[before].method == "HEAD")
+        #expect(trial.gets.first { $0.number > before }?.range?.first != 0)
+        #expect(trial.origin.bytesServed - served < trial.content.size)
+    }
+
+    private func run(
+        _ trial: WireTrial, _ options: [String] = ["-x", "4"]
+    ) async throws -> ChildProcess.Outcome {
+        guard let network = trial.network else { preconditionFailure("no network") }
+        let names = try NameServer(network, .silent, options: "timeout:1 attempts:9")
+        defer { names.stop() }
+        let child = try trial.start(
+            options + ["-4"], url: "http://origin.test:\(trial.origin.port)/dir/file.bin")
+        // The second may be the first one's again: then the other's has been on its way for long.
+        #expect(eventually { names.questions >= 2 })
+        names.become(.answers)
+        return try await Trials.end(of: child)
+    }
+}
