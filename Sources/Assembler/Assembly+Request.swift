@@ -32,7 +32,7 @@ extension Assembly {
         /// What further URLs of the same file mean for the part.
         package var mirroring = Mirroring()
         /// How the part's space is provided for.
-        package var allocation = FileAllocation.falloc
+        package var allocation = FileAllocation.auto
         /// Whether what is known of the file is written into its extended attributes.
         package var attributes = FileAttributes.none
         /// Whether that is also done when the file that is replaced has such attributes.

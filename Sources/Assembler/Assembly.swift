@@ -117,9 +117,16 @@ package final class Assembly: @unchecked Sendable {
         self.file = file
         expected = ([request.checksum].compactMap { $0 } + request.advertised + header.required)
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        follower = DigestFollower(file: file, algorithms: Set(expected.map(\.algorithm)))
+        let follower = DigestFollower(file: file, algorithms: Set(expected.map(\.algorithm)))
+        self.follower = follower
+        // What others have in the page cache is worth more than all of a very large file.
+        var forgettable: (@Sendable () -> Int64)?
+        if request.identity.size ?? 0 >= physicalMemory() / 4 {
+            forgettable = { follower?.position ?? .max }
+        }
         syncer = Syncer(
-            file: file, journalDescriptor: journal.descriptor, journalPath: journal.path
+            file: file, journalDescriptor: journal.descriptor, journalPath: journal.path,
+            forgettable: forgettable
         ) { [folder] extents throws(AssemblyError) in
             try JournalRewrite(
                 folder: folder, name: manifestName, header: header,

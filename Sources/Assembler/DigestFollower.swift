@@ -29,6 +29,8 @@ final class DigestFollower: Sendable {
     private struct State: Sendable {
         /// Bytes 0..<front may be hashed.
         var front: Int64 = 0
+        /// Bytes 0..<position have been hashed.
+        var position: Int64 = 0
         /// Length of the file, once it is known that no more will come.
         var end: Int64?
         var stop = false
@@ -57,6 +59,9 @@ final class DigestFollower: Sendable {
 
     /// Lets the digest go on up to `front`, which never goes back.
     func advance(to front: Int64) { monitor.withLock { $0.front = front } }
+
+    /// Bytes before this have been hashed, and are not read again; any thread may ask.
+    var position: Int64 { monitor.withLock { $0.position } }
 
     /// Ends the thread without a result; any thread may call this.
     func interrupt() { monitor.withLock { $0.stop = true } }
@@ -87,7 +92,8 @@ final class DigestFollower: Sendable {
         while true {
             let at = position
             let now = monitor.wait { state in
-                state.stop || state.front > at || state.end == at ? state : nil
+                state.position = at
+                return state.stop || state.front > at || state.end == at ? state : nil
             }
             guard let now, !now.stop else { return .success([]) }
             guard now.front > position else { return .success(digests.compactMap { $0.finish() }) }

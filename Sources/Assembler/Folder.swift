@@ -109,6 +109,9 @@ package final class Folder: Sendable {
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
+    /// Whether the file system is in memory (tmpfs(5)).
+    var isInMemory: Bool { segget_is_in_memory(descriptor) != 0 }
+
     private func failure(_ operation: String, _ name: String) -> AssemblyError {
         .io(operation: operation, path: name.isEmpty ? path : path(of: name), errno: errno)
     }

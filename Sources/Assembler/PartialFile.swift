@@ -96,14 +96,14 @@ package final class PartialFile: Sendable {
     /// - Throws: `noSpace` before anything is written, `io`.
     @discardableResult
     func preallocate(
-        _ size: Int64, _ allocation: FileAllocation = .falloc
+        _ size: Int64, _ allocation: FileAllocation = .auto
     ) throws(AssemblyError) -> Int32? {
         let status = try FileStatus(of: descriptor, path)
         if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
             throw failure("ftruncate")
         }
         guard size > 0, allocation != .none else { return nil }
-        guard allocation == .falloc else {
+        guard allocation == .falloc || allocation == .auto && !folder.isInMemory else {
             guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
             return nil
         }
@@ -153,6 +153,12 @@ package final class PartialFile: Sendable {
     /// Makes data durable.
     func syncData() throws(AssemblyError) {
         guard fdatasync(descriptor) == 0 else { throw distrusted("fdatasync") }
+    }
+
+    /// Lets go of the page cache's copy of what is durable, before `end` (posix_fadvise(2)).
+    func forget(upTo end: Int64) {
+        // A length of 0 is everything.
+        if end > 0 { posix_fadvise(descriptor, 0, off_t(end), POSIX_FADV_DONTNEED) }
     }
 
     /// The failure of a synchronization.
@@ -241,4 +247,10 @@ package func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
         rest = rest.dropFirst(count)
     }
     return 0
+}
+
+/// Memory of the machine, in bytes (sysconf(3)); `Int64.max` when nobody knows.
+func physicalMemory() -> Int64 {
+    let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
+    return pages > 0 && size > 0 ? Int64(pages) * Int64(size) : .max
 }

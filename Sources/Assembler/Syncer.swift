@@ -31,10 +31,12 @@ final class Syncer: Sendable {
     ///   - journalDescriptor: Stays open until `stop` has returned.
     ///   - journalPath: For messages.
     ///   - interval: Seconds between two synchronizations.
+    ///   - forgettable: How far nobody will read what is durable, in bytes; `nil` where the page cache may
+    ///     keep it.
     ///   - rewrite: Writes a new manifest of the given extents beside the old one.
     init(
         file: PartialFile, journalDescriptor: Int32, journalPath: String,
-        interval: Double = Syncer.interval,
+        interval: Double = Syncer.interval, forgettable: (@Sendable () -> Int64)? = nil,
         rewrite: @escaping @Sendable ([Extent]) throws(AssemblyError) -> JournalRewrite
     ) {
         let monitor = monitor
@@ -64,6 +66,7 @@ final class Syncer: Sendable {
                 // Data before the journal that vouches for it.
                 Self.keep(monitor) { () throws(AssemblyError) in
                     try file.syncData()
+                    if let forgettable { file.forget(upTo: forgettable()) }
                     guard fdatasync(journalDescriptor) == 0 else {
                         throw .io(operation: "fdatasync", path: journalPath, errno: errno)
                     }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -24,6 +26,11 @@ int segget_rename_noreplace(int folder, const char *from, const char *to) {
 }
 
 int segget_fallocate(int fd, off_t length) { return fallocate(fd, 0, 0, length); }
+
+int segget_is_in_memory(int fd) {
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
 
 int segget_replace_descriptor(int from, int to) { return dup3(from, to, O_CLOEXEC) < 0 ? -1 : 0; }
 

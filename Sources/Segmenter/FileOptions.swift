@@ -3,7 +3,7 @@ public import Assembler
 /// What becomes of the file on the disk, before and after its data arrives.
 public struct FileOptions: Sendable {
     /// How the space of the part is provided for.
-    public var allocation = FileAllocation.falloc
+    public var allocation = FileAllocation.auto
     /// Give the finished file the server's `Last-Modified` as its time.
     public var remoteTime = true
     /// What of origin, version and digests is written into the finished file's extended attributes.

@@ -80,7 +80,7 @@ struct InputOption: Sendable {
         "retries": number(0...1000) { $0.options.retries = $1 },
         // aria2 counts the first attempt too, and takes 0 for no limit.
         "max-tries": number(0...1000) { $0.options.retries = $1 == 0 ? 1000 : $1 - 1 },
-        "file-allocation": .init("none, trunc or falloc") { target, value in
+        "file-allocation": .init("none, trunc, falloc or auto") { target, value in
             // aria2's `prealloc` writes zeros where nothing better is to be had.
             guard let allocation = FileAllocation(rawValue: value == "prealloc" ? "falloc" : value)
             else { return false }

@@ -6,14 +6,14 @@ import Segmenter
 struct FileOptionsGroup: ParsableArguments {
     /// How the space of the part is provided for, as the library's `FileAllocation`.
     enum Allocation: String, CaseIterable, ExpressibleByArgument {
-        case falloc, trunc, none
+        case auto, falloc, trunc, none
     }
 
     @Option(
         help: ArgumentHelp(
-            "Reserve the space first (falloc), only set the length (trunc), or let the file grow "
-                + "(none)."))
-    var fileAllocation = Allocation.falloc
+            "Reserve the space first (falloc; auto does, but not in memory), only set the length "
+                + "(trunc), or let the file grow (none)."))
+    var fileAllocation = Allocation.auto
 
     @Flag(help: "Leave the finished file the time of writing, not the server's `Last-Modified`.")
     var noRemoteTime = false
@@ -31,6 +31,7 @@ struct FileOptionsGroup: ParsableArguments {
     /// Puts what was given into the library's options.
     func apply(to options: inout FileOptions) {
         switch fileAllocation {
+        case .auto: options.allocation = .auto
         case .falloc: options.allocation = .falloc
         case .trunc: options.allocation = .trunc
         case .none: options.allocation = .none

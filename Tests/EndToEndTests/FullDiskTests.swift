@@ -90,7 +90,7 @@ struct FullDiskTests {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.bendGET { $0.pace = 30_000 }
-        let process = try stage.start(["-x", "16"])
+        let process = try stage.start(["-x", "16", "--file-allocation", "falloc"])
         try #require(stage.waits(for: 50_000, of: process))
         try fill(stage)
         let outcome = try process.wait()

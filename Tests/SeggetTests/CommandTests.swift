@@ -100,7 +100,7 @@ struct CommandTests {
 
     @Test func fileOptionsReachTheLibrary() throws {
         let plain = try get(["http://h/f"]).options.files
-        #expect(plain.allocation == .falloc && plain.remoteTime)
+        #expect(plain.allocation == .auto && plain.remoteTime)
         #expect(plain.attributes == .none && !plain.keepManifest && !plain.timestamping)
         let files = try get(
             [
@@ -155,7 +155,7 @@ struct CommandTests {
             (["-i", "-", "-i", "-"], "only once"), (["-i", ""], "name of a file"),
             (["probe", "http://h", "http://u:secret@h"], "one URL at a time; 2"),
             (["probe", "http://h", "-H", "secret"], "no colon"), (["probe"], "Missing expected"),
-            (["http://h", "--file-allocation", "full"], "'falloc', 'trunc' or 'none'"),
+            (["http://h", "--file-allocation", "full"], "'auto', 'falloc', 'trunc' or 'none'"),
             (["verify"], "Missing expected"), (["verify", "f", "--sums", ""], "empty"),
             (["verify", "d/"], "folder"), (["repair", "f"], "Missing expected"),
             (["repair", "http://u:secret@h/f", "f"], "the file comes first"),

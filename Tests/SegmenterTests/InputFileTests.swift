@@ -83,7 +83,7 @@ struct InputFileTests {
 
     @Test(arguments: [
         ("none", FileAllocation.none), ("trunc", .trunc), ("falloc", .falloc),
-        ("prealloc", .falloc),
+        ("prealloc", .falloc), ("auto", .auto),
     ])
     func spaceIsProvidedForAsAsked(value: String, allocation: FileAllocation) throws {
         #expect(try item("file-allocation=\(value)").options.files.allocation == allocation)

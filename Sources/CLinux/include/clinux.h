@@ -12,6 +12,9 @@ int segget_rename_noreplace(int folder, const char *from, const char *to);
 // Reserves the space of bytes 0..<length (fallocate(2), mode 0). Returns 0, or -1 with errno.
 int segget_fallocate(int fd, off_t length);
 
+// Whether the file system of an open file is in memory: tmpfs(5) (fstatfs(2)).
+int segget_is_in_memory(int fd);
+
 // Makes `to` refer to what `from` refers to, close-on-exec, in one step (dup3(2)).
 // Returns 0, or -1 with errno.
 int segget_replace_descriptor(int from, int to);
