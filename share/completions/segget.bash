@@ -208,7 +208,7 @@ _segget_get() {
         return
         ;;
     '--file-allocation')
-        __segget_add_completions -W 'falloc'$'\n''trunc'$'\n''none'
+        __segget_add_completions -W 'auto'$'\n''falloc'$'\n''trunc'$'\n''none'
         return
         ;;
     '--input-file'|'-i')
@@ -449,7 +449,7 @@ _segget_repair() {
         return
         ;;
     '--file-allocation')
-        __segget_add_completions -W 'falloc'$'\n''trunc'$'\n''none'
+        __segget_add_completions -W 'auto'$'\n''falloc'$'\n''trunc'$'\n''none'
         return
         ;;
     '--limit-rate')
