@@ -22,6 +22,8 @@ struct Probe: Sendable {
     let tell: @Sendable (DownloadNotice) -> Void
     /// Whether the body of a small file is to come with the answer.
     var collects = false
+    /// Whether all addresses of the host are to be known, for connections to be spread over them.
+    var spreads = false
 
     /// What was found.
     struct Finding: Sendable {
@@ -219,6 +221,7 @@ struct Probe: Sendable {
             request.needsOwnConnection = isBroken
             request.headers = conditions
             let isCollected = collects && method == .get
+            if spreads, !isCollected { loop.findAddresses(for: request) }
             var exchange = await loop.exchange(
                 request, holding: method == .get, collecting: isCollected)
             if connecting.access.scheme == .automatic,
