@@ -107,7 +107,7 @@ struct AddressBook: Sendable {
 
     // MARK: What happened there
 
-    /// A reply of an address was accepted.
+    /// Bytes of the file have come from an address.
     mutating func served(_ address: String) {
         if entries[address]?.isSlow == false { entries[address]?.leftUntil = nil }
     }
@@ -153,7 +153,10 @@ struct AddressBook: Sendable {
         for address in addresses {
             let others = addresses.filter { $0 != address && isGood($0) }
                 .flatMap { rates[$0] ?? [] }.sorted()
-            guard let mine = rates[address], !mine.isEmpty, !others.isEmpty else {
+            // Of one that is left, what is still open comes to its end.
+            guard let mine = rates[address], !mine.isEmpty, !others.isEmpty,
+                isGood(address) || end(of: address) <= now
+            else {
                 entries[address]?.slowSince = nil
                 continue
             }
@@ -161,7 +164,7 @@ struct AddressBook: Sendable {
             let median = others[others.count / 2]
             guard rate * Self.factor < median else {
                 entries[address]?.slowSince = nil
-                if let end = entries[address]?.leftUntil, end <= now { becomeGood(address) }
+                becomeGood(address)
                 continue
             }
             let since = entries[address]?.slowSince ?? now

@@ -104,8 +104,15 @@ extension Fetch {
         slots[index].route = Route(
             origin: origin, pin: transfer.request.address, address: address)
         guard sources[number].book?.origin == origin else { return }
-        sources[number].book?.served(address)
         noteUse(of: address, number)
+    }
+
+    /// Bytes of the file have come over a connection.
+    func noteBytes(_ index: Int) {
+        guard let route = slots[index].route, let address = route.address else { return }
+        let number = slots[index].source
+        guard sources[number].book?.origin == route.origin else { return }
+        sources[number].book?.served(address)
     }
 
     private func noteUse(of address: String, _ number: Int) {
@@ -194,6 +201,7 @@ extension Fetch {
 
     /// Once a tick: leaves addresses that are slow, or silent while others are not.
     func watchAddresses(_ now: Double) {
+        for index in flowing(now).keys { noteBytes(index) }
         for number in sources.indices where sources[number].book != nil {
             leaveSlow(number, now)
             leaveSilent(number, now)

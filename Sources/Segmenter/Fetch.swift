@@ -116,8 +116,8 @@ final class Fetch {
         guard !isOver else { return }
         watchRate(elapsed)
         guard !isOver else { return }
-        watchSilence(now)
         watchAddresses(now)
+        watchSilence(now)
         watchLaggards(now)
         watchCeilings(now)
         govern(now)
@@ -254,6 +254,7 @@ final class Fetch {
         let count = retire(index)
         measureWhole(index, count)
         if count > 0 {
+            noteBytes(index)
             slots[index].failures = 0
             slots[index].barren = 0
             slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange

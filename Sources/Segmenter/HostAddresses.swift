@@ -8,7 +8,8 @@ struct HostAddresses {
     /// Most addresses of a host that are used.
     static let most = 16
 
-    private var found: [String: [String]] = [:]
+    /// All that are known, of both families.
+    private(set) var found: [String: [String]] = [:]
     private var asked: [String: Double] = [:]
     /// The address that brought the last reply, by origin.
     private(set) var reached: [String: String] = [:]
@@ -129,6 +130,14 @@ extension String {
 }
 
 extension TransferLoop {
+    /// All addresses of a host, as far as they were found.
+    func addresses(of origin: String) async -> [String] {
+        await Answer.wait { answer in
+            let isTaken = perform { answer.resume(returning: $0.hosts.found[origin] ?? []) }
+            if !isTaken { answer.resume(returning: []) }
+        }
+    }
+
     /// Has all addresses of a request's host found, for connections to be spread over them.
     ///
     /// Nobody waits for that, nor does the end of the process: it is done by a thread of its own.

@@ -14,6 +14,8 @@ struct Probe: Sendable {
 
     /// Replies that must agree before a file that has changed is fetched in segments again.
     private static let consistencyChecks = 4
+    /// What is wrong with `HEAD` where nothing came.
+    private static let noAnswer = "got no answer"
 
     let loop: TransferLoop
     let url: WebURL
@@ -84,11 +86,11 @@ struct Probe: Sendable {
                     return finding
                 }
             } else {
-                problem = "got no answer"
+                problem = Self.noAnswer
             }
             tell(.headUnusable(problem ?? ""))
         }
-        var finding = try await get(range)
+        var finding = try await get(range, isMute: problem == Self.noAnswer)
         finding.file.headProblem = problem
         tellOfDowngrade(finding)
         return finding
@@ -112,12 +114,16 @@ struct Probe: Sendable {
 
     // MARK: GET
 
-    private func get(_ range: ByteRange?) async throws(DownloadError.Reason) -> Finding {
+    /// - Parameter isMute: Whether nothing has come from the server so far.
+    private func get(
+        _ range: ByteRange?, isMute: Bool
+    ) async throws(DownloadError.Reason) -> Finding {
         var range = range
         var (attempts, failures) = (0, 0)
         var isBroken = false
         while true {
-            let landing = try await follow(.get, range: range, isBroken: isBroken)
+            let landing = try await follow(
+                .get, range: range, isBroken: isBroken, turn: failures + (isMute ? 1 : 0))
             let exchange = landing.exchange
             switch exchange.reply?.status {
             case 200?, 206?:
@@ -143,14 +149,23 @@ struct Probe: Sendable {
             failures += 1
             // Perhaps it is HTTP/2 that does not work there.
             isBroken = isBroken || exchange.reply == nil
-            let isSpare = exchange.isOneTooMany
+            // An address that fails is no attempt that counts, nor to be waited for, before all have.
+            let tried = failures + (isMute ? 1 : 0)
+            let isLast = await addresses(of: landing.url).count <= tried
+            let isSpare = exchange.isOneTooMany || !isLast
             if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
             guard policy.allows(attempts) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
             }
-            try await pause(failures, exchange.reply?.retryAfter, failure)
+            try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
         }
+    }
+
+    /// The addresses of a host that are asked in turn; none where connections are not spread.
+    private func addresses(of url: WebURL) async -> [String] {
+        guard spreads, NamedHost(origin: url.origin) != nil else { return [] }
+        return await loop.addresses(of: url.origin)
     }
 
     /// What a reply to `GET` says, when its body can be kept.
@@ -209,9 +224,17 @@ struct Probe: Sendable {
     // MARK: Redirects
 
     /// Follows redirects until a response is none, judging each hop.
+    ///
+    /// - Parameters:
+    ///   - method: What to ask with.
+    ///   - range: The bytes to ask for; `nil` for the whole file.
+    ///   - fresh: Whether a new connection is made.
+    ///   - conditions: Further header lines.
+    ///   - isBroken: Whether it must not share a connection.
+    ///   - turn: Attempts that have failed: each time another address of the host is asked.
     func follow(
         _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
-        conditions: [String] = [], isBroken: Bool = false
+        conditions: [String] = [], isBroken: Bool = false, turn: Int = 0
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
@@ -220,6 +243,10 @@ struct Probe: Sendable {
             request.wantsFreshConnection = fresh
             request.needsOwnConnection = isBroken
             request.headers = conditions
+            if turn > 0 {
+                let addresses = await addresses(of: here)
+                request.address = addresses.isEmpty ? nil : addresses[turn % addresses.count]
+            }
             let isCollected = collects && method == .get
             if spreads, !isCollected { loop.findAddresses(for: request) }
             var exchange = await loop.exchange(
@@ -278,7 +305,8 @@ struct Probe: Sendable {
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
             var (attempts, failures) = (0, 0)
             while true {
-                let landing = try await follow(method, range: asked, fresh: fresh)
+                let landing = try await follow(
+                    method, range: asked, fresh: fresh, turn: failures)
                 let exchange = landing.exchange
                 release(exchange)
                 let failure: TransferFailure
