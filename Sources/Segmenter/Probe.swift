@@ -114,7 +114,7 @@ struct Probe: Sendable {
 
     // MARK: GET
 
-    /// - Parameter isMute: Whether nothing has come from the server so far.
+    // `isMute`: nothing has come from the server so far.
     private func get(
         _ range: ByteRange?, isMute: Bool
     ) async throws(DownloadError.Reason) -> Finding {
@@ -225,13 +225,7 @@ struct Probe: Sendable {
 
     /// Follows redirects until a response is none, judging each hop.
     ///
-    /// - Parameters:
-    ///   - method: What to ask with.
-    ///   - range: The bytes to ask for; `nil` for the whole file.
-    ///   - fresh: Whether a new connection is made.
-    ///   - conditions: Further header lines.
-    ///   - isBroken: Whether it must not share a connection.
-    ///   - turn: Attempts that have failed: each time another address of the host is asked.
+    /// `turn` is the number of attempts that have failed: each time another address is asked.
     func follow(
         _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
         conditions: [String] = [], isBroken: Bool = false, turn: Int = 0

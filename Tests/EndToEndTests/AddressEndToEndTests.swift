@@ -154,6 +154,33 @@ struct AddressEndToEndTests {
         #expect(try outcome.notices("address_used").isEmpty)
     }
 
+    /// Once the URL leads to another host, nothing goes to the addresses of the first one.
+    @Test func addressesAreNoOtherHosts() async throws {
+        let tally = Tally()
+        let trial = try AddressTrial(3) { _, request, reply in
+            let port = request.header("Host")?.split(separator: ":").last ?? ""
+            if request.path == "/dir/file.bin" {
+                let hasMoved = tally.count() > 6
+                reply = .redirect("http://\(hasMoved ? "d" : "c").test:\(port)/there.bin")
+            } else if request.method == "GET", request.header("Host")?.hasPrefix("c") == true {
+                reply.cutAfter = 200_000
+                if tally.add() > 6 { reply = .text(403) }
+            }
+        }
+        let outcome = try await trial.run([
+            "-x", "4", "-o", "file.bin", "--resolve", "c.test:\(trial.port):127.0.0.1,127.0.0.2",
+            "--resolve", "d.test:\(trial.port):127.0.0.3",
+        ])
+        try trial.expectComplete(outcome)
+        #expect(Set(try outcome.notices("address_used").compactMap(\.address)).count == 2)
+        func hosts(_ index: Int) -> Set<Character> {
+            Set(
+                trial.origins[index].requests.filter { $0.path == "/there.bin" }
+                    .compactMap { $0.header("Host")?.first })
+        }
+        #expect([0, 1, 2].map(hosts) == [["c"], ["c"], ["d"]], "\(outcome.errorOutput)")
+    }
+
     /// With one connection, or through a proxy, nothing is spread.
     @Test func notWithoutNeed() async throws {
         let trial = try AddressTrial(2, pace: nil)

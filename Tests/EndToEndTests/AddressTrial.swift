@@ -15,6 +15,7 @@ final class AddressTrial: Sendable {
     ///   - size: Size of the file in bytes.
     ///   - pace: Speed of each connection in bytes a second.
     ///   - bend: Changes the replies of the address with a number, counted from 0.
+    /// - Throws: When no port is free on all of them.
     init(
         _ count: Int, size: Int64 = 8_000_000, pace: Double? = 2_000_000,
         bend: @escaping @Sendable (Int, OriginRequest, inout OriginReply) -> Void = { _, _, _ in }
