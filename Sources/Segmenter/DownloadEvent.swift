@@ -85,6 +85,10 @@ public enum DownloadNotice: Sendable, Hashable {
     /// So many connections are used from now on, because of the goodput: more would bring no more, or
     /// each of them does; at `bytesPerSecond`, as far as it is known.
     case connections(Int, bytesPerSecond: Double?)
+    /// Connections go to this address of the host too, one of several.
+    case addressUsed(String)
+    /// No more connections go to this address of the host for a while: others do better.
+    case addressLeft(String, why: AddressFault)
     /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
     case limitChanged(to: Double?)
     /// A mirror has shown that it has the same bytes, and works on the file from now on.
@@ -104,6 +108,14 @@ public enum DownloadNotice: Sendable, Hashable {
     case namedByLink
     /// A file stands at the destination that is not taken for the one that is asked for.
     case notFinished(FinishedDoubt)
+}
+
+/// Why one of a host's addresses is left.
+public enum AddressFault: Sendable, Hashable {
+    /// A request ended there without a byte of the file.
+    case failed(TransferFailure)
+    /// A connection there brings so much, half of the others `others` or more; in bytes per second.
+    case slow(Double, others: Double)
 }
 
 /// A moment of a download.

@@ -54,8 +54,8 @@ extension DownloadRun {
             probes.append(
                 Probe(
                     loop: loop, url: url, connecting: probe.connecting,
-                    policy: RetryPolicy(retries: min(Self.mirrorRetries, options.retries))
-                ) { _ in })
+                    policy: RetryPolicy(retries: min(Self.mirrorRetries, options.retries)),
+                    tell: { _ in }, spreads: probe.spreads))
         }
         guard probes.count > 1 else { return nil }
         return MirrorBook(probes, checksum: options.checksum, loop: loop) { tell(.notice($0)) }

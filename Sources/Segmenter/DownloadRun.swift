@@ -143,7 +143,8 @@ struct DownloadRun: Sendable {
 
     private func run(_ state: inout State) async throws(DownloadError.Reason) -> DownloadedFile {
         let started = monotonicSeconds()
-        let probe = try makeProbe()
+        var probe = try makeProbe()
+        probe.spreads = connections > 1
         if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
         var isNameFinal = false
         if case .file(let path) = destination {

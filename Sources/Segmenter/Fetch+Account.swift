@@ -82,21 +82,29 @@ extension Fetch {
         scheduler.roundTrip = old + part * (trip - old)
     }
 
-    /// Reopens connections that are far slower than their peers.
-    ///
-    /// Those that bring nothing are `watchSilence`'s, and whom we hold back ourselves is not slow.
-    func watchLaggards(_ now: Double) {
-        guard !setup.isOneStream, window?.isBehind != true else { return }
+    /// The connections whose body flows, and that are held back by nobody on our side.
+    func flowing(_ now: Double) -> [Int: Rescue.Connection] {
+        guard !setup.isOneStream, window?.isBehind != true else { return [:] }
         var flowing: [Int: Rescue.Connection] = [:]
         for (index, slot) in slots.enumerated() {
             guard slot.writer != nil, slot.rate > 0, !slot.isHeldBack, let since = slot.flowsSince,
                 let transfer = slot.transfer.flatMap(worker.transfer), !transfer.isPaused,
                 now - transfer.heard < Silence.patience / 2
             else { continue }
+            // Where there are several, what is slow may be the address.
+            let isSpread = sources[slot.source].book != nil
             flowing[index] = Rescue.Connection(
-                source: slot.source, rate: slot.rate, age: now - since)
+                source: slot.source, address: isSpread ? slot.route?.address : nil,
+                rate: slot.rate, age: now - since)
         }
-        for laggard in rescue.step(flowing, roundTrip: scheduler.roundTrip, now: now) {
+        return flowing
+    }
+
+    /// Reopens connections that are far slower than their peers.
+    ///
+    /// Those that bring nothing are `watchSilence`'s, and whom we hold back ourselves is not slow.
+    func watchLaggards(_ now: Double) {
+        for laggard in rescue.step(flowing(now), roundTrip: scheduler.roundTrip, now: now) {
             if let rest = scheduler.segments[laggard.connection]?.rest {
                 tell(.outpaced(rest, rate: laggard.rate, peers: laggard.peers))
             }

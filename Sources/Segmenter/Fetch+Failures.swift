@@ -166,6 +166,8 @@ extension Fetch {
         case .same(let url):
             isElsewhere = url.text != sources[source].url.text
             sources[source].url = url
+            // What was refused there may not be by now.
+            if isElsewhere { sources[source].book = nil }
         case .changed(let breach):
             drop(source, .changed(breach), orFinish: .changed(breach))
             return

@@ -47,6 +47,7 @@ extension Fetch {
         let source = sources[slots[index].source]
         var request = TransferRequest(url: source.url, connecting: setup.connecting)
         request.range = rest
+        request.address = pin(forHedgeOf: index)
         request.ifRange = slots[index].skipsIfRange ? nil : source.mirror.identity.strongValidator
         let check = ResponseCheck(
             asked: rest, identity: source.mirror.identity, sentIfRange: request.ifRange != nil)

@@ -17,6 +17,8 @@ extension Fetch {
         }
         let writer = assembly.makeWriter(at: held.range?.start ?? 0)
         sources[0].accepted += 1
+        sources[0].isAsked = true
+        noteAddress(0, transfer)
         transfer.owner = id
         worker.noteRoundTrip(transfer)
         slots[0].transfer = transfer.id
@@ -56,6 +58,8 @@ extension Fetch {
         slots[0].asked = held.range
         slots[0].flowsSince = slots[0].requested
         sources[0].accepted += 1
+        sources[0].isAsked = true
+        noteAddress(0, waiting)
         let problem = held.body.withUnsafeBytes { bytes in
             bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0
         }

@@ -67,6 +67,10 @@ extension Fetch {
         var receivedAtResolution: Int64 = -1
         /// Where the last reply whose body was taken came from.
         var lastGood: (origin: String, address: String)?
+        /// The addresses that connections are spread over; `nil` while no others are known.
+        var book: AddressBook?
+        /// Whether a request went out, or the probe's was taken over.
+        var isAsked = false
         /// Whether a reply was taken that left out the date which the version is known by.
         var isUndated = false
         /// Replies whose body was taken.
@@ -117,6 +121,8 @@ extension Fetch {
         /// The server that it works for.
         var source = 0
         var transfer: Int?
+        /// Where the connection leads that it has, or had.
+        var route: Route?
         var writer: ExtentWriter?
         /// What it fetches to compare it with what is there.
         var sample: ByteRange?

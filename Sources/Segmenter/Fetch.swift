@@ -87,6 +87,10 @@ final class Fetch {
         assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         adoptHeld()
         guard !isOver else { return }
+        // Of a file that began as a small one nobody has asked for them yet.
+        if !setup.isOneStream, setup.connections.most > 1 {
+            loop.findAddresses(for: .init(url: setup.url, connecting: setup.connecting))
+        }
         govern(now)
         assembly.startVerifying { [id, loop] range, isIntact in
             loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
@@ -112,6 +116,7 @@ final class Fetch {
         guard !isOver else { return }
         watchRate(elapsed)
         guard !isOver else { return }
+        watchAddresses(now)
         watchSilence(now)
         watchLaggards(now)
         watchCeilings(now)
@@ -170,10 +175,7 @@ final class Fetch {
             request.range = range
             request.ifRange = slots[index].skipsIfRange ? nil : identity.strongValidator
         }
-        if slots[index].wantsFreshConnection {
-            request.wantsFreshConnection = true
-            request.address = source.goodAddress
-        }
+        route(index, &request)
         slots[index].requested = monotonicSeconds()
         noteRequest(index)
         slots[index].asked = request.range
@@ -211,10 +213,7 @@ final class Fetch {
             let served = range ?? whole
             sources[source].mismatches = 0
             let transfer = slots[index].transfer.flatMap(worker.transfer)
-            sources[source].lastGood = transfer.flatMap { transfer in
-                // The URL may have been resolved again since the request went out.
-                transfer.address.map { (transfer.request.url.origin, $0) }
-            }
+            noteAddress(index, transfer)
             if check.isUndated(reply) { sources[source].isUndated = true }
             if slots[index].sample != nil { return sampling(index, served) }
             let writer = assembly.makeWriter(at: served.start)
@@ -255,6 +254,7 @@ final class Fetch {
         let count = retire(index)
         measureWhole(index, count)
         if count > 0 {
+            noteBytes(index)
             slots[index].failures = 0
             slots[index].barren = 0
             slots[index].skipsIfRange = slots[index].skipsIfRange && !slots[index].sentIfRange
@@ -265,6 +265,8 @@ final class Fetch {
             sampled(index, sample.asked, sample.sampler)
             return
         }
+        let isEmpty = count == 0 && !(isAccepted && end == .complete)
+        if isEmpty, leaves(index, because: end) { return }
         switch end {
         case .complete where isAccepted: completed(index, reached)
         case .complete: retry(index, .network(code: 0, message: "the response had no head"))

@@ -14,6 +14,8 @@ struct Probe: Sendable {
 
     /// Replies that must agree before a file that has changed is fetched in segments again.
     private static let consistencyChecks = 4
+    /// What is wrong with `HEAD` where nothing came.
+    private static let noAnswer = "got no answer"
 
     let loop: TransferLoop
     let url: WebURL
@@ -24,6 +26,8 @@ struct Probe: Sendable {
     var collects = false
     /// Whether a ranged `GET` goes out beside `HEAD`, where that saves time.
     var overlaps = false
+    /// Whether all addresses of the host are to be known, for connections to be spread over them.
+    var spreads = false
 
     /// What was found.
     struct Finding: Sendable {
@@ -87,7 +91,8 @@ struct Probe: Sendable {
             if first == nil, isRangeless?.lowercased() == "none" { range = nil }
             tell(.headUnusable(problem ?? ""))
         }
-        var finding = try await get(range, first: first)
+        let isMute = problem == Self.noAnswer && first?.exchange.reply == nil
+        var finding = try await get(range, first: first, isMute: isMute)
         finding.file.headProblem = problem
         tellOfDowngrade(finding)
         return finding
@@ -100,7 +105,7 @@ struct Probe: Sendable {
         _ landing: Landing?
     ) throws(DownloadError.Reason) -> (Finding?, problem: String?) {
         guard let landing, landing.exchange.end != .cancelled, let reply = landing.exchange.reply
-        else { return (nil, "got no answer") }
+        else { return (nil, Self.noAnswer) }
         let isShown = connecting.permitted(for: landing.url).access.authenticates
         if reply.status == 407 || reply.status == 401 && isShown { throw refusal(reply.status) }
         if let problem = Self.headProblem(reply) { return (nil, problem) }
@@ -125,9 +130,10 @@ struct Probe: Sendable {
 
     // MARK: GET
 
-    /// Asks with `GET`, again and again where that may help; `first` is an answer that has come.
+    // Again and again where that may help. `first` is an answer that has come; `isMute` says that
+    // nothing has come from the server so far.
     private func get(
-        _ range: ByteRange?, first: Landing?
+        _ range: ByteRange?, first: Landing?, isMute: Bool
     ) async throws(DownloadError.Reason) -> Finding {
         var (range, first) = (range, first)
         var (attempts, failures) = (0, 0)
@@ -137,7 +143,8 @@ struct Probe: Sendable {
             if let answered = first {
                 (landing, first) = (answered, nil)
             } else {
-                landing = try await follow(.get, range: range, isBroken: isBroken)
+                landing = try await follow(
+                    .get, range: range, isBroken: isBroken, turn: failures + (isMute ? 1 : 0))
             }
             let exchange = landing.exchange
             switch exchange.reply?.status {
@@ -164,14 +171,23 @@ struct Probe: Sendable {
             failures += 1
             // Perhaps it is HTTP/2 that does not work there.
             isBroken = isBroken || exchange.reply == nil
-            let isSpare = exchange.isOneTooMany
+            // An address that fails is no attempt that counts, nor to be waited for, before all have.
+            let tried = failures + (isMute ? 1 : 0)
+            let isLast = await addresses(of: landing.url).count <= tried
+            let isSpare = exchange.isOneTooMany || !isLast
             if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
             guard policy.allows(attempts) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
             }
-            try await pause(failures, exchange.reply?.retryAfter, failure)
+            try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
         }
+    }
+
+    /// The addresses of a host that are asked in turn; none where connections are not spread.
+    private func addresses(of url: WebURL) async -> [String] {
+        guard spreads, NamedHost(origin: url.origin) != nil else { return [] }
+        return await loop.addresses(of: url.origin)
     }
 
     /// What a reply to `GET` says, when its body can be kept.
@@ -230,9 +246,11 @@ struct Probe: Sendable {
     // MARK: Redirects
 
     /// Follows redirects until a response is none, judging each hop.
+    ///
+    /// `turn` is the number of attempts that have failed: each time another address is asked.
     func follow(
         _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
-        conditions: [String] = [], isBroken: Bool = false
+        conditions: [String] = [], isBroken: Bool = false, turn: Int = 0
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
@@ -241,7 +259,12 @@ struct Probe: Sendable {
             request.wantsFreshConnection = fresh
             request.needsOwnConnection = isBroken
             request.headers = conditions
+            if turn > 0 {
+                let addresses = await addresses(of: here)
+                request.address = addresses.isEmpty ? nil : addresses[turn % addresses.count]
+            }
             let isCollected = collects && method == .get
+            if spreads, !isCollected { loop.findAddresses(for: request) }
             var exchange = await loop.exchange(
                 request, holding: method == .get, collecting: isCollected)
             if connecting.access.scheme == .automatic,
@@ -298,7 +321,8 @@ struct Probe: Sendable {
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
             var (attempts, failures) = (0, 0)
             while true {
-                let landing = try await follow(method, range: asked, fresh: fresh)
+                let landing = try await follow(
+                    method, range: asked, fresh: fresh, turn: failures)
                 let exchange = landing.exchange
                 release(exchange)
                 let failure: TransferFailure

@@ -19,10 +19,20 @@ struct Rescue: Sendable {
     struct Connection: Hashable, Sendable {
         /// The server that it works for: only those of one server are compared.
         var source = 0
+        /// The address of it, where there are several: nor are those of two compared, which
+        /// `AddressBook` does.
+        var address: String?
         /// Bytes per second, smoothed.
         var rate: Double
         /// Seconds since the first byte that came on the connection.
         var age: Double
+
+        fileprivate var server: Server { Server(source: source, address: address) }
+    }
+
+    fileprivate struct Server: Hashable {
+        var source: Int
+        var address: String?
     }
 
     /// A connection that has to go.
@@ -62,11 +72,11 @@ struct Rescue: Sendable {
             histories[index]?.slowSince = nil
             histories[index]?.steadySince = nil
         }
-        let rates = Dictionary(grouping: warm.values, by: \.source)
+        let rates = Dictionary(grouping: warm.values, by: \.server)
             .mapValues { $0.map(\.rate).sorted() }
         var laggards: [Laggard] = []
         for (index, connection) in warm.sorted(by: { $0.key < $1.key }) {
-            let peers = rates[connection.source] ?? []
+            let peers = rates[connection.server] ?? []
             // The upper median of all is the median of the others for one that is below it.
             guard peers.count > 1 else { continue }
             let median = peers[peers.count / 2]

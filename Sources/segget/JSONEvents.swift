@@ -73,6 +73,7 @@ enum JSONEvents {
         var url: String?
         var seconds: Double?
         var connections: Int?
+        var address: String?
 
         init(_ notice: DownloadNotice) {
             self.notice = notice.kind
@@ -107,6 +108,15 @@ enum JSONEvents {
             case .connections(let count, let rate):
                 connections = count
                 bytesPerSecond = rate.map(Units.whole)
+            case .addressUsed(let address): self.address = address
+            case .addressLeft(let address, let why):
+                self.address = address
+                switch why {
+                case .failed(let cause): reason = Diagnostic.kind(of: cause)
+                case .slow(let rate, _):
+                    reason = "slow"
+                    bytesPerSecond = Units.whole(rate)
+                }
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
                 .downgraded(let url):

@@ -27,6 +27,8 @@ extension DownloadNotice {
         case .changingConnections: "changing_connections"
         case .ceiling: "ceiling"
         case .connections: "connections"
+        case .addressUsed: "address_used"
+        case .addressLeft: "address_left"
         case .limitChanged: "limit_changed"
         case .mirrorJoined: "mirror_joined"
         case .mirrorSpared: "mirror_spared"
@@ -48,7 +50,7 @@ extension DownloadNotice {
             true
         case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
             .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
-            .silence, .silenceOver, .ceiling, .connections:
+            .silence, .silenceOver, .ceiling, .connections, .addressUsed, .addressLeft:
             false
         }
     }
@@ -116,6 +118,13 @@ extension DownloadNotice {
                 + (rate.map { ": \(Units.speed($0)) so far" } ?? "")
         case .ceiling(let connections, nil):
             "the server serves \(Units.count(Int64(connections), "request")) at a time now"
+        case .addressUsed(let address):
+            "connections go to the server's address \(address)"
+        case .addressLeft(let address, .failed(let cause)):
+            "the server's address \(address) is left for a while: " + Diagnostic.describe(cause)
+        case .addressLeft(let address, .slow(let rate, let others)):
+            "the server's address \(address) is left for a while: a connection there brings "
+                + "\(Units.speed(rate)), others \(Units.speed(others))"
         case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
         case .limitChanged(nil): "the rate is not limited now"
         case .mirrorJoined(let url):

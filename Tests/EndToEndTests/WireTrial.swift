@@ -164,6 +164,7 @@ struct WireEvent: Decodable {
     var bytesReceived: Int64?
     var connections: Int?
     var seconds: Double?
+    var address: String?
 
     /// A mirror that failed, or how many there are.
     enum Mirrors: Decodable {

@@ -112,6 +112,8 @@ enum Examples {
             .ceiling(connections: 1, cause: .network(code: 7, message: hostile)),
             .ceiling(connections: 3, cause: nil),
             .connections(16, bytesPerSecond: 2_000_000), .connections(1, bytesPerSecond: nil),
+            .addressUsed("192.0.2.1"), .addressLeft("192.0.2.1", why: .failed(.status(503))),
+            .addressLeft("2001:db8::1", why: .slow(65_536, others: 8e6)),
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
             .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),

@@ -24,18 +24,18 @@ public final class FaultOrigin: Sendable {
     /// Starts the server on a free port.
     ///
     /// - Parameters:
-    ///   - address: the loopback address to listen on, to have several hosts.
+    ///   - address: the address to listen on, to have several hosts; on loopback 127.0.0.1 otherwise.
     ///   - port: the port to listen on, to have hosts that differ in their address alone.
-    ///   - network: two namespaces, to listen in the server's; in place of `address`.
+    ///   - network: two namespaces, to listen in the server's.
     ///   - sendBuffer: size of the sockets' send buffers in bytes; a small one makes
     ///     ``bytesServed`` follow closely what the peer has read.
     ///   - handler: answers a request.
     /// - Throws: ``SystemCallError``.
     public init(
-        address: String = "127.0.0.1", port: UInt16 = 0, network: NetworkPair? = nil,
+        address: String? = nil, port: UInt16 = 0, network: NetworkPair? = nil,
         sendBuffer: Int32? = nil, _ handler: @escaping Handler
     ) throws {
-        let address = network == nil ? address : NetworkPair.serverAddress
+        let address = address ?? (network == nil ? "127.0.0.1" : NetworkPair.serverAddress)
         namespace = network?.serverPath
         let stopSignal = try StopSignal()
         let log = Guarded(OriginLog())

@@ -14,6 +14,8 @@ public final class NameServer: Sendable {
     }
 
     private let mood: Guarded<Mood>
+    /// The last parts of the addresses that it tells, behind 198.51.100.
+    private let hosts: [UInt8]
     private let asked = Guarded(0)
     private let stopSignal: StopSignal
     private let done = Guarded(false)
@@ -23,10 +25,14 @@ public final class NameServer: Sendable {
     /// - Parameters:
     ///   - network: whose client asks it.
     ///   - mood: what it does at first.
+    ///   - hosts: the last parts of the addresses that it tells, behind 198.51.100.
     ///   - options: of resolv.conf(5).
     /// - Throws: ``SystemCallError``.
-    public init(_ network: NetworkPair, _ mood: Mood, options: String) throws {
+    public init(_ network: NetworkPair, _ mood: Mood, hosts: [UInt8] = [1], options: String)
+        throws
+    {
         self.mood = Guarded(mood)
+        self.hosts = hosts
         stopSignal = try StopSignal()
         try network.useNameServer(options: options)
         let socket = try makeSocket(Int32(SOCK_DGRAM.rawValue), in: network.clientPath)
@@ -90,9 +96,12 @@ public final class NameServer: Sendable {
         let isForAddress = question[end + 2] == 1
         let hasAnswer = mood == .answers && isForAddress
         let code: UInt8 = mood == .fails ? 2 : 0
-        var reply = question[0..<2] + [0x81, 0x80 | code, 0, 1, 0, hasAnswer ? 1 : 0, 0, 0, 0, 0]
+        let hosts = hasAnswer ? hosts : []
+        var reply = question[0..<2] + [0x81, 0x80 | code, 0, 1, 0, UInt8(hosts.count), 0, 0, 0, 0]
         reply += question[12..<(end + 5)]
-        if hasAnswer { reply += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 198, 51, 100, 1] }
+        for host in hosts {
+            reply += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 198, 51, 100, host]
+        }
         return Array(reply)
     }
 }

@@ -82,6 +82,13 @@ public final class NetworkPair: Sendable {
         try ip("-n", end == .client ? client : server, "link", "set", "wire", state)
     }
 
+    /// Gives the server one more address.
+    ///
+    /// - Throws: ``ToolFailure``, ``SystemCallError``.
+    public func addServerAddress(_ address: String) throws {
+        try ip("-n", server, "addr", "add", "\(address)/24", "dev", "wire")
+    }
+
     /// Gives the client another address; what came from the old one is dead.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.

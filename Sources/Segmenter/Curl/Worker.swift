@@ -36,6 +36,8 @@ final class Worker {
     private var lastTick = 0.0
     /// How many requests at a time servers serve, by origin: of those that turned one away.
     var ceilings: [String: ConnectionCeiling] = [:]
+    /// What is known of hosts' addresses.
+    var hosts = HostAddresses()
     /// Requests for small files.
     var collecting = Collecting()
 
@@ -94,6 +96,7 @@ final class Worker {
 
     private func takeOff(_ transfer: Transfer) {
         noteRoundTrip(transfer)
+        noteAddress(transfer)
         transfers[transfer.id] = nil
         pacing.retire(transfer)
         transfer.remove(from: multi)
@@ -104,6 +107,12 @@ final class Worker {
         guard let seconds = transfer.connectSeconds else { return }
         let origin = transfer.request.url.origin
         roundTrips[origin] = min(roundTrips[origin] ?? .infinity, seconds)
+    }
+
+    /// Notes where a reply has come from.
+    private func noteAddress(_ transfer: Transfer) {
+        guard transfer.reply != nil, let address = transfer.address else { return }
+        hosts.reached(address, of: transfer.request.url.origin)
     }
 
     /// Ends a transfer for its owner's sake.

@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+/// A file on several addresses of one host, each of which may behave otherwise.
+final class AddressTrial: Sendable {
+    let content: Content
+    let origins: [FaultOrigin]
+    let sandbox: Sandbox
+    let addresses: [String]
+
+    /// Starts an origin on each of so many addresses, all on one port.
+    ///
+    /// - Parameters:
+    ///   - count: Number of addresses, from 127.0.0.1 on.
+    ///   - size: Size of the file in bytes.
+    ///   - pace: Speed of each connection in bytes a second.
+    ///   - bend: Changes the replies of the address with a number, counted from 0.
+    /// - Throws: When no port is free on all of them.
+    init(
+        _ count: Int, size: Int64 = 8_000_000, pace: Double? = 2_000_000,
+        bend: @escaping @Sendable (Int, OriginRequest, inout OriginReply) -> Void = { _, _, _ in }
+    ) throws {
+        let content = Content(size: size, seed: 5)
+        self.content = content
+        sandbox = try Sandbox()
+        let addresses = (1...count).map { "127.0.0.\($0)" }
+        self.addresses = addresses
+        @Sendable func answer(_ index: Int, _ request: OriginRequest) -> OriginReply {
+            OriginReply.file(content, for: request, etag: "\"a\"").with { reply in
+                if request.method == "GET" { reply.pace = pace }
+                bend(index, request, &reply)
+            }
+        }
+        func start() throws -> [FaultOrigin] {
+            var origins: [FaultOrigin] = []
+            for (index, address) in addresses.enumerated() {
+                origins.append(
+                    try FaultOrigin(
+                        address: address, port: origins.first?.port ?? 0, sendBuffer: 32 << 10
+                    ) { answer(index, $0) })
+            }
+            return origins
+        }
+        var started: [FaultOrigin]?
+        // The port may be taken at another address.
+        for _ in 0..<20 where started == nil { started = try? start() }
+        origins = try started ?? start()
+    }
+
+    var port: UInt16 { origins[0].port }
+
+    /// Downloads by a name that has all these addresses, with JSON events.
+    func run(_ options: [String]) async throws -> ChildProcess.Outcome {
+        try await Trials.run(
+            [
+                "http://a.test:\(port)/dir/file.bin", "--json", "-v", "--resolve",
+                "a.test:\(port):\(addresses.joined(separator: ","))",
+            ] + options, in: sandbox.path)
+    }
+
+    /// Expects that the file was published, is right, and that nothing else is left.
+    func expectComplete(
+        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 0, report, sourceLocation: location)
+        #expect(try sandbox.names() == ["file.bin"], report, sourceLocation: location)
+        guard outcome.exitCode == 0 else { return }
+        #expect(
+            try content.firstDifference(at: sandbox.path("file.bin")) == nil, report,
+            sourceLocation: location)
+    }
+
+    /// Requests for bytes that each origin has had.
+    var gets: [Int] { origins.map { $0.requests.count { $0.method == "GET" } } }
+}

@@ -1,0 +1,180 @@
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+@Suite struct AddressBookTests {
+    private typealias Load = AddressBook.Load
+    private static let names = ["a", "b", "c", "d"]
+
+    /// A book, behind a reference: so that what changes it may stand in an expectation.
+    private final class Kept {
+        var book: AddressBook
+
+        init(_ count: Int = 3) {
+            book = AddressBook(
+                origin: "http://h:80", addresses: Array(AddressBookTests.names.prefix(count)))
+        }
+
+        func leave(_ address: String, atLeast: Double = 0, now: Double) -> Bool {
+            book.leave(address, atLeast: atLeast, now: now)
+        }
+
+        /// Opens connections one after the other.
+        func open(_ count: Int, _ loads: [String: Load] = [:], now: Double = 0) -> [String: Load] {
+            var loads = loads
+            for _ in 0..<count {
+                guard let address = book.choose(loads, now: now) else { break }
+                loads[address, default: Load()].connections += 1
+            }
+            return loads
+        }
+
+        /// Ticks, and which addresses were left.
+        func run(
+            _ rates: [String: [Double]], from start: Double = 0, seconds: Double = 5,
+            roundTrip: Double = 0
+        ) -> [String] {
+            (0...Int(seconds * 10)).flatMap { tick in
+                book.step(rates, roundTrip: roundTrip, now: start + Double(tick) / 10)
+                    .map(\.address)
+            }
+        }
+    }
+
+    @Test func connectionsAreSpreadEvenly() {
+        for count in 1...4 {
+            for connections in 0...20 {
+                let loads = Kept(count).open(connections)
+                let counts = Self.names.prefix(count).map { loads[$0]?.connections ?? 0 }
+                #expect(counts.reduce(0, +) == connections)
+                #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 1)
+            }
+        }
+    }
+
+    @Test func whoBringsMoreGetsMore() {
+        let rates = ["a": Load(rate: 1), "b": Load(rate: 3)]
+        let loads = Kept(2).open(8, rates)
+        #expect(loads["a"]?.connections == 2)
+        #expect(loads["b"]?.connections == 6)
+    }
+
+    @Test func whatFailsIsLeftAndTriedByOne() {
+        let kept = Kept()
+        #expect(kept.leave("b", now: 0))
+        // Those that went out with it fail too.
+        #expect(!kept.leave("b", now: 1))
+        #expect(kept.open(6, now: 29)["b"] == nil)
+        #expect(kept.open(6, now: 31)["b"]?.connections == 1)
+        kept.book.served("b")
+        #expect(kept.open(6, now: 31)["b"]?.connections == 2)
+        // Twice as long the next time.
+        #expect(kept.leave("b", now: 40))
+        #expect(kept.open(6, now: 99)["b"] == nil)
+        #expect(kept.open(6, now: 101)["b"]?.connections == 1)
+    }
+
+    @Test func keepsRetryAfter() {
+        let kept = Kept()
+        _ = kept.leave("b", atLeast: 500, now: 0)
+        #expect(
+            kept.book.choose(["a": Load(connections: 9), "c": Load(connections: 9)], now: 499)
+                != "b")
+        #expect(
+            kept.book.choose(["a": Load(connections: 9), "c": Load(connections: 9)], now: 501)
+                == "b")
+    }
+
+    @Test func anotherIsPreferredToTheLastOne() {
+        let kept = Kept(2)
+        let loads = ["b": Load(connections: 5)]
+        #expect(kept.book.choose(loads, instead: "a", now: 0) == "b")
+        _ = kept.leave("b", now: 0)
+        #expect(kept.book.choose(loads, instead: "a", now: 0) == "a")
+    }
+
+    @Test func whereNothingIsGoodAllAreTried() {
+        let kept = Kept()
+        for name in Self.names { _ = kept.leave(name, now: 0) }
+        #expect(!kept.book.hasOther(than: "a"))
+        #expect(Set(kept.open(3, now: 1).keys) == ["a", "b", "c"])
+        kept.book.served("c")
+        #expect(kept.book.hasOther(than: "a"))
+        #expect(kept.open(3, now: 1) == ["c": Load(connections: 3)])
+    }
+
+    @Test func whatIsSlowIsLeftForGoodReason() {
+        let kept = Kept()
+        let slow = ["a": [9.0, 9], "b": [2.0, 2.5], "c": [8.0]]
+        #expect(kept.run(slow, seconds: 0.4) == [])
+        #expect(kept.run(slow, from: 0.5) == ["b"])
+        // That it serves is no proof of its speed.
+        kept.book.served("b")
+        #expect(!kept.book.isGood("b"))
+        #expect(kept.run(["a": [9], "b": [9]], from: 20) == [])
+        #expect(!kept.book.isGood("b"))
+        #expect(kept.run(["a": [9], "b": [9]], from: 40) == [])
+        #expect(kept.book.isGood("b"))
+    }
+
+    @Test func aLongWayIsGivenTime() {
+        let kept = Kept(2)
+        #expect(kept.run(["a": [9], "b": [1]], seconds: 2.3, roundTrip: 0.2) == [])
+        #expect(kept.run(["a": [9], "b": [1]], from: 2.4, roundTrip: 0.2) == ["b"])
+    }
+
+    @Test(arguments: [
+        ["a": [9.0], "b": [3.1]], ["a": [9.0]], ["a": [1.0, 9.0], "b": [9.0, 1]], [:],
+        // Most are slow: who knows why.
+        ["a": [9.0], "b": [1.0], "c": [1.0], "d": [1.0]],
+    ])
+    func othersStay(rates: [String: [Double]]) {
+        let kept = Kept(4)
+        #expect(kept.run(rates) == [])
+    }
+
+    /// Whatever happens: an address of the book is chosen, a good one if there is one, and one that
+    /// is due has one connection at most; slow ones are never all that is good.
+    @Test func aGoodAddressIsChosenWhereThereIsOne() {
+        forEachSeed(300) { seed, random in
+            let count = Int.random(in: 1...4, using: &random)
+            let names = Array(Self.names.prefix(count))
+            var book = Kept(count).book
+            var now = 0.0
+            for _ in 0..<60 {
+                now += .random(in: 0...40, using: &random)
+                let name = names.randomElement(using: &random) ?? ""
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: _ = book.leave(name, now: now)
+                case 1: book.served(name)
+                case 2:
+                    let wasGood = names.contains(where: book.isGood)
+                    var rates: [String: [Double]] = [:]
+                    for name in names {
+                        rates[name] = [.random(in: 0.1...10, using: &random)]
+                    }
+                    for _ in 0..<8 {
+                        _ = book.step(rates, roundTrip: 0, now: now)
+                        now += 0.1
+                    }
+                    #expect(!wasGood || names.contains(where: book.isGood), "seed \(seed)")
+                default: break
+                }
+                var loads: [String: Load] = [:]
+                for name in names {
+                    loads[name] = Load(
+                        connections: .random(in: 0...3, using: &random),
+                        rate: Bool.random(using: &random)
+                            ? .random(in: 0...10, using: &random) : nil)
+                }
+                let chosen = book.choose(
+                    loads, instead: names.randomElement(using: &random), now: now)
+                #expect(chosen.map(names.contains) == true, "seed \(seed)")
+                guard let chosen, !book.isGood(chosen) else { continue }
+                let hasGood = names.contains(where: book.isGood)
+                #expect(!hasGood || loads[chosen]?.connections == 0, "seed \(seed)")
+            }
+        }
+    }
+}
