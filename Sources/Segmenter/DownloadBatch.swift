@@ -131,11 +131,11 @@ struct BatchRun: Sendable {
                     !Task.isCancelled
                 {
                     if !begun.knows(next) { begun = await look(from: next) }
-                    let (index, isBegun) = (next, begun.contains(next))
+                    let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
                     // In the order of the list: whoever has a place may wait for the names of all
                     // before it.
                     guard !isBegun || gate.tryEnter() else { break }
-                    group.addTask { await run(index, isBegun: isBegun) }
+                    group.addTask { await run(index, url, isBegun: isBegun) }
                     next += 1
                     active += 1
                 }
@@ -176,6 +176,8 @@ struct BatchRun: Sendable {
             var begun = Begun(range: start..<min(count, start + Begun.stretch))
             for index in begun.range {
                 let item = item(index)
+                let url = WebURL(item.url)
+                begun.urls.append(url)
                 guard item.options.mirrors.isEmpty else {
                     begun.found.insert(index)
                     continue
@@ -184,7 +186,7 @@ struct BatchRun: Sendable {
                 switch item.destination {
                 case .file(let path): target = DownloadRun.split(path)
                 case .folder(let path):
-                    guard let url = WebURL(item.url) else { continue }
+                    guard let url else { continue }
                     target = .init(
                         folder: path.isEmpty ? "." : path,
                         name: FileName.suggested(disposition: nil, url: url))
@@ -202,16 +204,15 @@ struct BatchRun: Sendable {
         }
     }
 
-    /// Runs one file to its end.
+    /// Runs one file, whose URL was read already, to its end.
     ///
     /// - Returns: Whether it is done.
-    private func run(_ index: Int, isBegun: Bool) async -> Bool {
+    private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async -> Bool {
         let item = item(index)
-        let url = WebURL(item.url)?.redacted ?? ""
-        events.offer(BatchEvent(index: index, kind: .begun(url: url)))
+        events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
         running.withLock { _ = $0.insert(index) }
         let result: Result<DownloadedFile, DownloadError> =
-            switch download(item, index, isBegun: isBegun) {
+            switch download(item, index, url, isBegun: isBegun) {
             case .success(let run): await run.withinTime()
             case .failure(let error): giveBack(isBegun, error)
             }
@@ -235,7 +236,8 @@ struct BatchRun: Sendable {
         names.begin()
         await offLoop("names") { takeNamedPaths() }
         for index in 0..<count where !Task.isCancelled {
-            switch download(item(index), index) {
+            let item = item(index)
+            switch download(item, index, WebURL(item.url)) {
             case .success(let run): tell(index, await run.preview())
             case .failure(let error): tell(index, .failure(error))
             }
@@ -252,20 +254,21 @@ struct BatchRun: Sendable {
 
     /// The download of a file; an error when another file has the path that it names.
     private func download(
-        _ item: BatchItem, _ index: Int, isBegun: Bool = true
+        _ item: BatchItem, _ index: Int, _ url: WebURL?, isBegun: Bool = true
     ) -> Result<DownloadRun, DownloadError> {
         if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
             let target = DownloadRun.split(path)
             let path = Assembly.path(of: target.name, in: target.folder)
             return .failure(
                 DownloadError(
-                    reason: .nameTaken(path: path), url: WebURL(item.url)?.redacted ?? "",
-                    path: path, bytesKept: 0))
+                    reason: .nameTaken(path: path), url: url?.redacted ?? "", path: path,
+                    bytesKept: 0))
         }
         let mustBeFree = item.options.naming.numbersTaken
         if case .file = item.destination, !mustBeFree { turns.settle(index) }
         var run = DownloadRun(
-            loop: loop, urlText: item.url, destination: item.destination, options: item.options,
+            loop: loop, urlText: item.url, url: url, destination: item.destination,
+            options: item.options,
             tell: { event in
                 // Nobody waits for the name of a file whose server does not answer, or goes on saying
                 // that it has too much to do.
@@ -338,7 +341,10 @@ private struct Begun: Sendable {
 
     var range = 0..<0
     var found: Set<Int> = []
+    /// Their URLs, where they are URLs.
+    var urls: [WebURL?] = []
 
     func knows(_ index: Int) -> Bool { range.contains(index) }
     func contains(_ index: Int) -> Bool { found.contains(index) }
+    func url(of index: Int) -> WebURL? { urls[index - range.lowerBound] }
 }

@@ -126,8 +126,11 @@ extension Worker {
     private func collectVerdict(_ reply: Reply) -> Transfer.Verdict? {
         // A limit of rate is the business of what is written.
         guard pacing.limit.bytesPerSecond == nil, reply.lengthBreach == nil else { return nil }
-        let range = reply.status == 206 ? reply["content-range"].flatMap(ContentRange.init) : nil
-        guard let length = reply.contentLength ?? range?.range.count else {
+        func served() -> Int64? {
+            guard reply.status == 206 else { return nil }
+            return reply["content-range"].flatMap(ContentRange.init)?.range.count
+        }
+        guard let length = reply.contentLength ?? served() else {
             let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
             return isChunked ? .collect(length: nil, most: Collecting.most) : nil
         }
