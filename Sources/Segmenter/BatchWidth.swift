@@ -10,6 +10,11 @@ struct BatchWidth: Sendable, Hashable {
     static let most = 64
     /// Large files at a time, where nothing was asked for.
     static let large = 4
+    /// Small files at a time from a server whose replies begin within `nearby` seconds: so many keep it
+    /// busy, and each more costs it, and libcurl.
+    static let mostNearby = 16
+    /// Seconds; see `mostNearby`.
+    static let nearby = 0.005
 
     /// Files that may be under way.
     private(set) var width: Int
@@ -29,5 +34,10 @@ struct BatchWidth: Sendable, Hashable {
     }
 
     /// A small file is done.
-    mutating func widen() { width = min(limit, width + 2) }
+    ///
+    /// - Parameter wait: Usual time from a request to the beginning of its reply, in seconds.
+    mutating func widen(wait: Double? = nil) {
+        let enough = wait.map { $0 < Self.nearby } ?? false ? Self.mostNearby : Self.most
+        width = max(width, min(limit, enough, width + 2))
+    }
 }

@@ -82,7 +82,6 @@ public final class DownloadBatch: Sendable {
 struct BatchRun: Sendable {
     let loop: TransferLoop
     let count: Int
-    let width: BatchWidth
     let failFast: Bool
     let item: @Sendable (Int) -> BatchItem
     let names: BatchNames
@@ -92,8 +91,7 @@ struct BatchRun: Sendable {
     private let turns = BatchTurns()
     private let gate: BatchGate
     private let publisher = WholeFilePublisher()
-    /// Files that one request has brought since this was last asked.
-    private let small = Monitor(0)
+    private let slots: BatchSlots
     /// Which files cannot have the path that they name; looked up once, before the first begins.
     private let refused = Monitor<Set<Int>>([])
     private let running = Monitor<Set<Int>>([])
@@ -109,8 +107,9 @@ struct BatchRun: Sendable {
         // So many connections were asked for, and no more.
         let connections = count > 0 ? item(0).options.connections : .automatic
         let isDefault = connections == .automatic
-        width = BatchWidth(
+        let width = BatchWidth(
             jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections.most)
+        slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
         self.failFast = failFast
         self.names = names
@@ -121,35 +120,25 @@ struct BatchRun: Sendable {
     func callAsFunction() async {
         names.begin()
         await offLoop("names") { takeNamedPaths() }
-        // No more tasks than run at a time, however long the list is.
-        await withTaskGroup(of: Bool.self) { group in
-            var (next, active, width) = (0, 0, width)
-            var isStopping = false
+        // No more tasks than there are slots, however long the list is.
+        await withDiscardingTaskGroup { group in
+            var next = 0
             var begun = Begun()
             while true {
-                while next < count, active < width.width, !gate.isBusy, !isStopping,
-                    !Task.isCancelled
-                {
+                let isStopping = failFast && slots.hasFailure
+                if isStopping { group.cancelAll() }
+                while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
                     if !begun.knows(next) { begun = await look(from: next) }
                     let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
                     // In the order of the list: whoever has a place may wait for the names of all
                     // before it.
                     guard !isBegun || gate.tryEnter() else { break }
+                    slots.begin()
                     group.addTask { await run(index, url, isBegun: isBegun) }
                     next += 1
-                    active += 1
                 }
-                guard let isDone = await group.next() else { break }
-                active -= 1
-                let done = small.withLock { count in
-                    defer { count = 0 }
-                    return count
-                }
-                for _ in 0..<done { width.widen() }
-                if !isDone, failFast, !isStopping {
-                    isStopping = true
-                    group.cancelAll()
-                }
+                if slots.isEmpty { break }
+                await slots.change()
             }
         }
         await offLoop("publish") { publisher.finish() }
@@ -205,9 +194,7 @@ struct BatchRun: Sendable {
     }
 
     /// Runs one file, whose URL was read already, to its end.
-    ///
-    /// - Returns: Whether it is done.
-    private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async -> Bool {
+    private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
         let item = item(index)
         events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
         running.withLock { _ = $0.insert(index) }
@@ -219,8 +206,7 @@ struct BatchRun: Sendable {
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
         events.offer(BatchEvent(index: index, kind: .ended(result)))
-        if case .success = result { return true }
-        return false
+        slots.end(index, isDone: (try? result.get()) != nil)
     }
 
     /// The end of a file that does not begin: its place is another's.
@@ -284,7 +270,8 @@ struct BatchRun: Sendable {
         }
         run.together = DownloadRun.Together(
             publisher: publisher, gate: gate, isBegun: isBegun,
-            noteSmall: { small.withLock { $0 += 1 } },
+            hasCome: { slots.park(index, bytes: $0) },
+            isDeclined: { slots.unpark(index) }, isDone: { slots.widen(wait: $0) },
             whenDue: { turns.whenDue(index, $0) },
             claim: { target, urls throws(AssemblyError) in
                 defer { turns.settle(index) }
