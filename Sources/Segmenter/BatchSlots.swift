@@ -3,8 +3,8 @@ import Assembler
 /// The files of a batch that are under way, and those that have come and wait for their names.
 ///
 /// The latter fetch nothing, so that others begin in their place: one reply that takes long holds up
-/// the names of all files behind it, and a disk those of a group, but not what is fetched. May be used
-/// from any thread.
+/// the names of all files behind it, and a disk those of a group, but not what is fetched. Where a number
+/// of files was asked for, they count all the same. May be used from any thread.
 final class BatchSlots: Sendable {
     /// Files that have come and wait, from which on no other begins, and their bytes.
     static let mostParked = (files: 512, bytes: 8 << 20)
@@ -21,8 +21,8 @@ final class BatchSlots: Sendable {
         var waiting: Answer<Void>?
 
         var hasRoom: Bool {
-            underWay < width.width && parked.count < mostParked.files
-                && parkedBytes < mostParked.bytes
+            underWay + (width.isAsked ? parked.count : 0) < width.width
+                && parked.count < mostParked.files && parkedBytes < mostParked.bytes
         }
 
         /// Ends the waiting of a file that has come.

@@ -21,6 +21,8 @@ struct BatchWidth: Sendable, Hashable {
     private let limit: Int
     /// Large files that may be under way.
     let largeLimit: Int
+    /// Whether a number was asked for: then files that have come and wait for their names count too.
+    let isAsked: Bool
 
     /// Begins with as many as may be large.
     ///
@@ -28,6 +30,7 @@ struct BatchWidth: Sendable, Hashable {
     ///   - jobs: Files at a time, when that was asked for.
     ///   - most: Small files at a time, where it was not.
     init(jobs: Int?, most: Int = Self.most) {
+        isAsked = jobs != nil
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
         limit = jobs == nil ? max(largeLimit, min(most, Self.most)) : largeLimit
         width = largeLimit
