@@ -124,11 +124,17 @@ struct BatchRun: Sendable {
         await withDiscardingTaskGroup { group in
             var next = 0
             var begun = Begun()
+            // Nobody waits for the next stretch while there is work in this one.
+            var ahead: Task<Begun, Never>?
             while true {
                 let isStopping = failFast && slots.hasFailure
                 if isStopping { group.cancelAll() }
                 while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
-                    if !begun.knows(next) { begun = await look(from: next) }
+                    if !begun.knows(next) {
+                        if let ahead { begun = await ahead.value } else { begun = await look(0) }
+                        let end = begun.range.upperBound
+                        ahead = end < count ? Task { await look(end) } : nil
+                    }
                     let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
                     // In the order of the list: whoever has a place may wait for the names of all
                     // before it.
@@ -140,6 +146,7 @@ struct BatchRun: Sendable {
                 if slots.isEmpty { break }
                 await slots.change()
             }
+            _ = await ahead?.value
         }
         await offLoop("publish") { publisher.finish() }
         names.end()
@@ -159,10 +166,11 @@ struct BatchRun: Sendable {
     }
 
     /// Looks, for a stretch of the list, where something stands already.
-    private func look(from start: Int) async -> Begun {
+    private func look(_ start: Int) async -> Begun {
         await offLoop("names") {
             var folders: [String: Folder] = [:]
-            var begun = Begun(range: start..<min(count, start + Begun.stretch))
+            let length = start == 0 ? Begun.firstStretch : Begun.stretch
+            var begun = Begun(range: start..<min(count, start + length))
             for index in begun.range {
                 let item = item(index)
                 let url = WebURL(item.url)
@@ -325,6 +333,8 @@ extension TransferFailure {
 private struct Begun: Sendable {
     /// Files that are looked at together.
     static let stretch = 256
+    /// As many at the beginning, when others wait for it.
+    static let firstStretch = 16
 
     var range = 0..<0
     var found: Set<Int> = []
