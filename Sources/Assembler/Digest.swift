@@ -68,12 +68,7 @@ public struct Digest: Sendable, Hashable {
     }
 
     /// The value in lower-case hexadecimal.
-    public var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self)
-    }
+    public var hex: String { hexadecimal(bytes) }
 
     private static func nibble(_ character: UInt8) -> UInt8? {
         switch character {
@@ -100,4 +95,19 @@ public enum DigestSyntaxError: Error, Sendable, Hashable {
     case wrongLength(DigestAlgorithm, expected: Int, got: Int)
     /// The value holds something other than hexadecimal digits.
     case notHexadecimal
+}
+
+/// Bytes in lower-case hexadecimal.
+func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+    func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+    return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+        var end = 0
+        for byte in bytes {
+            (text[end], text[end + 1]) = (digit(byte >> 4), digit(byte & 15))
+            end += 2
+        }
+        return end
+    }
 }

@@ -106,8 +106,9 @@ extension FinishedFacts {
             all.append((.lastModified, date))
             all.append((.lastModifiedIsStrong, header.lastModifiedIsStrong ? "true" : "false"))
         }
-        let values = Dictionary(uniqueKeysWithValues: all)
-        all.append((.crc, Self.crc { values[$0].map { Array($0.utf8) } }))
+        let values = all
+        all.append(
+            (.crc, Self.crc { name in values.first { $0.0 == name }.map { Array($0.1.utf8) } }))
         if includesOrigin { all.append((.url, header.url)) }
         return all
     }

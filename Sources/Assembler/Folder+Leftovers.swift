@@ -7,6 +7,12 @@ extension Folder {
         withDescriptor { FileStatus(of: $0)?.identity }
     }
 
+    /// What a path leads to; `nil` when the system does not tell.
+    package static func identity(at path: String) -> FileIdentity? {
+        var status = stat()
+        return stat(path, &status) == 0 ? FileStatus(status).identity : nil
+    }
+
     /// The names of the files in the folder that segget has begun or finished, as far as their
     /// manifests or attributes tell.
     ///

@@ -115,8 +115,7 @@ package struct Manifest: Sendable {
         }
 
         private static func hash(of url: String, generation: String) -> String {
-            SHA256.hash(data: Array((generation + " " + url).utf8))
-                .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            hexadecimal(Array(SHA256.hash(data: Array((generation + " " + url).utf8))))
         }
     }
 

@@ -17,7 +17,7 @@ struct WholeFile {
     /// Verifies the bytes and writes them.
     ///
     /// `nil` where this is not to be done without a manifest, and where anything stands in the way:
-    /// something at one of the names, a digest that differs, a full disk. Nothing has changed then.
+    /// something beside the name, a digest that differs, a full disk. Nothing has changed then.
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
@@ -25,7 +25,7 @@ struct WholeFile {
     ///   - folder: The folder of `request`.
     ///   - mode: Permissions of the finished file.
     init?(_ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder, mode: mode_t) {
-        guard !request.keepManifest, Assembly.isUntouched(request.name, in: folder),
+        guard !request.keepManifest, Assembly.isUnbegun(request.name, in: folder),
             (request.identity.size ?? Int64(bytes.count)) == Int64(bytes.count)
         else { return nil }
         let crc = bytes.withUnsafeBytes { buffer in
@@ -98,9 +98,14 @@ struct WholeFile {
 extension Assembly {
     /// Whether nothing stands at a name, nor what an earlier run may have left beside it.
     package static func isUntouched(_ name: String, in folder: Folder) -> Bool {
+        folder.isFree(name) && isUnbegun(name, in: folder)
+    }
+
+    /// Whether an earlier run has left nothing beside a name, as far as the system tells.
+    static func isUnbegun(_ name: String, in folder: Folder) -> Bool {
         let manifest = Journal.name(for: name)
-        return [name, partName(for: name), manifest, JournalRewrite.name(for: manifest)]
-            .allSatisfy { folder.isFree($0) }
+        return folder.isFree(partName(for: name)) && folder.isFree(manifest)
+            && folder.isFree(JournalRewrite.name(for: manifest))
     }
 }
 

@@ -75,12 +75,13 @@ package final class WholeFilePublisher: Sendable {
     }
 
     private func run() {
+        let mode = 0o666 & ~processUmask()
         while true {
             let isOver = state.wait { state -> Bool? in
                 state.jobs.isEmpty ? (state.isOver ? true : nil) : false
             }
             if isOver != false { return }
-            publishGroup()
+            publishGroup(mode: mode)
         }
     }
 
@@ -95,9 +96,9 @@ package final class WholeFilePublisher: Sendable {
         }
     }
 
-    private func publishGroup() {
+    /// Publishes what waits, with the permissions of `mode`.
+    private func publishGroup(mode: mode_t) {
         var folders: [String: Folder] = [:]
-        let mode = 0o666 & ~processUmask()
         var files: [(file: WholeFile, tell: @Sendable (Outcome) -> Void)] = []
         while files.count < Self.largestGroup {
             // Choosing a name lets the next file of the list choose its own.

@@ -7,6 +7,8 @@ import Assembler
 final class BatchNames: Sendable {
     private struct State {
         var folders: [FileIdentity: FolderNames] = [:]
+        /// The folder that was entered last, which is mostly the next one too.
+        var last: (identity: FileIdentity, folder: Folder)?
         var users = 0
     }
 
@@ -50,6 +52,7 @@ final class BatchNames: Sendable {
         let result = state.withLock { state -> Result<String, AssemblyError> in
             do throws(AssemblyError) {
                 let (identity, folder) = try Self.enter(target.folder, &state)
+                let begun = state.folders[identity]?.begunNames ?? []
                 // In its place: a copy of all names would be made for each file.
                 let name = state.folders[identity]?.claim(target.name) { candidate in
                     if mustBeFree,
@@ -58,7 +61,8 @@ final class BatchNames: Sendable {
                     {
                         return .another
                     }
-                    guard let header = folder.header(of: candidate) else { return .nobody }
+                    guard begun.contains(candidate), let header = folder.header(of: candidate)
+                    else { return .nobody }
                     if urls.contains(where: header.isFor) { return .own }
                     return isAnothers(header) ? .another : .nobody
                 }
@@ -73,10 +77,17 @@ final class BatchNames: Sendable {
     private static func enter(
         _ path: String, _ state: inout State
     ) throws(AssemblyError) -> (FileIdentity, Folder) {
+        // The path may lead to another one by now.
+        if let last = state.last, last.folder.path == path,
+            last.identity == Folder.identity(at: path)
+        {
+            return last
+        }
         let folder = try Folder(path)
         guard let identity = folder.identity else {
             throw .folderUnavailable(path: path, errno: 0)
         }
+        state.last = (identity, folder)
         if state.folders[identity] == nil {
             state.folders[identity] = FolderNames(begun: folder.ownNames())
         }

@@ -35,9 +35,12 @@ final class BatchTurns: Sendable {
         let due = state.withLock { state in
             guard index >= state.front else { return [@Sendable () -> Void]() }
             state.settled.insert(index)
-            while state.settled.remove(state.front) != nil { state.front += 1 }
-            let ready = state.waiting.keys.filter { $0 <= state.front }.sorted()
-            return ready.compactMap { state.waiting.removeValue(forKey: $0) }
+            var due: [@Sendable () -> Void] = []
+            while state.settled.remove(state.front) != nil {
+                state.front += 1
+                if let body = state.waiting.removeValue(forKey: state.front) { due.append(body) }
+            }
+            return due
         }
         for body in due { body() }
     }

@@ -10,12 +10,19 @@ struct BatchWidth: Sendable, Hashable {
     static let most = 64
     /// Large files at a time, where nothing was asked for.
     static let large = 4
+    /// Small files at a time from a server whose replies begin within `nearby` seconds: so many keep it
+    /// busy, and each more costs it, and libcurl.
+    static let mostNearby = 16
+    /// Seconds; see `mostNearby`.
+    static let nearby = 0.005
 
     /// Files that may be under way.
     private(set) var width: Int
     private let limit: Int
     /// Large files that may be under way.
     let largeLimit: Int
+    /// Whether a number was asked for: then files that have come and wait for their names count too.
+    let isAsked: Bool
 
     /// Begins with as many as may be large.
     ///
@@ -23,11 +30,17 @@ struct BatchWidth: Sendable, Hashable {
     ///   - jobs: Files at a time, when that was asked for.
     ///   - most: Small files at a time, where it was not.
     init(jobs: Int?, most: Int = Self.most) {
+        isAsked = jobs != nil
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
         limit = jobs == nil ? max(largeLimit, min(most, Self.most)) : largeLimit
         width = largeLimit
     }
 
     /// A small file is done.
-    mutating func widen() { width = min(limit, width + 2) }
+    ///
+    /// - Parameter wait: Usual time from a request to the beginning of its reply, in seconds.
+    mutating func widen(wait: Double? = nil) {
+        let enough = wait.map { $0 < Self.nearby } ?? false ? Self.mostNearby : Self.most
+        width = max(width, min(limit, enough, width + 2))
+    }
 }

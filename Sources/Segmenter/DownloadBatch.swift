@@ -82,7 +82,6 @@ public final class DownloadBatch: Sendable {
 struct BatchRun: Sendable {
     let loop: TransferLoop
     let count: Int
-    let width: BatchWidth
     let failFast: Bool
     let item: @Sendable (Int) -> BatchItem
     let names: BatchNames
@@ -92,8 +91,7 @@ struct BatchRun: Sendable {
     private let turns = BatchTurns()
     private let gate: BatchGate
     private let publisher = WholeFilePublisher()
-    /// Files that one request has brought since this was last asked.
-    private let small = Monitor(0)
+    private let slots: BatchSlots
     /// Which files cannot have the path that they name; looked up once, before the first begins.
     private let refused = Monitor<Set<Int>>([])
     private let running = Monitor<Set<Int>>([])
@@ -109,8 +107,9 @@ struct BatchRun: Sendable {
         // So many connections were asked for, and no more.
         let connections = count > 0 ? item(0).options.connections : .automatic
         let isDefault = connections == .automatic
-        width = BatchWidth(
+        let width = BatchWidth(
             jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections.most)
+        slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
         self.failFast = failFast
         self.names = names
@@ -121,36 +120,33 @@ struct BatchRun: Sendable {
     func callAsFunction() async {
         names.begin()
         await offLoop("names") { takeNamedPaths() }
-        // No more tasks than run at a time, however long the list is.
-        await withTaskGroup(of: Bool.self) { group in
-            var (next, active, width) = (0, 0, width)
-            var isStopping = false
+        // No more tasks than there are slots, however long the list is.
+        await withDiscardingTaskGroup { group in
+            var next = 0
             var begun = Begun()
+            // Nobody waits for the next stretch while there is work in this one.
+            var ahead: Task<Begun, Never>?
             while true {
-                while next < count, active < width.width, !gate.isBusy, !isStopping,
-                    !Task.isCancelled
-                {
-                    if !begun.knows(next) { begun = await look(from: next) }
-                    let (index, isBegun) = (next, begun.contains(next))
+                let isStopping = failFast && slots.hasFailure
+                if isStopping { group.cancelAll() }
+                while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
+                    if !begun.knows(next) {
+                        if let ahead { begun = await ahead.value } else { begun = await look(0) }
+                        let end = begun.range.upperBound
+                        ahead = end < count ? Task { await look(end) } : nil
+                    }
+                    let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
                     // In the order of the list: whoever has a place may wait for the names of all
                     // before it.
                     guard !isBegun || gate.tryEnter() else { break }
-                    group.addTask { await run(index, isBegun: isBegun) }
+                    slots.begin()
+                    group.addTask { await run(index, url, isBegun: isBegun) }
                     next += 1
-                    active += 1
                 }
-                guard let isDone = await group.next() else { break }
-                active -= 1
-                let done = small.withLock { count in
-                    defer { count = 0 }
-                    return count
-                }
-                for _ in 0..<done { width.widen() }
-                if !isDone, failFast, !isStopping {
-                    isStopping = true
-                    group.cancelAll()
-                }
+                if slots.isEmpty { break }
+                await slots.change()
             }
+            _ = await ahead?.value
         }
         await offLoop("publish") { publisher.finish() }
         names.end()
@@ -170,12 +166,15 @@ struct BatchRun: Sendable {
     }
 
     /// Looks, for a stretch of the list, where something stands already.
-    private func look(from start: Int) async -> Begun {
+    private func look(_ start: Int) async -> Begun {
         await offLoop("names") {
             var folders: [String: Folder] = [:]
-            var begun = Begun(range: start..<min(count, start + Begun.stretch))
+            let length = start == 0 ? Begun.firstStretch : Begun.stretch
+            var begun = Begun(range: start..<min(count, start + length))
             for index in begun.range {
                 let item = item(index)
+                let url = WebURL(item.url)
+                begun.urls.append(url)
                 guard item.options.mirrors.isEmpty else {
                     begun.found.insert(index)
                     continue
@@ -184,7 +183,7 @@ struct BatchRun: Sendable {
                 switch item.destination {
                 case .file(let path): target = DownloadRun.split(path)
                 case .folder(let path):
-                    guard let url = WebURL(item.url) else { continue }
+                    guard let url else { continue }
                     target = .init(
                         folder: path.isEmpty ? "." : path,
                         name: FileName.suggested(disposition: nil, url: url))
@@ -202,24 +201,20 @@ struct BatchRun: Sendable {
         }
     }
 
-    /// Runs one file to its end.
-    ///
-    /// - Returns: Whether it is done.
-    private func run(_ index: Int, isBegun: Bool) async -> Bool {
+    /// Runs one file, whose URL was read already, to its end.
+    private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
         let item = item(index)
-        let url = WebURL(item.url)?.redacted ?? ""
-        events.offer(BatchEvent(index: index, kind: .begun(url: url)))
+        events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
         running.withLock { _ = $0.insert(index) }
         let result: Result<DownloadedFile, DownloadError> =
-            switch download(item, index, isBegun: isBegun) {
+            switch download(item, index, url, isBegun: isBegun) {
             case .success(let run): await run.withinTime()
             case .failure(let error): giveBack(isBegun, error)
             }
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
         events.offer(BatchEvent(index: index, kind: .ended(result)))
-        if case .success = result { return true }
-        return false
+        slots.end(index, isDone: (try? result.get()) != nil)
     }
 
     /// The end of a file that does not begin: its place is another's.
@@ -235,7 +230,8 @@ struct BatchRun: Sendable {
         names.begin()
         await offLoop("names") { takeNamedPaths() }
         for index in 0..<count where !Task.isCancelled {
-            switch download(item(index), index) {
+            let item = item(index)
+            switch download(item, index, WebURL(item.url)) {
             case .success(let run): tell(index, await run.preview())
             case .failure(let error): tell(index, .failure(error))
             }
@@ -252,20 +248,21 @@ struct BatchRun: Sendable {
 
     /// The download of a file; an error when another file has the path that it names.
     private func download(
-        _ item: BatchItem, _ index: Int, isBegun: Bool = true
+        _ item: BatchItem, _ index: Int, _ url: WebURL?, isBegun: Bool = true
     ) -> Result<DownloadRun, DownloadError> {
         if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
             let target = DownloadRun.split(path)
             let path = Assembly.path(of: target.name, in: target.folder)
             return .failure(
                 DownloadError(
-                    reason: .nameTaken(path: path), url: WebURL(item.url)?.redacted ?? "",
-                    path: path, bytesKept: 0))
+                    reason: .nameTaken(path: path), url: url?.redacted ?? "", path: path,
+                    bytesKept: 0))
         }
         let mustBeFree = item.options.naming.numbersTaken
         if case .file = item.destination, !mustBeFree { turns.settle(index) }
         var run = DownloadRun(
-            loop: loop, urlText: item.url, destination: item.destination, options: item.options,
+            loop: loop, urlText: item.url, url: url, destination: item.destination,
+            options: item.options,
             tell: { event in
                 // Nobody waits for the name of a file whose server does not answer, or goes on saying
                 // that it has too much to do.
@@ -281,7 +278,8 @@ struct BatchRun: Sendable {
         }
         run.together = DownloadRun.Together(
             publisher: publisher, gate: gate, isBegun: isBegun,
-            noteSmall: { small.withLock { $0 += 1 } },
+            hasCome: { slots.park(index, bytes: $0) },
+            isDeclined: { slots.unpark(index) }, isDone: { slots.widen(wait: $0) },
             whenDue: { turns.whenDue(index, $0) },
             claim: { target, urls throws(AssemblyError) in
                 defer { turns.settle(index) }
@@ -335,10 +333,15 @@ extension TransferFailure {
 private struct Begun: Sendable {
     /// Files that are looked at together.
     static let stretch = 256
+    /// As many at the beginning, when others wait for it.
+    static let firstStretch = 16
 
     var range = 0..<0
     var found: Set<Int> = []
+    /// Their URLs, where they are URLs.
+    var urls: [WebURL?] = []
 
     func knows(_ index: Int) -> Bool { range.contains(index) }
     func contains(_ index: Int) -> Bool { found.contains(index) }
+    func url(of index: Int) -> WebURL? { urls[index - range.lowerBound] }
 }

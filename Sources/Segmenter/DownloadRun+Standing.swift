@@ -120,7 +120,7 @@ extension DownloadRun {
             FinishedDecision(
                 facts, size: file.status.size, offered: finding.file.identity,
                 fullURL: probe.url.text, url: probe.url.redacted,
-                otherURLs: ([urlText] + options.mirrors).compactMap { WebURL($0)?.text })
+                otherURLs: ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0?.text })
         }
         var decided = decision(finding)
         if decided != .same, !finding.isProven {

@@ -9,8 +9,12 @@ extension DownloadRun {
         /// Whether it is begun like any other file, with a place at the gate that it has already: it has
         /// mirrors, or something stands at the names that are to be expected.
         var isBegun: Bool
-        /// Notes that one request has brought the file.
-        let noteSmall: @Sendable () -> Void
+        /// Notes that one request has brought the file, of so many bytes.
+        let hasCome: @Sendable (Int) -> Void
+        /// Notes that it goes the way of others nevertheless.
+        let isDeclined: @Sendable () -> Void
+        /// Notes that it is done; takes the usual time to the beginning of a reply, in seconds.
+        let isDone: @Sendable (Double?) -> Void
         /// Runs what chooses a name when the turn of the file has come.
         let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
         /// Chooses the name in a folder, from the one that is suggested and the full URLs; blocks.
@@ -55,6 +59,7 @@ extension DownloadRun {
         let needsName = !isFixed && !state.isNamed
         let (chosen, problem) = (Monitor<Target>(suggested), Monitor<AssemblyError?>(nil))
         let template = try request(finding, url, state)
+        together.hasCome(body.count)
         let outcome = await Answer<WholeFilePublisher.Outcome>.wait { answer in
             let job = WholeFilePublisher.Job(
                 bytes: body,
@@ -81,12 +86,14 @@ extension DownloadRun {
         state.target = chosen.withLock { $0 }
         state.isNamed = true
         switch outcome {
-        case .declined: return nil
+        case .declined:
+            together.isDeclined()
+            return nil
         case .named(let failure):
             state.isPublished = true
             throw .assembly(failure)
         case .published(let published):
-            together.noteSmall()
+            together.isDone(finding.held?.usualWait)
             state.received = published.size
             tellOfWhole(finding, state)
             if let problem = published.attributesProblem {

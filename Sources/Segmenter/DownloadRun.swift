@@ -9,6 +9,8 @@ struct DownloadRun: Sendable {
 
     let loop: TransferLoop
     let urlText: String
+    /// The URL, if it is one.
+    let url: WebURL?
     let destination: Destination
     let options: DownloadOptions
     let tell: @Sendable (DownloadEvent) -> Void
@@ -101,7 +103,7 @@ struct DownloadRun: Sendable {
             kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
         }
         var error = DownloadError(
-            reason: reason, url: WebURL(urlText)?.redacted ?? "",
+            reason: reason, url: url?.redacted ?? "",
             path: state.target.map { Assembly.path(of: $0.name, in: $0.folder) }
                 ?? state.stream?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: state.mirroring?.book.failed ?? [])
@@ -111,7 +113,7 @@ struct DownloadRun: Sendable {
 
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
-        guard let url = WebURL(urlText) else { throw .invalidURL(Self.redactedGuess(urlText)) }
+        guard let url else { throw .invalidURL(Self.redactedGuess(urlText)) }
         for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)

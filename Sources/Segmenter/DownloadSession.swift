@@ -53,7 +53,7 @@ public final class DownloadSession: Sendable {
         let (events, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Download.eventLimit))
         var run = DownloadRun(
-            loop: loop, urlText: url, destination: destination, options: options,
+            loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
             tell: { continuation.yield($0) })
         run.isRepair = isRepair
         return running.withLock { running in
@@ -144,7 +144,7 @@ public final class DownloadSession: Sendable {
         _ url: String, options: DownloadOptions = DownloadOptions()
     ) async throws(DownloadError) -> RemoteFile {
         let run = DownloadRun(
-            loop: loop, urlText: url, destination: .folder("."), options: options
+            loop: loop, urlText: url, url: WebURL(url), destination: .folder("."), options: options
         ) { _ in }
         do throws(DownloadError.Reason) {
             let finding = try await run.makeProbe().run(byGet: false, range: Probe.firstByte)
@@ -168,7 +168,7 @@ public final class DownloadSession: Sendable {
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
     ) async throws(DownloadError) -> DownloadPreview {
         let run = DownloadRun(
-            loop: loop, urlText: url, destination: destination, options: options
+            loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options
         ) { _ in }
         return try await run.preview().get()
     }

@@ -25,6 +25,8 @@ enum FileName {
     ///
     /// May come out empty.
     static func sanitized(_ text: String) -> String {
+        // What all of this would leave as it is; most names are such.
+        if isPlain(text) { return guarded(text) }
         // By scalars: a combining mark makes one character with a separator or dot before it.
         let last = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let safe = last.filter { scalar in
@@ -39,6 +41,26 @@ enum FileName {
         let inFront = ".-~".unicodeScalars
         let name = normal.drop { inFront.contains($0) || $0.properties.isWhitespace }
         return guarded(fitted(Substring(name)))
+    }
+
+    /// Whether it is a short text of ASCII letters, digits, `-`, `_` and dots, none of them at the end, and
+    /// with a letter, a digit or `_` in front.
+    private static func isPlain(_ text: String) -> Bool {
+        func isWord(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        let bytes = text.utf8
+        guard bytes.count <= longest, let first = bytes.first, isWord(first),
+            bytes.last != UInt8(ascii: ".")
+        else { return false }
+        return bytes.allSatisfy {
+            isWord($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
+        }
     }
 
     /// The name with a number in front of its extension: `big.1.iso`, `x.1.tar.gz`.

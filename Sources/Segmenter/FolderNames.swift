@@ -22,9 +22,12 @@ struct FolderNames: Sendable {
     private var next: [String: Int] = [:]
     /// Numbers of the names that an earlier run has begun, by the name that they number.
     private let begun: [String: [Int]]
+    /// The names that an earlier run has begun.
+    let begunNames: Set<String>
 
     /// Makes it for a folder in which earlier runs have begun files of these names.
     init(begun names: [String] = []) {
+        begunNames = Set(names)
         var begun: [String: [Int]] = [:]
         for name in names {
             begun[name, default: []].append(0)

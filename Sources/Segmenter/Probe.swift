@@ -51,6 +51,8 @@ struct Probe: Sendable {
         var body: [UInt8] = []
         /// How the transfer ended, when it has: then nothing waits.
         var end: TransferEnd?
+        /// Usual time from a request for a small file to the beginning of its reply, in seconds.
+        var usualWait: Double?
     }
 
     struct Landing {
@@ -372,7 +374,7 @@ struct Probe: Sendable {
             held: landing.exchange.held.map {
                 Held(
                     transfer: $0, range: range?.range, body: landing.exchange.body,
-                    end: landing.exchange.end)
+                    end: landing.exchange.end, usualWait: landing.exchange.usualWait)
             },
             isProven: method == .get,
             modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })

@@ -36,6 +36,7 @@ struct Reply: Sendable, Hashable {
     /// (RFC 9110 §8.6), of a size that a file can have.
     var contentLength: Int64? {
         guard let field = lengthField else { return nil }
+        if let length = Int64(digits: field) { return length <= Self.largestSize ? length : nil }
         let all = Set(
             field.split(separator: ",", omittingEmptySubsequences: false).map { item in
                 let words = item.split(separator: " ")
@@ -96,16 +97,23 @@ struct ContentRange: Sendable, Hashable {
 
     /// Reads `bytes first-last/complete`; `nil` when it is malformed or impossible.
     init?(_ text: String) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: true)
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2 else { return nil }
-        let bounds = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard bounds.count == 2, let first = Int64(digits: bounds[0]),
-            let last = Int64(digits: bounds[1]), first <= last, last < Int64.max
+        // By bytes: every reply to a range has one.
+        var words = text.utf8[...]
+        while words.first == UInt8(ascii: " ") { words.removeFirst() }
+        while words.last == UInt8(ascii: " ") { words.removeLast() }
+        guard let space = words.firstIndex(of: UInt8(ascii: " ")),
+            Substring(words[..<space]).lowercased() == "bytes"
         else { return nil }
-        if halves[1] != "*" {
-            guard let total = Int64(digits: halves[1]), last < total else { return nil }
+        let rest = words[space...].drop { $0 == UInt8(ascii: " ") }
+        guard let slash = rest.firstIndex(of: UInt8(ascii: "/")),
+            let dash = rest[..<slash].firstIndex(of: UInt8(ascii: "-")),
+            let first = Int64(digits: Substring(rest[..<dash])),
+            let last = Int64(digits: Substring(rest[rest.index(after: dash)..<slash])),
+            first <= last, last < Int64.max
+        else { return nil }
+        let complete = Substring(rest[rest.index(after: slash)...])
+        if complete != "*" {
+            guard let total = Int64(digits: complete), last < total else { return nil }
             self.total = total
         }
         range = ByteRange(first, last + 1)
@@ -115,7 +123,15 @@ struct ContentRange: Sendable, Hashable {
 extension Int64 {
     /// Reads a number of digits only, as HTTP's `1*DIGIT`: no sign, no space.
     init?(digits text: some StringProtocol) {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        self.init(text)
+        var value: Int64 = 0
+        for byte in text.utf8 {
+            guard (48...57).contains(byte) else { return nil }
+            let (tens, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = tens.addingReportingOverflow(Int64(byte) - 48)
+            guard !isTooLarge, !isLarger else { return nil }
+            value = sum
+        }
+        guard !text.isEmpty else { return nil }
+        self = value
     }
 }

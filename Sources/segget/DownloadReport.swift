@@ -103,10 +103,9 @@ struct DownloadReport {
 
     private mutating func probed(_ file: RemoteFile) {
         name = file.suggestedName
-        let report = ProbeReport(file)
-        emit("probed", report)
+        emit("probed", ProbeReport(file))
         guard settings.detail == .all else { return }
-        for line in report.lines(connections: settings.connections) { say(.none, line) }
+        for line in ProbeReport(file).lines(connections: settings.connections) { say(.none, line) }
     }
 
     private mutating func started(_ start: DownloadStart) {
@@ -152,7 +151,9 @@ struct DownloadReport {
         view.print(Message(label, subject + text))
     }
 
-    private func emit(_ event: String, _ payload: some Encodable) {
-        output.emit(event, payload, file: file)
+    private func emit<Payload: Encodable>(
+        _ event: String, _ payload: @autoclosure () -> Payload
+    ) {
+        output.emit(event, payload(), file: file)
     }
 }

@@ -16,9 +16,11 @@ final class JSONOutput {
     var elapsed: Double { begun.duration(to: clock.now) / .seconds(1) }
 
     /// Writes an event; `file` says which of several files it is about, from 1.
-    func emit(_ event: String, _ payload: some Encodable, file: Int? = nil) {
+    func emit<Payload: Encodable>(
+        _ event: String, _ payload: @autoclosure () -> Payload, file: Int? = nil
+    ) {
         guard isOpen else { return }
-        let line = JSONLine(event: event, time: elapsed, file: file, payload: payload)
+        let line = JSONLine(event: event, time: elapsed, file: file, payload: payload())
         guard let text = JSONText.line(line) else { return }
         // Whoever read it has gone; the download goes on.
         isOpen = write(text + "\n")

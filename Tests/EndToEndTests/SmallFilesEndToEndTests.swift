@@ -35,6 +35,35 @@ struct SmallFilesEndToEndTests {
         #expect((9...64).contains(stage.origin.peakConnections))
     }
 
+    /// A late reply holds up the names of all files behind it, and nothing that is fetched.
+    @Test func aLateOneHoldsUpNoOther() throws {
+        let stage = try BatchStage(size: 20_000)
+        let (asked, isInTime) = (Guarded(0), Guarded(false))
+        stage.bend { request, _ in
+            asked.withLock { $0 += 1 }
+            guard request.target == "/f1" else { return }
+            let areAllAsked = eventually(timeout: 20) { asked.withLock { $0 >= 200 } }
+            isInTime.withLock { $0 = areAllAsked }
+        }
+        let outcome = try stage.run(list: Self.list(stage, 200), ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(isInTime.withLock { $0 })
+        try Self.expectRight(stage, Self.names(200))
+    }
+
+    /// Of a head with many lines, none is overlooked.
+    @Test func headsMayBeLong() throws {
+        let stage = try BatchStage(size: 20_000)
+        stage.bend { request, reply in
+            for number in 1...100 { reply.headers.append(.init("X-Line-\(number)", "x")) }
+            if request.target == "/f2" { reply.headers.append(.init("Content-Encoding", "gzip")) }
+        }
+        let outcome = try stage.run(list: Self.list(stage, 3))
+        #expect(outcome.end != .exit(0) && outcome.errorOutput.contains("gzip"))
+        #expect(try stage.sandbox.names() == ["f1", "f3"])
+        try Self.expectRight(stage, ["f1", "f3"])
+    }
+
     /// What the first request brought of a large file is its beginning: no byte comes twice.
     @Test func largeOnesAreFetchedInSegments() throws {
         let stage = try BatchStage(size: 3_000_000)

@@ -125,6 +125,31 @@ import Testing
         #expect(secondsSince1970(httpDate: text) == seconds)
     }
 
+    /// What is read here is what libcurl's parser makes of it, which gets another spelling.
+    @Test func fixedDatesAreReadAsLibcurlReadsThem() {
+        let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
+        forEachSeed(3000) { seed, random in
+            func two(_ range: Range<Int>) -> String {
+                let number = Int.random(in: range, using: &random)
+                return number < 10 ? "0\(number)" : "\(number)"
+            }
+            let day = "Sun, \(two(1..<32)) \(months[Int.random(in: 0..<12, using: &random)])"
+            let year = Int.random(in: 1970..<2400, using: &random)
+            let text = "\(day) \(year) \(two(0..<24)):\(two(0..<60)):\(two(0..<60))"
+            let seconds = secondsSince1970(fixedDate: text + " GMT")
+            #expect(
+                seconds != nil && seconds == secondsSince1970(httpDate: text + " +0000"), "\(text)")
+        }
+    }
+
+    @Test(arguments: [
+        "", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 6 Nov 1994 08:49:37 GMT",
+        "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:60 GMT", "Sun, 06 Nov 1969 08:49:37 GMT",
+        "Sun  06 Nov 1994 08:49:37 GMT",
+    ])
+    func otherDatesAreLibcurls(text: String) { #expect(secondsSince1970(fixedDate: text) == nil) }
+
     /// Fields of an answer to HEAD, and what is wrong with it.
     @Test(
         arguments: [

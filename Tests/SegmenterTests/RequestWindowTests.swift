@@ -76,6 +76,13 @@ struct RequestWindowTests {
         var asked = BatchWidth(jobs: 7)
         asked.widen()
         #expect(asked.width == 7 && asked.largeLimit == 7)
+        var near = BatchWidth(jobs: nil)
+        for _ in 0..<100 { near.widen(wait: 0.001) }
+        #expect(near.width == 16)
+        for _ in 0..<3 { near.widen(wait: 0.01) }
+        #expect(near.width == 22)
+        near.widen(wait: 0.001)
+        #expect(near.width == 22)
         var narrow = BatchWidth(jobs: nil, most: 8)
         for _ in 0..<100 { narrow.widen() }
         #expect(narrow.width == 8)

@@ -1,31 +1,68 @@
 import CCurl
+import Glibc
 
 extension Reply {
     /// Takes the fields that segget looks at from the final head that a handle has received.
     init(status: Int, readFrom handle: CURL) {
         self.init(status: status)
-        var header: UnsafeMutablePointer<curl_header>?
-        for name in Reply.fieldNames {
-            var values: [String] = []
-            var index = 0
-            while index < 16,
-                curl_easy_header(
-                    handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK,
-                let value = header?.pointee.value
-            {
-                // Of an empty value libcurl 7.88 leaves a carriage return.
-                let text = headerText(value)
-                if !text.allSatisfy(\.isWhitespace), !values.contains(text) { values.append(text) }
-                index += 1
-            }
-            if !values.isEmpty { fields[name] = values.joined(separator: ", ") }
-        }
+        // libcurl counts the lines of a field for each of them: of many lines, those that matter are
+        // cheaper to ask for.
+        if !readAll(from: handle) { for name in Reply.fieldNames { read(name, from: handle) } }
         var seconds: curl_off_t = 0
         segget_curl_getinfo_off_t(handle, CURLINFO_RETRY_AFTER, &seconds)
         if seconds > 0 { retryAfter = Double(seconds) }
         if [401, 407].contains(status) {
             asksForDigest = Self.asksForDigest(handle, proxy: status == 407)
         }
+    }
+
+    /// Lines of a head up to which all of them are looked at.
+    private static let fewLines = 64
+    /// Lines of one field that are read.
+    private static let mostValues = 16
+
+    /// Takes the fields from a head of few lines.
+    ///
+    /// - Returns: Whether that was all.
+    private mutating func readAll(from handle: CURL) -> Bool {
+        var last: UnsafeMutablePointer<curl_header>?
+        for _ in 0..<Self.fewLines {
+            last = curl_easy_nextheader(handle, segget_curl_headers_of_reply, -1, last)
+            guard let header = last?.pointee else { return true }
+            let length = strlen(header.name)
+            let name = Reply.fieldNames.first {
+                $0.utf8.count == length && strcasecmp($0, header.name) == 0
+            }
+            guard let name else { continue }
+            if header.amount > 1 {
+                if header.index == 0 { read(name, from: handle) }
+            } else if let text = Self.text(header.value) {
+                fields[name] = text
+            }
+        }
+        return false
+    }
+
+    /// Takes all lines of one field.
+    private mutating func read(_ name: String, from handle: CURL) {
+        var values: [String] = []
+        var header: UnsafeMutablePointer<curl_header>?
+        for index in 0..<Self.mostValues {
+            guard
+                curl_easy_header(
+                    handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK
+            else { break }
+            if let text = Self.text(header?.pointee.value), !values.contains(text) {
+                values.append(text)
+            }
+        }
+        if !values.isEmpty { fields[name] = values.joined(separator: ", ") }
+    }
+
+    /// A value; `nil` for one that is empty: of that libcurl 7.88 leaves a carriage return.
+    private static func text(_ value: UnsafePointer<CChar>?) -> String? {
+        guard let text = value.map(headerText), !text.allSatisfy(\.isWhitespace) else { return nil }
+        return text
     }
 
     /// Whether digest is the only scheme that was offered of those that segget knows.

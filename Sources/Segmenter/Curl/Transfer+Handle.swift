@@ -23,6 +23,12 @@ extension Transfer {
         return Double(connected - resolved) * 1e-6
     }
 
+    /// Seconds from when the request could go out to the first byte of the reply; `nil` before that.
+    var waitedSeconds: Double? {
+        let (sent, begun) = (time(CURLINFO_PRETRANSFER_TIME_T), time(CURLINFO_STARTTRANSFER_TIME_T))
+        return sent > 0 && begun > sent ? Double(begun - sent) * 1e-6 : nil
+    }
+
     /// Whether others may share its connection (HTTP/2).
     var isMultiplexed: Bool {
         var version = 0

@@ -68,8 +68,8 @@ struct WebURL: Sendable, Hashable {
         isSecure = scheme == "https"
         isDowngraded = base.map { $0.isDowngraded || $0.isSecure && scheme == "http" } ?? false
         let path = Self.part(handle, CURLUPART_PATH) ?? "/"
-        let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        lastPathComponent = percentDecoded(String(last))
+        let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
+        lastPathComponent = percentDecoded(String(path[(last ?? path.startIndex)...]))
     }
 
     /// The URL with a user in it, of whom libcurl looks the password up in a netrc file.
@@ -146,6 +146,7 @@ func isProxyURL(_ text: String) -> Bool {
 
 /// Undoes percent-encoding (RFC 3986 §2.1); what is not UTF-8 is read as ISO-8859-1.
 func percentDecoded(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var length: Int32 = 0
     guard let decoded = curl_easy_unescape(nil, text, Int32(clamping: text.utf8.count), &length)
     else { return text }
@@ -158,19 +159,13 @@ func percentDecoded(_ text: String) -> String {
 /// CR and LF are spaces in it, as §5.5 has it: a validator with a line break would be two lines in
 /// the next request.
 func headerText(_ value: UnsafePointer<CChar>) -> String {
-    let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value)).map { byte in
-        byte == 0x0d || byte == 0x0a ? 0x20 : byte
-    }
-    return bytes.withUnsafeBytes { readText($0) }
+    let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
+    let isBreak: (UInt8) -> Bool = { $0 == 0x0d || $0 == 0x0a }
+    guard bytes.contains(where: isBreak) else { return readText(bytes) }
+    return bytes.map { isBreak($0) ? 0x20 : $0 }.withUnsafeBytes { readText($0) }
 }
 
 private func readText(_ bytes: UnsafeRawBufferPointer) -> String {
     String(validating: bytes, as: UTF8.self)
         ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-}
-
-/// Seconds since 1970 of an HTTP date (RFC 9110 §5.6.7); `nil` when it is none.
-func secondsSince1970(httpDate text: String) -> Int64? {
-    let time = curl_getdate(text, nil)
-    return time < 0 ? nil : Int64(time)
 }

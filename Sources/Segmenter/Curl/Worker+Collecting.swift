@@ -20,6 +20,18 @@ struct Collecting {
     /// The transfers of those that are under way, by the number of the request.
     fileprivate var transfers: [Int: Int] = [:]
     fileprivate(set) var windows: [String: RequestWindow] = [:]
+    /// Usual time from a request to the beginning of its reply, in seconds, by origin.
+    fileprivate var waits: [String: Double] = [:]
+
+    /// Takes how long a reply let wait, in seconds.
+    ///
+    /// - Returns: How long they usually do: those before it count for less and less.
+    fileprivate mutating func usualWait(of origin: String, after wait: Double?) -> Double? {
+        guard let wait else { return waits[origin] }
+        let usual = waits[origin].map { $0 + (wait - $0) / 8 } ?? wait
+        waits[origin] = usual
+        return usual
+    }
 }
 
 extension Worker {
@@ -77,10 +89,13 @@ extension Worker {
         let tell: () -> Void = { [unowned self] in
             progress.isTold = true
             progress.exchange.body = progress.transfer?.collected ?? []
+            progress.exchange.usualWait = collecting.usualWait(
+                of: origin, after: progress.transfer?.waitedSeconds)
             collecting.transfers[entry.id] = nil
             entry.tell(progress.exchange)
         }
         var request = entry.request
+        request.isForLittle = true
         request.mayMultiplex = request.url.isSecure && !request.needsOwnConnection
         let transfer = start(request) { [unowned self] reply in
             progress.exchange.reply = reply
@@ -126,8 +141,11 @@ extension Worker {
     private func collectVerdict(_ reply: Reply) -> Transfer.Verdict? {
         // A limit of rate is the business of what is written.
         guard pacing.limit.bytesPerSecond == nil, reply.lengthBreach == nil else { return nil }
-        let range = reply.status == 206 ? reply["content-range"].flatMap(ContentRange.init) : nil
-        guard let length = reply.contentLength ?? range?.range.count else {
+        func served() -> Int64? {
+            guard reply.status == 206 else { return nil }
+            return reply["content-range"].flatMap(ContentRange.init)?.range.count
+        }
+        guard let length = reply.contentLength ?? served() else {
             let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
             return isChunked ? .collect(length: nil, most: Collecting.most) : nil
         }
