@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 int segget_rename_noreplace(int folder, const char *from, const char *to) {
@@ -30,6 +31,14 @@ int segget_fallocate(int fd, off_t length) { return fallocate(fd, 0, 0, length);
 int segget_is_in_memory(int fd) {
     struct statfs status;
     return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
+int64_t segget_read_date(const char *text) {
+    struct tm parts = {0};
+    // The locale is "C": nobody sets another.
+    const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+    if (end == NULL || *end != 0 || parts.tm_year < 70 || parts.tm_sec > 59) return -1;
+    return timegm(&parts);
 }
 
 int segget_replace_descriptor(int from, int to) { return dup3(from, to, O_CLOEXEC) < 0 ? -1 : 0; }

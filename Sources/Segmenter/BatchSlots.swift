@@ -7,7 +7,7 @@ import Assembler
 /// of files was asked for, they count all the same. May be used from any thread.
 final class BatchSlots: Sendable {
     /// Files that have come and wait, from which on no other begins, and their bytes.
-    static let mostParked = (files: 512, bytes: 8 << 20)
+    static let mostParked = (files: 256, bytes: 4 << 20)
 
     private struct State {
         var width: BatchWidth

@@ -29,7 +29,7 @@ struct BatchSlotsTests {
         #expect(slots.hasRoom)
     }
 
-    @Test(arguments: [(0, BatchSlots.mostParked.files), (1 << 20, 8)])
+    @Test(arguments: [(0, BatchSlots.mostParked.files), (1 << 20, 4)])
     func whatWaitsIsBounded(bytes: Int, most: Int) {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         var count = 0

@@ -36,6 +36,10 @@ ssize_t segget_get_attribute(int fd, const char *name, void *value, size_t lengt
 // Removes an extended attribute of an open file (fremovexattr(2)). Returns 0, or -1 with errno.
 int segget_remove_attribute(int fd, const char *name);
 
+// Reads a date of the form `Sun, 06 Nov 1994 08:49:37 GMT` (strptime(3)), from 1970 on.
+// Returns seconds since 1970, or -1 when it has another form.
+int64_t segget_read_date(const char *text);
+
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 
