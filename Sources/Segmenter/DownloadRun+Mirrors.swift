@@ -79,7 +79,8 @@ extension DownloadRun {
             }
             var asking = probe
             asking.overlaps = begins(probe, state)
-            return Lead(probe: probe, finding: try await find(asking, byGet: false))
+            let range = asking.overlaps ? Probe.overlappingRange : Probe.firstRange
+            return Lead(probe: probe, finding: try await find(asking, byGet: false, range: range))
         }
         return try await nextLead(state)
     }

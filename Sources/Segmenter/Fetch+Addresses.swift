@@ -167,11 +167,12 @@ extension Fetch {
         return !isServing(address, slots[index].source, but: index)
     }
 
-    /// Whether an address sends the body of some reply.
+    /// Whether something has come of the body of some reply from an address.
     private func isServing(_ address: String, _ number: Int, but index: Int? = nil) -> Bool {
         slots.indices.contains { other in
-            other != index && slots[other].source == number && slots[other].writer != nil
+            other != index && slots[other].source == number
                 && slots[other].route?.address == address
+                && slots[other].writer.map { $0.position > $0.start } ?? false
         }
     }
 

@@ -2,6 +2,8 @@ import Assembler
 
 // `HEAD`, and beside it a ranged `GET` whose body is on its way while `HEAD` is judged.
 extension Probe {
+    /// Bytes that `GET` asks for beside `HEAD`: other connections will fetch, too.
+    static let overlappingRange = ByteRange(0, 1 << 20)
     /// Seconds between two looks whether the connection of `HEAD` is made, and how many there are.
     ///
     /// The server is far away if it is not made then. Nearby, a second connection would gain nothing.

@@ -33,8 +33,8 @@ private final class SmallDisk: Sendable {
 
     @Test func isChangedByNothingWhenTheManifestDoesNotFit() throws {
         // The file takes it all: not a page is left for the manifest.
-        let sample = Sample(size: capacity, in: folder)
-        let error = #expect(throws: AssemblyError.self) { try Assembly(sample.request) }
+        let request = Sample(size: capacity, in: folder).request { $0.allocation = .falloc }
+        let error = #expect(throws: AssemblyError.self) { try Assembly(request) }
         guard case .noSpace(folder.path(of: Sample.part), needed: 1 << 20, free: _) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -39,7 +39,7 @@ struct FullDiskTests {
         let disk = try Tmpfs(size: data + sparePages * 4096)
         let stage = try Stage(size: Self.size, in: disk.path)
         // The folder itself may take a page.
-        let outcome = try stage.run(["-x", "1"])
+        let outcome = try stage.run(["-x", "1", "--file-allocation", "falloc"])
         if outcome.end == .exit(0) {
             #expect(sparePages > 0)
             #expect(try stage.isRight())

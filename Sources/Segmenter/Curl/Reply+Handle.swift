@@ -26,16 +26,21 @@ extension Reply {
     /// - Returns: Whether that was all.
     private mutating func readAll(from handle: CURL) -> Bool {
         var last: UnsafeMutablePointer<curl_header>?
+        // libcurl 7.88 loses its place among the lines when it is asked for one of them.
+        var repeated: [String] = []
         for _ in 0..<Self.fewLines {
             last = curl_easy_nextheader(handle, segget_curl_headers_of_reply, -1, last)
-            guard let header = last?.pointee else { return true }
+            guard let header = last?.pointee else {
+                for name in repeated { read(name, from: handle) }
+                return true
+            }
             let length = strlen(header.name)
             let name = Reply.fieldNames.first {
                 $0.utf8.count == length && strcasecmp($0, header.name) == 0
             }
             guard let name else { continue }
             if header.amount > 1 {
-                if header.index == 0 { read(name, from: handle) }
+                if header.index == 0 { repeated.append(name) }
             } else if let text = Self.text(header.value) {
                 fields[name] = text
             }
