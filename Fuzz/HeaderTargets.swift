@@ -65,7 +65,7 @@ enum HeaderTargets {
             guard Reply.fieldNames.contains(name) else { continue }
             reply.fields[name] = String(line[line.index(after: colon)...].drop { $0 == " " })
         }
-        let identity = reply.identity(size: 4000, time: secondsSince1970)
+        let identity = reply.identity(size: 4000, time: secondsSince1970(httpDate:))
         if let validator = identity.strongValidator {
             expect(!validator.hasPrefix("W/"), "a weak validator that is called strong")
         }
