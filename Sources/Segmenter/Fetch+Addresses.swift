@@ -130,8 +130,9 @@ extension Fetch {
             let cause = fault(index, end), let book = sources[number].book,
             book.origin == route.origin, isTheAddressFault(index, cause, address, book)
         else { return false }
-        return leave(address, number, .failed(cause), atLeast: slots[index].retryAfter)
-            && goElsewhere(index)
+        let hasOther = leave(address, number, .failed(cause), atLeast: slots[index].retryAfter)
+        if hasOther { goElsewhere(index) }
+        return hasOther
     }
 
     /// What went wrong, where an address may be to blame for it.
@@ -190,29 +191,30 @@ extension Fetch {
     }
 
     /// Has a connection try another address at once.
-    private func goElsewhere(_ index: Int) -> Bool {
+    private func goElsewhere(_ index: Int) {
         scheduler.release(index)
         slots[index].forgetRate()
         slots[index].waitsUntil = 0
         pump(monotonicSeconds())
-        return true
     }
 
     // MARK: Watching
 
     /// Once a tick: leaves addresses that are slow, or silent while others are not.
     func watchAddresses(_ now: Double) {
-        for index in flowing(now).keys { noteBytes(index) }
+        guard sources.contains(where: { $0.book != nil }) else { return }
+        let flowing = flowing(now)
+        for index in flowing.keys { noteBytes(index) }
         for number in sources.indices where sources[number].book != nil {
-            leaveSlow(number, now)
-            leaveSilent(number, now)
+            leaveSlow(number, flowing, now)
+            leaveSilent(number, flowing, now)
         }
     }
 
-    private func leaveSlow(_ number: Int, _ now: Double) {
+    private func leaveSlow(_ number: Int, _ flowing: [Int: Rescue.Connection], _ now: Double) {
         var rates: [String: [Double]] = [:]
         let warmUp = Rescue.warmUp.seconds + Rescue.warmUp.trips * scheduler.roundTrip
-        for (index, connection) in flowing(now) where connection.age >= warmUp {
+        for (index, connection) in flowing where connection.age >= warmUp {
             guard slots[index].source == number, let address = slots[index].route?.address
             else { continue }
             rates[address, default: []].append(connection.rate)
@@ -228,9 +230,9 @@ extension Fetch {
     /// An address that brings nothing while others do.
     ///
     /// Connections that are not made yet count too: other addresses wait to be used.
-    private func leaveSilent(_ number: Int, _ now: Double) {
+    private func leaveSilent(_ number: Int, _ flowing: [Int: Rescue.Connection], _ now: Double) {
         guard let book = sources[number].book,
-            flowing(now).keys.contains(where: { slots[$0].source == number })
+            flowing.keys.contains(where: { slots[$0].source == number && slots[$0].writer != nil })
         else { return }
         for address in book.addresses where book.hasOther(than: address) {
             guard !isServing(address, number) else { continue }

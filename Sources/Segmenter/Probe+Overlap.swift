@@ -77,7 +77,7 @@ extension Probe {
         }
     }
 
-    /// Whether the connection of `HEAD` takes its time.
+    /// Whether the connection of `HEAD` takes its time, and the server is not known to serve one only.
     ///
     /// Each look is in a later turn of the loop than the one before: a connection that was made in
     /// between has been noticed, however busy the machine is.
@@ -92,7 +92,8 @@ extension Probe {
     private func isConnecting() async -> Bool {
         await Answer.wait { answer in
             let isTaken = loop.perform { [url] worker in
-                answer.resume(returning: worker.isConnecting(.head, to: url))
+                let mayHaveTwo = worker.ceilings[url.origin]?.limit.map { $0 > 1 } ?? true
+                answer.resume(returning: mayHaveTwo && worker.isConnecting(.head, to: url))
             }
             if !isTaken { answer.resume(returning: false) }
         }

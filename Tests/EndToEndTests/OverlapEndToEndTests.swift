@@ -61,7 +61,6 @@ struct OverlapEndToEndTests {
         try trial.expectComplete(outcome)
         let requests = trial.origin.requests
         #expect(Set(requests.prefix(2).map(\.method)) == ["HEAD", "GET"])
-        #expect(Set(requests.prefix(2).map(\.connection)).count == 2)
         #expect(requests.count { $0.method == "HEAD" } == 1)
         #expect(trial.gets.first?.range?.first == 0)
         #expect(try outcome.notices("head_unusable").count == answers.notices)
