@@ -5,6 +5,7 @@ Python's standard library only. Nothing here touches a server that is already ru
 
 import ctypes
 import os
+import re
 import shutil
 import signal
 import socket
@@ -87,7 +88,8 @@ def work_folder(name, needed):
 class Nginx:
     """nginx on 127.0.0.1, serving `folder`, on a port that the kernel chose.
 
-    Its log has a line a request: status, bytes sent, bytes of the body. Use it with `with`.
+    Its log has a line a request: status, bytes sent, bytes of the body, time of its end, seconds it took, and
+    its `Range`. Use it with `with`.
     """
 
     def __init__(self, work, folder, rate=None):
@@ -142,9 +144,20 @@ class Nginx:
 
     def served(self):
         """What the log says after `finish`: number of requests, bytes of their bodies."""
-        with open(self.log, encoding="ascii") as file:
-            bodies = [int(line.split()[2]) for line in file]
+        bodies = [int(body) for _, _, body, *_ in self._requests()]
         return len(bodies), sum(bodies)
+
+    def ranges(self, since):
+        """What the log says after `finish` of requests that began at `since`, a `time.time()`, or later: the
+        first byte and the one behind the last of each `Range`."""
+        for _, _, _, end, took, wanted in self._requests():
+            bounds = re.fullmatch(r"bytes=(\d+)-(\d+)", wanted)
+            if bounds and float(end) - float(took) >= since:
+                yield int(bounds[1]), int(bounds[2]) + 1
+
+    def _requests(self):
+        with open(self.log, encoding="ascii") as file:
+            return [line.split() for line in file]
 
     def _wait_until_ready(self, errors):
         deadline = time.monotonic() + 10
@@ -174,7 +187,7 @@ class Nginx:
             events {{ worker_connections 512; }}
             http {{
                 {temporary}
-                log_format brief '$status $bytes_sent $body_bytes_sent';
+                log_format brief '$status $bytes_sent $body_bytes_sent $msec $request_time $http_range';
                 access_log '{self.log}' brief;
                 sendfile on; tcp_nopush on; keepalive_requests 100000; {rate}
                 server {{
