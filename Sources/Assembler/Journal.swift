@@ -155,6 +155,18 @@ struct JournalRewrite: Sendable {
         }
     }
 
+    /// Removes a second name that the manifest `name` has where a new one is written.
+    ///
+    /// A power cut leaves it where a file system does not rename in one step. Nothing else is removed, for
+    /// another process may be writing.
+    static func removeSecondName(of name: String, in folder: Folder) throws(AssemblyError) {
+        let temporary = Self.name(for: name)
+        guard let second = try folder.status(of: temporary)?.identity,
+            try folder.status(of: name)?.identity == second
+        else { return }
+        try folder.remove(temporary)
+    }
+
     /// The first bytes of a file.
     private static func start(
         of name: String, in folder: Folder

@@ -155,6 +155,11 @@ package final class PartialFile: Sendable {
         guard fdatasync(descriptor) == 0 else { throw distrusted("fdatasync") }
     }
 
+    /// Has the kernel begin to write what it holds, and waits for nothing (sync_file_range(2)).
+    ///
+    /// What makes the data durable later finds little left to do, and tells of failures.
+    func startWriteback() { _ = segget_start_writeback(descriptor) }
+
     /// Lets go of the page cache's copy of what is durable, before `end` (posix_fadvise(2)).
     func forget(upTo end: Int64) {
         // A length of 0 is everything.

@@ -20,6 +20,9 @@ final class Syncer: Sendable {
 
     /// Seconds between two synchronizations.
     static let interval = 5.0
+    /// Seconds after which the kernel is told to write what has come, so that no synchronization, above all
+    /// not the last, has much to wait for.
+    private static let writeback = 0.5
 
     private let monitor = Monitor(State())
     private let thread: OwnedThread
@@ -43,7 +46,7 @@ final class Syncer: Sendable {
         thread = OwnedThread(name: "sync") {
             var due = monotonicSeconds() + interval
             while true {
-                let patience = max(0, due - monotonicSeconds())
+                let patience = min(Self.writeback, max(0, due - monotonicSeconds()))
                 let task = monitor.wait(timeout: patience) { state -> Task? in
                     if state.stop { return .stop }
                     defer { state.request = nil }
@@ -55,6 +58,10 @@ final class Syncer: Sendable {
                         let done = try rewrite(request)
                         monitor.withLock { $0.rewrite = done }
                     }
+                    continue
+                }
+                guard monotonicSeconds() >= due else {
+                    if monitor.withLock({ $0.isDirty }) { file.startWriteback() }
                     continue
                 }
                 due = monotonicSeconds() + interval

@@ -28,6 +28,10 @@ int segget_rename_noreplace(int folder, const char *from, const char *to) {
 
 int segget_fallocate(int fd, off_t length) { return fallocate(fd, 0, 0, length); }
 
+int segget_start_writeback(int fd) {
+    return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int segget_is_in_memory(int fd) {
     struct statfs status;
     return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;

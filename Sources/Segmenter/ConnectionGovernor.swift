@@ -40,7 +40,7 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// Seconds until a step that did not pay is tried again; twice as many after each.
     static let firstPatience = 2.0
     /// Seconds until more are tried where the first ones have filled the path.
-    static let fullPatience = 8.0
+    static let fullPatience = 30.0
     /// Most seconds until then.
     static let longestPatience = 60.0
     /// Seconds over which the goodput is measured while the number rests.

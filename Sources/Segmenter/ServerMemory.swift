@@ -68,9 +68,14 @@ public struct ServerMemory: Sendable {
 
     /// Adds what was learned; what another process has added meanwhile stays.
     ///
+    /// - Parameters:
+    ///   - limits: By origin.
+    ///   - now: In seconds since 1970.
+    ///   - patience: Seconds to wait at the most for another process that is writing: one that was stopped
+    ///     meanwhile must not keep this one from ending.
     /// - Returns: Whether it was written.
     @discardableResult
-    func add(_ limits: [String: Int], now: Double) -> Bool {
+    func add(_ limits: [String: Int], now: Double, patience: Double = 1) -> Bool {
         guard !limits.isEmpty else { return true }
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         try? FileManager.default.createDirectory(
@@ -80,7 +85,13 @@ public struct ServerMemory: Sendable {
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { return false }
         defer { close(lock) }
-        guard flock(lock, LOCK_EX) == 0 else { return false }
+        let deadline = monotonicSeconds() + patience
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR, monotonicSeconds() < deadline else {
+                return false
+            }
+            usleep(10_000)
+        }
         var servers = read(now: now)
         for (origin, limit) in limits { servers[origin] = Server(limit: limit, learned: now) }
         let latest = servers.sorted { $0.value.learned > $1.value.learned }.prefix(Self.most)

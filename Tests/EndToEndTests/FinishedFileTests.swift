@@ -60,6 +60,19 @@ struct FinishedFileTests {
         #expect(last["bytes_received"] as? Int == 0)
     }
 
+    /// As a power cut leaves it where a file system does not rename in one step.
+    @Test func theSecondNameOfAKeptManifestIsTakenAway() throws {
+        let stage = try finished(["--keep-manifest"])
+        let second = stage.path("file.segget~")
+        #expect(link(stage.path("file.segget"), second) == 0)
+        #expect(try stage.run([]).end == .exit(0))
+        #expect(try stage.names() == ["file", "file.segget"])
+        // Somebody else's, or what another process is writing.
+        try Data("{".utf8).write(to: URL(fileURLWithPath: second))
+        #expect(try stage.run([]).end == .exit(0))
+        #expect(try stage.names() == ["file", "file.segget", "file.segget~"])
+    }
+
     @Test(.timeLimit(.minutes(5)), arguments: ways)
     func anotherVersionIsNotTakenForIt(way: [String]) throws {
         let stage = try finished(way)

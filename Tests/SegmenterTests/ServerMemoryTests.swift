@@ -53,6 +53,17 @@ struct ServerMemoryTests {
         #expect(memory.limits(now: Self.now + 3) == ["https://a:443": 4])
     }
 
+    @Test func oneThatNeverEndsWritingIsNotWaitedForForEver() throws {
+        let sandbox = try Sandbox("segget-memory")
+        let memory = ServerMemory(path: "\(sandbox.path)/servers.json")
+        let other = open(sandbox.path, O_RDONLY | O_DIRECTORY)
+        defer { close(other) }
+        #expect(flock(other, LOCK_EX) == 0)
+        #expect(!memory.add(["https://a:443": 4], now: Self.now, patience: 0.05))
+        #expect(flock(other, LOCK_UN) == 0)
+        #expect(memory.add(["https://a:443": 4], now: Self.now))
+    }
+
     @Test func aFolderThatCannotBeMadeIsNoError() {
         let memory = ServerMemory(path: "/dev/null/segget/servers.json")
         #expect(!memory.add(["https://a:443": 4], now: Self.now))

@@ -12,6 +12,10 @@ int segget_rename_noreplace(int folder, const char *from, const char *to);
 // Reserves the space of bytes 0..<length (fallocate(2), mode 0). Returns 0, or -1 with errno.
 int segget_fallocate(int fd, off_t length);
 
+// Has the kernel begin to write what it holds of an open file, and waits for nothing
+// (sync_file_range(2), SYNC_FILE_RANGE_WRITE). Returns 0, or -1 with errno.
+int segget_start_writeback(int fd);
+
 // Whether the file system of an open file is in memory: tmpfs(5) (fstatfs(2)).
 int segget_is_in_memory(int fd);
 
