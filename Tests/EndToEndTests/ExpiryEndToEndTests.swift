@@ -22,7 +22,7 @@ struct ExpiryEndToEndTests {
 
     @Test(arguments: [401, 403, 404, 410])
     func theOriginalURLIsResolvedAgain(status: Int) async throws {
-        let trial = try Self.trial(refusal: status, uses: 7)
+        let trial = try Self.trial(refusal: status, uses: 4)
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectComplete(outcome)
         let notices = try outcome.notices("resolving_again")
@@ -35,7 +35,7 @@ struct ExpiryEndToEndTests {
 
     @Test(arguments: [(401, 77), (403, 77), (404, 69), (410, 69)] as [(Int, Int32)])
     func refusedForGood(status: Int, code: Int32) async throws {
-        let trial = try Self.trial(refusal: status, uses: 5, limit: 1)
+        let trial = try Self.trial(refusal: status, uses: 4, limit: 1)
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
         #expect(trial.origin.requests.count < 40)

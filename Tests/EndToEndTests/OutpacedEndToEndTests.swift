@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+/// A connection that brings far less than its peers.
+@Suite(.timeLimit(.minutes(5)))
+struct OutpacedEndToEndTests {
+    /// It is opened again, and the one in its place is as fast as the others.
+    @Test func aNewConnectionTakesItsPlace() async throws {
+        let slow = 3
+        let trial = try WireTrial(size: 12_000_000) { request, reply in
+            reply.pace = request.connection == slow ? 40_000 : 1_000_000
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        let outpaced = try outcome.notices("outpaced")
+        #expect(outpaced.count == 1, "\(outcome.errorOutput)")
+        #expect(trial.gets.contains { $0.connection > 4 && $0.bytesServed > 1_000_000 })
+        // What it had under way is all that it brought.
+        #expect(trial.gets.count { $0.connection == slow } == 1)
+    }
+
+    /// Slower, but not far: a new connection would have to find its speed first.
+    @Test func notOneThatKeepsUp() async throws {
+        let trial = try WireTrial(size: 6_000_000) { request, reply in
+            reply.pace = request.connection == 3 ? 250_000 : 1_000_000
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("outpaced").isEmpty)
+    }
+}
