@@ -162,7 +162,8 @@ struct JournalRewrite: Sendable {
     static func removeSecondName(of name: String, in folder: Folder) throws(AssemblyError) {
         let temporary = Self.name(for: name)
         guard let second = try folder.status(of: temporary)?.identity,
-            try folder.status(of: name)?.identity == second
+            try folder.status(of: name)?.identity == second,
+            Manifest.mayBegin(with: try start(of: name, in: folder))
         else { return }
         try folder.remove(temporary)
     }

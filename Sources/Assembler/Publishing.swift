@@ -98,6 +98,8 @@ package enum Publishing {
         let folder = try Folder(path)
         let manifestName = Journal.name(for: name)
         let partName = Assembly.partName(for: name)
+        // Where it cannot be removed, it costs nothing but its name.
+        try? JournalRewrite.removeSecondName(of: manifestName, in: folder)
         let left = try left(
             in: folder, name: name, fullURL: fullURL, hasChecksum: checksum != nil)
         guard let (manifest, action) = left else { return nil }

@@ -10,7 +10,7 @@ package final class StandingFile: Sendable {
     package let facts: FinishedFacts?
     let descriptor: Int32
 
-    /// Opens what stands at `name`; tidies up what a power cut left beside it.
+    /// Opens what stands at `name`.
     ///
     /// - Parameters:
     ///   - folder: Folder of the destination.
@@ -33,11 +33,10 @@ package final class StandingFile: Sendable {
                 close(descriptor)
                 return nil
             }
-            let facts = try folder.trusts(status) ? try FinishedFacts.find(name, in: folder) : nil
-            if facts != nil {
-                try JournalRewrite.removeSecondName(of: Journal.name(for: name), in: folder)
-            }
-            return StandingFile(path: path, status: status, facts: facts, descriptor: descriptor)
+            return StandingFile(
+                path: path, status: status,
+                facts: try folder.trusts(status) ? try FinishedFacts.find(name, in: folder) : nil,
+                descriptor: descriptor)
         } catch {
             close(descriptor)
             throw error

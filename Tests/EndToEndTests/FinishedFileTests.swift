@@ -65,6 +65,9 @@ struct FinishedFileTests {
         let stage = try finished(["--keep-manifest"])
         let second = stage.path("file.segget~")
         #expect(link(stage.path("file.segget"), second) == 0)
+        let probe = try Segget.run(["probe", stage.origin.url("/file")], in: stage.folder)
+        #expect(probe.end == .exit(0))
+        #expect(try stage.names() == ["file", "file.segget", "file.segget~"], "probe only looks")
         #expect(try stage.run([]).end == .exit(0))
         #expect(try stage.names() == ["file", "file.segget"])
         // Somebody else's, or what another process is writing.
