@@ -1,0 +1,269 @@
+import Assembler
+
+/// What a batch works with.
+struct BatchRun: Sendable {
+    let loop: TransferLoop
+    let count: Int
+    let failFast: Bool
+    let item: @Sendable (Int) -> BatchItem
+    let names: BatchNames
+    let events: BatchEvents
+    /// Attempts that a server may turn away before others no longer wait for the name of the file.
+    private static let patience = 6
+    private let turns = BatchTurns()
+    private let gate: BatchGate
+    private let publisher = WholeFilePublisher()
+    private let slots: BatchSlots
+    /// Which files cannot have the path that they name; looked up once, before the first begins.
+    private let refused = Monitor<Set<Int>>([])
+    private let running = Monitor<Set<Int>>([])
+    /// Whether a manifest, by its generation, was begun for a file of the list.
+    private let owners = Monitor<[String: Bool]>([:])
+
+    init(
+        loop: TransferLoop, count: Int, jobs: Int?, failFast: Bool, names: BatchNames,
+        events: BatchEvents, item: @escaping @Sendable (Int) -> BatchItem
+    ) {
+        self.loop = loop
+        self.count = count
+        // So many connections were asked for, and no more.
+        let connections = count > 0 ? item(0).options.connections : .automatic
+        let isDefault = connections == .automatic
+        let width = BatchWidth(
+            jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections.most)
+        slots = BatchSlots(width)
+        gate = BatchGate(width.largeLimit)
+        self.failFast = failFast
+        self.names = names
+        self.events = events
+        self.item = item
+    }
+
+    func callAsFunction() async {
+        names.begin()
+        await offLoop("names") { takeNamedPaths() }
+        // No more tasks than there are slots, however long the list is.
+        await withDiscardingTaskGroup { group in
+            var next = 0
+            var begun = Begun()
+            // Nobody waits for the next stretch while there is work in this one.
+            var ahead: Task<Begun, Never>?
+            while true {
+                let isStopping = failFast && slots.hasFailure
+                if isStopping { group.cancelAll() }
+                while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
+                    if !begun.knows(next) {
+                        if let ahead { begun = await ahead.value } else { begun = await look(0) }
+                        let end = begun.range.upperBound
+                        ahead = end < count ? Task { await look(end) } : nil
+                    }
+                    let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
+                    // In the order of the list: whoever has a place may wait for the names of all
+                    // before it.
+                    guard !isBegun || gate.tryEnter() else { break }
+                    slots.begin()
+                    group.addTask { await run(index, url, isBegun: isBegun) }
+                    next += 1
+                }
+                if slots.isEmpty { break }
+                await slots.change()
+            }
+            _ = await ahead?.value
+        }
+        await offLoop("publish") { publisher.finish() }
+        names.end()
+        events.finish()
+    }
+
+    /// Gives the files that name their path what they name, before any file takes a suggested name.
+    private func takeNamedPaths() {
+        for index in 0..<count {
+            let item = item(index)
+            guard case .file(let path) = item.destination, !item.options.naming.numbersTaken
+            else { continue }
+            if !names.take(DownloadRun.split(path)) {
+                refused.withLock { _ = $0.insert(index) }
+            }
+        }
+    }
+
+    /// Looks, for a stretch of the list, where something stands already.
+    private func look(_ start: Int) async -> Begun {
+        await offLoop("names") {
+            var folders: [String: Folder] = [:]
+            let length = start == 0 ? Begun.firstStretch : Begun.stretch
+            var begun = Begun(range: start..<min(count, start + length))
+            for index in begun.range {
+                let item = item(index)
+                let url = WebURL(item.url)
+                begun.urls.append(url)
+                guard item.options.mirrors.isEmpty else {
+                    begun.found.insert(index)
+                    continue
+                }
+                let target: DownloadRun.Target
+                switch item.destination {
+                case .file(let path): target = DownloadRun.split(path)
+                case .folder(let path):
+                    guard let url else { continue }
+                    target = .init(
+                        folder: path.isEmpty ? "." : path,
+                        name: FileName.suggested(disposition: nil, url: url))
+                case .descriptor, .null:
+                    begun.found.insert(index)
+                    continue
+                }
+                if folders[target.folder] == nil {
+                    folders[target.folder] = try? Folder(target.folder)
+                }
+                guard let folder = folders[target.folder] else { continue }
+                if !Assembly.isUntouched(target.name, in: folder) { begun.found.insert(index) }
+            }
+            return begun
+        }
+    }
+
+    /// Runs one file, whose URL was read already, to its end.
+    private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
+        let item = item(index)
+        events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
+        running.withLock { _ = $0.insert(index) }
+        let result: Result<DownloadedFile, DownloadError> =
+            switch download(item, index, url, isBegun: isBegun) {
+            case .success(let run): await run.withinTime()
+            case .failure(let error): giveBack(isBegun, error)
+            }
+        running.withLock { _ = $0.remove(index) }
+        turns.settle(index)
+        events.offer(BatchEvent(index: index, kind: .ended(result)))
+        slots.end(index, isDone: (try? result.get()) != nil)
+    }
+
+    /// The end of a file that does not begin: its place is another's.
+    private func giveBack(
+        _ hasPlace: Bool, _ error: DownloadError
+    ) -> Result<DownloadedFile, DownloadError> {
+        if hasPlace { gate.leave() }
+        return .failure(error)
+    }
+
+    /// Tells, one after the other, what would be done with each file.
+    func preview(_ tell: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
+        names.begin()
+        await offLoop("names") { takeNamedPaths() }
+        for index in 0..<count where !Task.isCancelled {
+            let item = item(index)
+            switch download(item, index, WebURL(item.url)) {
+            case .success(let run): tell(index, await run.preview())
+            case .failure(let error): tell(index, .failure(error))
+            }
+            turns.settle(index)
+        }
+        names.end()
+    }
+
+    /// Adds an event to those of the file that began first.
+    func tell(_ event: DownloadEvent) {
+        guard let first = running.withLock({ $0.min() }) else { return }
+        events.offer(BatchEvent(index: first, kind: .event(event)))
+    }
+
+    /// The download of a file; an error when another file has the path that it names.
+    private func download(
+        _ item: BatchItem, _ index: Int, _ url: WebURL?, isBegun: Bool = true
+    ) -> Result<DownloadRun, DownloadError> {
+        if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
+            let target = DownloadRun.split(path)
+            let path = Assembly.path(of: target.name, in: target.folder)
+            return .failure(
+                DownloadError(
+                    reason: .nameTaken(path: path), url: url?.redacted ?? "", path: path,
+                    bytesKept: 0))
+        }
+        let mustBeFree = item.options.naming.numbersTaken
+        if case .file = item.destination, !mustBeFree { turns.settle(index) }
+        var run = DownloadRun(
+            loop: loop, urlText: item.url, url: url, destination: item.destination,
+            options: item.options,
+            tell: { event in
+                // Nobody waits for the name of a file whose server does not answer, or goes on saying
+                // that it has too much to do.
+                if case .notice(.retrying(_, let attempt, _, let cause)) = event,
+                    attempt > Self.patience || !cause.isTooMuch
+                {
+                    turns.settle(index)
+                }
+                events.offer(BatchEvent(index: index, kind: .event(event)))
+            })
+        run.naming = { target, urls throws(DownloadError.Reason) in
+            try await name(target, urls, index, mustBeFree: mustBeFree)
+        }
+        run.together = DownloadRun.Together(
+            publisher: publisher, gate: gate, isBegun: isBegun,
+            hasCome: { slots.park(index, bytes: $0) },
+            isDeclined: { slots.unpark(index) }, isDone: { slots.widen(wait: $0) },
+            whenDue: { turns.whenDue(index, $0) },
+            claim: { target, urls throws(AssemblyError) in
+                defer { turns.settle(index) }
+                return try names.claim(
+                    target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
+            })
+        return .success(run)
+    }
+
+    /// The name for a file, when its turn has come.
+    private func name(
+        _ target: DownloadRun.Target, _ urls: [String], _ index: Int, mustBeFree: Bool
+    ) async throws(DownloadError.Reason) -> String {
+        await turns.wait(index)
+        guard !Task.isCancelled else { throw .cancelled }
+        do throws(AssemblyError) {
+            let name = try await offLoop("names") { () throws(AssemblyError) in
+                try names.claim(
+                    target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
+            }
+            turns.settle(index)
+            return name
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
+    /// Whether a manifest was begun for a file of the list.
+    private func isOneOfOurs(_ header: Manifest.Header) -> Bool {
+        if let known = owners.withLock({ $0[header.generation] }) { return known }
+        let found = (0..<count).contains { index in
+            let item = item(index)
+            return ([item.url] + item.options.mirrors).contains { url in
+                WebURL(url).map { header.isFor(fullURL: $0.text) } ?? false
+            }
+        }
+        owners.withLock { $0[header.generation] = found }
+        return found
+    }
+}
+
+extension TransferFailure {
+    /// Whether the server says that it has too much to do.
+    fileprivate var isTooMuch: Bool {
+        if case .status(let status) = self { [429, 503].contains(status) } else { false }
+    }
+}
+
+/// For which files of a stretch of a list something stands already, at the names that are to be
+/// expected.
+private struct Begun: Sendable {
+    /// Files that are looked at together.
+    static let stretch = 256
+    /// As many at the beginning, when others wait for it.
+    static let firstStretch = 16
+
+    var range = 0..<0
+    var found: Set<Int> = []
+    /// Their URLs, where they are URLs.
+    var urls: [WebURL?] = []
+
+    func knows(_ index: Int) -> Bool { range.contains(index) }
+    func contains(_ index: Int) -> Bool { found.contains(index) }
+    func url(of index: Int) -> WebURL? { urls[index - range.lowerBound] }
+}
