@@ -108,6 +108,8 @@ class Nginx:
         # The kernel chooses a port when a socket is bound; nginx inherits the socket, as it does
         # when it replaces itself, so that nobody else can take the port in between.
         listening = socket.create_server(("127.0.0.1", 0), backlog=511)
+        # A worker that loses the race for a connection must not wait for the next one.
+        listening.setblocking(False)
         self.port = listening.getsockname()[1]
         configuration = os.path.join(self.work, "nginx.conf")
         with open(configuration, "w", encoding="utf-8") as file:

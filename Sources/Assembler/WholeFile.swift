@@ -11,7 +11,7 @@ struct WholeFile {
     /// What is published, but for whether it could be named.
     private(set) var published: PublishedFile
     private let descriptor: Int32
-    private let name: String
+    let name: String
     let folder: Folder
 
     /// Verifies the bytes and writes them.

@@ -25,17 +25,24 @@ package final class WholeFilePublisher: Sendable {
         ///
         /// Called on the publisher's thread, in the order of submitting.
         var request: @Sendable () -> Assembly.Request?
-        /// Called once, on the publisher's thread, unless `request` gave nothing.
-        var tell: @Sendable (Outcome) -> Void
+        /// Called once with what became of it and the name that was chosen, on the publisher's thread,
+        /// unless `request` gave nothing.
+        var tell: @Sendable (Outcome, String) -> Void
 
         package init(
             bytes: [UInt8], request: @escaping @Sendable () -> Assembly.Request?,
-            tell: @escaping @Sendable (Outcome) -> Void
+            tell: @escaping @Sendable (Outcome, String) -> Void
         ) {
             self.bytes = bytes
             self.request = request
             self.tell = tell
         }
+    }
+
+    /// A file that is written, and not yet durable.
+    private struct Entry {
+        let file: WholeFile
+        let tell: @Sendable (Outcome, String) -> Void
     }
 
     private struct State {
@@ -99,7 +106,7 @@ package final class WholeFilePublisher: Sendable {
     /// Publishes what waits, with the permissions of `mode`.
     private func publishGroup(mode: mode_t) {
         var folders: [String: Folder] = [:]
-        var files: [(file: WholeFile, tell: @Sendable (Outcome) -> Void)] = []
+        var files: [Entry] = []
         while files.count < Self.largestGroup {
             // Choosing a name lets the next file of the list choose its own.
             let jobs = take(Self.largestGroup - files.count)
@@ -112,14 +119,14 @@ package final class WholeFilePublisher: Sendable {
                 guard let folder = folders[request.folder],
                     let file = WholeFile(job.bytes, request, in: folder, mode: mode)
                 else {
-                    job.tell(.declined)
+                    job.tell(.declined, request.name)
                     continue
                 }
-                files.append((file, job.tell))
+                files.append(Entry(file: file, tell: job.tell))
             }
         }
-        if files.count > 1 { for (file, _) in files { file.startWriting() } }
-        var named: [(file: WholeFile, tell: @Sendable (Outcome) -> Void)] = []
+        if files.count > 1 { for entry in files { entry.file.startWriting() } }
+        var named: [Entry] = []
         // Each is durable before any has a name.
         let durable = files.map { $0.file.sync() }
         for (index, entry) in files.enumerated() {
@@ -127,7 +134,7 @@ package final class WholeFilePublisher: Sendable {
                 named.append(entry)
             } else {
                 entry.file.close()
-                entry.tell(.declined)
+                entry.tell(.declined, entry.file.name)
             }
         }
         var failures: [ObjectIdentifier: AssemblyError] = [:]
@@ -138,13 +145,11 @@ package final class WholeFilePublisher: Sendable {
                 failures[folder] = error
             }
         }
-        for (file, tell) in named {
+        for entry in named {
+            let file = entry.file
             file.close()
-            if let failure = failures[ObjectIdentifier(file.folder)] {
-                tell(.named(failure))
-            } else {
-                tell(.published(file.published))
-            }
+            let failure = failures[ObjectIdentifier(file.folder)]
+            entry.tell(failure.map { .named($0) } ?? .published(file.published), file.name)
         }
     }
 }

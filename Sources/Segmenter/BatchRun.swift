@@ -1,7 +1,7 @@
 import Assembler
 
 /// What a batch works with.
-struct BatchRun: Sendable {
+final class BatchRun: Sendable {
     let loop: TransferLoop
     let count: Int
     let failFast: Bool
@@ -14,6 +14,7 @@ struct BatchRun: Sendable {
     private let gate: BatchGate
     private let publisher = WholeFilePublisher()
     private let slots: BatchSlots
+    private let firstRequests: FirstRequests
     /// Which files cannot have the path that they name; looked up once, before the first begins.
     private let refused = Monitor<Set<Int>>([])
     private let running = Monitor<Set<Int>>([])
@@ -33,6 +34,7 @@ struct BatchRun: Sendable {
             jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections.most)
         slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
+        firstRequests = FirstRequests(loop, slots)
         self.failFast = failFast
         self.names = names
         self.events = events
@@ -41,7 +43,18 @@ struct BatchRun: Sendable {
 
     func callAsFunction() async {
         names.begin()
-        await offLoop("names") { takeNamedPaths() }
+        await offLoop("names") { self.takeNamedPaths() }
+        await withTaskCancellationHandler {
+            await runAll()
+        } onCancel: {
+            firstRequests.cancel()
+        }
+        await offLoop("publish") { self.publisher.finish() }
+        names.end()
+        events.finish()
+    }
+
+    private func runAll() async {
         // No more tasks than there are slots, however long the list is.
         await withDiscardingTaskGroup { group in
             var next = 0
@@ -50,7 +63,11 @@ struct BatchRun: Sendable {
             var ahead: Task<Begun, Never>?
             while true {
                 let isStopping = failFast && slots.hasFailure
-                if isStopping { group.cancelAll() }
+                if isStopping {
+                    group.cancelAll()
+                    firstRequests.cancel()
+                }
+                var entries: [FirstRequests.Entry] = []
                 while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
                     if !begun.knows(next) {
                         if let ahead { begun = await ahead.value } else { begun = await look(0) }
@@ -58,21 +75,63 @@ struct BatchRun: Sendable {
                         ahead = end < count ? Task { await look(end) } : nil
                     }
                     let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
-                    // In the order of the list: whoever has a place may wait for the names of all
-                    // before it.
-                    guard !isBegun || gate.tryEnter() else { break }
-                    slots.begin()
-                    group.addTask { await run(index, url, isBegun: isBegun) }
+                    if !isBegun, let entry = firstRequest(index, url) {
+                        slots.queue()
+                        entries.append(entry)
+                    } else {
+                        // In the order of the list: whoever has a place may wait for the names of all
+                        // before it.
+                        guard slots.mayStart, !isBegun || gate.tryEnter() else { break }
+                        slots.begin()
+                        group.addTask { await self.run(index, url, isBegun: isBegun) }
+                    }
                     next += 1
+                }
+                if !entries.isEmpty || slots.isStuck { firstRequests.send(entries) }
+                for file in slots.takeUnfinished() {
+                    group.addTask {
+                        self.end(file.index, await file.run.withinTime(file.answered))
+                    }
                 }
                 if slots.isEmpty { break }
                 await slots.change()
             }
             _ = await ahead?.value
         }
-        await offLoop("publish") { publisher.finish() }
-        names.end()
-        events.finish()
+    }
+
+    /// The request that may bring a file without a task for it; `nil` when it needs one.
+    private func firstRequest(_ index: Int, _ url: WebURL?) -> FirstRequests.Entry? {
+        guard case .success(let run) = download(item(index), index, url, isBegun: false),
+            let (probe, request) = run.firstRequest()
+        else { return nil }
+        begin(index, url)
+        let began = monotonicSeconds()
+        return FirstRequests.Entry(index: index, request: request) { [self] exchange in
+            let answered = DownloadRun.Answered(exchange: exchange, began: began)
+            guard exchange.isWhole else { return goOn(index, run, answered) }
+            slots.park(index, bytes: exchange.body.count, isFollowed: true)
+            run.publish(answered, probe) { [self] result, answered in
+                if let result { end(index, result) } else { goOn(index, run, answered) }
+            }
+        }
+    }
+
+    /// Has a task go on with a file that its first request has not brought.
+    private func goOn(_ index: Int, _ run: DownloadRun, _ answered: DownloadRun.Answered) {
+        slots.leave(.init(index: index, run: run, answered: answered))
+    }
+
+    private func begin(_ index: Int, _ url: WebURL?) {
+        events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
+        running.withLock { _ = $0.insert(index) }
+    }
+
+    private func end(_ index: Int, _ result: Result<DownloadedFile, DownloadError>) {
+        running.withLock { _ = $0.remove(index) }
+        turns.settle(index)
+        events.offer(BatchEvent(index: index, kind: .ended(result)))
+        slots.end(index, isDone: (try? result.get()) != nil)
     }
 
     /// Gives the files that name their path what they name, before any file takes a suggested name.
@@ -89,7 +148,7 @@ struct BatchRun: Sendable {
 
     /// Looks, for a stretch of the list, where something stands already.
     private func look(_ start: Int) async -> Begun {
-        await offLoop("names") {
+        await offLoop("names") { [self] in
             var folders: [String: Folder] = [:]
             let length = start == 0 ? Begun.firstStretch : Begun.stretch
             var begun = Begun(range: start..<min(count, start + length))
@@ -125,32 +184,20 @@ struct BatchRun: Sendable {
 
     /// Runs one file, whose URL was read already, to its end.
     private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
-        let item = item(index)
-        events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
-        running.withLock { _ = $0.insert(index) }
-        let result: Result<DownloadedFile, DownloadError> =
-            switch download(item, index, url, isBegun: isBegun) {
-            case .success(let run): await run.withinTime()
-            case .failure(let error): giveBack(isBegun, error)
-            }
-        running.withLock { _ = $0.remove(index) }
-        turns.settle(index)
-        events.offer(BatchEvent(index: index, kind: .ended(result)))
-        slots.end(index, isDone: (try? result.get()) != nil)
-    }
-
-    /// The end of a file that does not begin: its place is another's.
-    private func giveBack(
-        _ hasPlace: Bool, _ error: DownloadError
-    ) -> Result<DownloadedFile, DownloadError> {
-        if hasPlace { gate.leave() }
-        return .failure(error)
+        begin(index, url)
+        switch download(item(index), index, url, isBegun: isBegun) {
+        case .success(let run): end(index, await run.withinTime())
+        case .failure(let error):
+            // Its place is another's.
+            if isBegun { gate.leave() }
+            end(index, .failure(error))
+        }
     }
 
     /// Tells, one after the other, what would be done with each file.
     func preview(_ tell: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
         names.begin()
-        await offLoop("names") { takeNamedPaths() }
+        await offLoop("names") { self.takeNamedPaths() }
         for index in 0..<count where !Task.isCancelled {
             let item = item(index)
             switch download(item, index, WebURL(item.url)) {
@@ -182,32 +229,32 @@ struct BatchRun: Sendable {
         }
         let mustBeFree = item.options.naming.numbersTaken
         if case .file = item.destination, !mustBeFree { turns.settle(index) }
-        var run = DownloadRun(
-            loop: loop, urlText: item.url, url: url, destination: item.destination,
-            options: item.options,
-            tell: { event in
-                // Nobody waits for the name of a file whose server does not answer, or goes on saying
-                // that it has too much to do.
-                if case .notice(.retrying(_, let attempt, _, let cause)) = event,
-                    attempt > Self.patience || !cause.isTooMuch
-                {
-                    turns.settle(index)
-                }
-                events.offer(BatchEvent(index: index, kind: .event(event)))
-            })
-        run.naming = { target, urls throws(DownloadError.Reason) in
-            try await name(target, urls, index, mustBeFree: mustBeFree)
-        }
-        run.together = DownloadRun.Together(
-            publisher: publisher, gate: gate, isBegun: isBegun,
-            hasCome: { slots.park(index, bytes: $0) },
-            isDeclined: { slots.unpark(index) }, isDone: { slots.widen(wait: $0) },
-            whenDue: { turns.whenDue(index, $0) },
-            claim: { target, urls throws(AssemblyError) in
+        let together = DownloadRun.Together(
+            naming: { [self] target, urls throws(DownloadError.Reason) in
+                try await name(target, urls, index, mustBeFree: mustBeFree)
+            }, publisher: publisher, gate: gate, isBegun: isBegun,
+            hasCome: { [slots] in slots.park(index, bytes: $0) },
+            isDeclined: { [slots] in slots.unpark(index) },
+            isDone: { [slots] in slots.widen(wait: $0) },
+            whenDue: { [turns] in turns.whenDue(index, $0) },
+            claim: { [self] target, urls throws(AssemblyError) in
                 defer { turns.settle(index) }
                 return try names.claim(
                     target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
             })
+        let run = DownloadRun(
+            loop: loop, urlText: item.url, url: url, destination: item.destination,
+            options: item.options, together: together
+        ) { [turns, events] event in
+            // Nobody waits for the name of a file whose server does not answer, or goes on saying that
+            // it has too much to do.
+            if case .notice(.retrying(_, let attempt, _, let cause)) = event,
+                attempt > Self.patience || !cause.isTooMuch
+            {
+                turns.settle(index)
+            }
+            events.offer(BatchEvent(index: index, kind: .event(event)))
+        }
         return .success(run)
     }
 
@@ -218,7 +265,7 @@ struct BatchRun: Sendable {
         await turns.wait(index)
         guard !Task.isCancelled else { throw .cancelled }
         do throws(AssemblyError) {
-            let name = try await offLoop("names") { () throws(AssemblyError) in
+            let name = try await offLoop("names") { [self] () throws(AssemblyError) in
                 try names.claim(
                     target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
             }

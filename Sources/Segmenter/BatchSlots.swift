@@ -6,23 +6,52 @@ import Assembler
 /// the names of all files behind it, and a disk those of a group, but not what is fetched. Where a number
 /// of files was asked for, they count all the same. May be used from any thread.
 final class BatchSlots: Sendable {
+    /// A file that its first request has not brought.
+    struct Unfinished: Sendable {
+        let index: Int
+        let run: DownloadRun
+        let answered: DownloadRun.Answered
+    }
+
     /// Files that have come and wait, from which on no other begins, and their bytes.
     static let mostParked = (files: 256, bytes: 4 << 20)
 
     private struct State {
         var width: BatchWidth
         var underWay = 0
+        /// Files whose first request is to go out as soon as one that is under way ends.
+        var ahead = 0
         /// Bytes of those that have come, by their place in the list.
         var parked: [Int: Int] = [:]
         var parkedBytes = 0
         var hasFailure = false
+        /// Files that need a task to go on.
+        var unfinished: [Unfinished] = []
         /// Whether something has changed since the last `change`.
         var isNews = false
         var waiting: Answer<Void>?
 
-        var hasRoom: Bool {
-            underWay + (width.isAsked ? parked.count : 0) < width.width
-                && parked.count < mostParked.files && parkedBytes < mostParked.bytes
+        /// Files that count: where a number was asked for, also those that have come.
+        var load: Int { underWay + (width.isAsked ? parked.count : 0) }
+
+        /// Most files that wait ahead: where a number was asked for, none begins before its time.
+        var mostAhead: Int { width.isAsked ? 0 : width.width }
+
+        /// Files that may begin, beside those that have, be it to wait.
+        var room: Int { width.width + mostAhead - load - ahead }
+
+        var mayStart: Bool {
+            load < width.width && parked.count < mostParked.files && parkedBytes < mostParked.bytes
+        }
+
+        var isEmpty: Bool { underWay + ahead + parked.count == 0 }
+
+        /// Whether a request that waits could go out.
+        var isStuck: Bool { ahead > 0 && mayStart }
+
+        /// Whether whoever begins files should have a look: not at each end of one.
+        var isWorthALook: Bool {
+            isEmpty || !unfinished.isEmpty || room > 0 && 2 * room >= mostAhead
         }
 
         /// Ends the waiting of a file that has come.
@@ -37,11 +66,17 @@ final class BatchSlots: Sendable {
 
     init(_ width: BatchWidth) { state = Monitor(State(width: width)) }
 
-    /// Whether another file may begin.
-    var hasRoom: Bool { state.withLock { $0.hasRoom } }
+    /// Whether another file may begin at once.
+    var mayStart: Bool { state.withLock { $0.mayStart } }
+
+    /// Whether another file may begin, be it that its first request waits.
+    var hasRoom: Bool { state.withLock { $0.room > 0 } }
 
     /// Whether no file is there that has not ended.
-    var isEmpty: Bool { state.withLock { $0.underWay == 0 && $0.parked.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
+    /// Whether a request that waits could go out.
+    var isStuck: Bool { state.withLock { $0.isStuck } }
 
     /// Whether a file has failed.
     var hasFailure: Bool { state.withLock { $0.hasFailure } }
@@ -49,9 +84,26 @@ final class BatchSlots: Sendable {
     /// A file begins.
     func begin() { state.withLock { $0.underWay += 1 } }
 
+    /// A file begins, whose first request waits.
+    func queue() { state.withLock { $0.ahead += 1 } }
+
+    /// A request that waited goes out, if it may or must.
+    ///
+    /// - Returns: Whether it does.
+    func start(must: Bool = false) -> Bool {
+        state.withLock { state in
+            guard state.ahead > 0, must || state.mayStart else { return false }
+            state.ahead -= 1
+            state.underWay += 1
+            return true
+        }
+    }
+
     /// One request has brought a file, of so many bytes.
-    func park(_ index: Int, bytes: Int) {
-        change { state in
+    ///
+    /// `isFollowed` says that the caller lets others go out in its place.
+    func park(_ index: Int, bytes: Int, isFollowed: Bool = false) {
+        change(isFollowed: isFollowed) { state in
             state.underWay -= 1
             state.parked[index] = bytes
             state.parkedBytes += bytes
@@ -61,6 +113,23 @@ final class BatchSlots: Sendable {
     /// A file that had come goes the way of others.
     func unpark(_ index: Int) {
         change { if $0.unpark(index) { $0.underWay += 1 } }
+    }
+
+    /// A file, which may have come, needs a task to go on.
+    func leave(_ file: Unfinished) {
+        change { state in
+            if state.unpark(file.index) { state.underWay += 1 }
+            state.unfinished.append(file)
+        }
+    }
+
+    /// Takes the files that need a task.
+    func takeUnfinished() -> [Unfinished] {
+        state.withLock { state in
+            guard !state.unfinished.isEmpty else { return [] }
+            defer { state.unfinished = [] }
+            return state.unfinished
+        }
     }
 
     /// A small file is done; `wait` is the usual time to the beginning of a reply, in seconds.
@@ -74,7 +143,7 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// Waits until something has changed since this returned last; for one caller.
+    /// Waits until something worth a look has changed since this returned last; for one caller.
     func change() async {
         await Answer<Void>.wait { answer in
             let isNews = state.withLock { state in
@@ -89,9 +158,13 @@ final class BatchSlots: Sendable {
         }
     }
 
-    private func change(_ body: (inout State) -> Void) {
+    private func change(isFollowed: Bool = false, _ body: (inout State) -> Void) {
         let waiting = state.withLock { state -> Answer<Void>? in
+            let hadFailed = state.hasFailure
             body(&state)
+            guard state.isWorthALook || state.hasFailure != hadFailed
+                || !isFollowed && state.isStuck
+            else { return nil }
             guard let waiting = state.waiting else {
                 state.isNews = true
                 return nil

@@ -61,6 +61,12 @@ struct ConnectionGovernor: Sendable, Hashable {
     static let loss = 0.01
     /// Fewest segments that tell anything of loss.
     static let leastSegments: Int64 = 200
+    /// Segments out of order for each connection and round trip from which on the path is full, whatever
+    /// the round trip is at present: a queue has run over, or whoever sends does not heed what gets lost.
+    ///
+    /// A sender that does has a window of about 1.2 over the root of the loss (Mathis et al., CCR 27(3),
+    /// 1997). What gets lost puts the rest of its window out of order, which makes 1.5; more at the start.
+    static let overflow = 10.0
     /// Present round trip over that of connecting, as a factor, that shows a queue.
     ///
     /// Then the path is full, and what is lost is lost because of that. Without one, each connection
@@ -177,6 +183,10 @@ struct ConnectionGovernor: Sendable, Hashable {
             return
         }
         let isLong = roundTrip >= Self.longRoundTrip
+        let disordered = Double(sample.disordered - step.start.disordered)
+        step.sawQueue =
+            step.sawQueue
+            || disordered * roundTrip >= Self.overflow * elapsed * Double(target)
         // What gets lost on a path that is not full keeps each connection slow: more of them do not.
         let isLossy = isLong && !step.sawQueue && isLossy(since: step.start, sample)
         if isLong, !isLossy {

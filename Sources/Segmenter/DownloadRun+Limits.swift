@@ -3,10 +3,12 @@ import Assembler
 // Limits of size and time.
 extension DownloadRun {
     /// Runs the download for as long as it may take.
-    func withinTime() async -> Result<DownloadedFile, DownloadError> {
-        guard let longest = options.limits.maxTime else { return await self() }
+    func withinTime(
+        _ answered: Answered? = nil
+    ) async -> Result<DownloadedFile, DownloadError> {
+        guard let longest = options.limits.maxTime else { return await self(answered) }
         let isOver = Monitor(false)
-        let work = Task { await self() }
+        let work = Task { await self(answered) }
         let clock = Task {
             try await Task.sleep(for: .seconds(max(0, longest)))
             isOver.withLock { $0 = true }

@@ -58,7 +58,7 @@ extension DownloadRun {
                     tell: { _ in }, spreads: probe.spreads))
         }
         guard probes.count > 1 else { return nil }
-        return MirrorBook(probes, checksum: options.checksum, loop: loop) { tell(.notice($0)) }
+        return MirrorBook(probes, checksum: options.checksum, loop: loop) { self.tell(.notice($0)) }
     }
 
     // MARK: Who leads
@@ -74,6 +74,7 @@ extension DownloadRun {
             guard !asksForWhole else {
                 var asking = probe
                 asking.collects = true
+                asking.answered = state.answered?.exchange
                 let finding = try await find(asking, byGet: true, range: Probe.smallRange)
                 return Lead(probe: probe, finding: finding)
             }

@@ -20,7 +20,7 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) -> Target? {
         guard var target = state.target else { return nil }
         let urls = ([url] + options.mirrors.compactMap { WebURL($0) }).map(\.text)
-        if let naming {
+        if let naming = together?.naming {
             target.name = try await naming(target, urls)
             return target
         }

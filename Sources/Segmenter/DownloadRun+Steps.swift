@@ -160,7 +160,7 @@ extension DownloadRun {
                     ticket.withLock { ticket in
                         ticket.fetch = fetch.id
                         ticket.gathering = Task { [id = fetch.id] in
-                            await gatherMirrors(for: lead, state) { mirror in
+                            await self.gatherMirrors(for: lead, state) { mirror in
                                 loop.perform { $0.fetch(id)?.join(mirror) }
                             }
                         }

@@ -4,11 +4,13 @@ import Assembler
 extension DownloadRun {
     /// What a batch does for its small files.
     struct Together: Sendable {
+        /// Chooses the name in the folder, from the one that is suggested and the full URLs.
+        let naming: @Sendable (Target, [String]) async throws(DownloadError.Reason) -> String
         let publisher: WholeFilePublisher
         let gate: BatchGate
         /// Whether it is begun like any other file, with a place at the gate that it has already: it has
         /// mirrors, or something stands at the names that are to be expected.
-        var isBegun: Bool
+        let isBegun: Bool
         /// Notes that one request has brought the file, of so many bytes.
         let hasCome: @Sendable (Int) -> Void
         /// Notes that it goes the way of others nevertheless.
@@ -51,58 +53,172 @@ extension DownloadRun {
         _ body: [UInt8], _ finding: Probe.Finding, _ url: WebURL, _ state: inout State,
         _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        guard let together, let suggested = state.target, state.standing == nil,
-            state.mirroring == nil
+        guard let together, state.target != nil, state.standing == nil, state.mirroring == nil
         else { return nil }
-        var isFixed = false
-        if case .file = destination { isFixed = !options.naming.numbersTaken }
-        let needsName = !isFixed && !state.isNamed
-        let (chosen, problem) = (Monitor<Target>(suggested), Monitor<AssemblyError?>(nil))
-        let template = try request(finding, url, state)
+        let request = try request(finding, url, state)
         together.hasCome(body.count)
-        let outcome = await Answer<WholeFilePublisher.Outcome>.wait { answer in
-            let job = WholeFilePublisher.Job(
-                bytes: body,
-                request: { [urls = [url.text]] in
-                    guard needsName else { return template }
-                    var request = template
-                    do throws(AssemblyError) {
-                        request.name = try together.claim(suggested, urls)
-                    } catch {
-                        problem.withLock { [error] in $0 = error }
-                        answer.resume(returning: .declined)
-                        return nil
-                    }
-                    chosen.withLock { [name = request.name] in $0.name = name }
-                    return request
-                }, tell: { answer.resume(returning: $0) })
-            if needsName {
-                together.whenDue { together.publisher.submit(job) }
-            } else {
-                together.publisher.submit(job)
+        let end = await Answer<WholeEnd>.wait { [isNamed = state.isNamed] answer in
+            submit(body, url, isNamed: isNamed) {
+                request
+            } then: {
+                answer.resume(returning: $0)
             }
         }
-        if let problem = problem.withLock({ $0 }) { throw .assembly(problem) }
-        state.target = chosen.withLock { $0 }
-        state.isNamed = true
-        switch outcome {
-        case .declined:
-            together.isDeclined()
-            return nil
-        case .named(let failure):
-            state.isPublished = true
-            throw .assembly(failure)
-        case .published(let published):
-            together.isDone(finding.held?.usualWait)
-            state.received = published.size
-            tellOfWhole(finding, state)
-            if let problem = published.attributesProblem {
-                tell(.notice(.attributesNotWritten(errno: problem)))
+        let file = try take(end, finding, &state, started)
+        if file == nil { together.isDeclined() }
+        return file
+    }
+
+    /// What became of bytes that were handed to the publisher, under which name.
+    private struct WholeEnd: Sendable {
+        let outcome: Result<WholeFilePublisher.Outcome, AssemblyError>
+        let name: String
+    }
+
+    /// Hands bytes to the publisher, once the turn of the file's name has come.
+    ///
+    /// `request` and, unless that gives nothing, `then` are called on the publisher's thread.
+    private func submit(
+        _ body: [UInt8], _ url: WebURL, isNamed: Bool,
+        request: @escaping @Sendable () -> Assembly.Request?,
+        then: @escaping @Sendable (WholeEnd) -> Void
+    ) {
+        guard let together else { return }
+        var needsName = !isNamed
+        if case .file = destination { needsName = needsName && options.naming.numbersTaken }
+        let job = WholeFilePublisher.Job(bytes: body) { [needsName] in
+            guard var request = request() else { return nil }
+            guard needsName else { return request }
+            do throws(AssemblyError) {
+                let suggested = Target(folder: request.folder, name: request.name)
+                request.name = try together.claim(suggested, [url.text])
+                return request
+            } catch {
+                then(WholeEnd(outcome: .failure(error), name: request.name))
+                return nil
             }
-            return DownloadedFile(
-                path: published.path, size: published.size, crc32: published.crc32,
-                verified: published.verified, bytesReceived: published.size, bytesResumed: 0,
-                seconds: monotonicSeconds() - started)
+        } tell: {
+            then(WholeEnd(outcome: .success($0), name: $1))
+        }
+        if needsName {
+            together.whenDue { together.publisher.submit(job) }
+        } else {
+            together.publisher.submit(job)
+        }
+    }
+
+    /// Takes what became of bytes that were handed to the publisher.
+    ///
+    /// - Returns: The file; `nil` when it is to be put together like any other one.
+    private func take(
+        _ end: WholeEnd, _ finding: Probe.Finding, _ state: inout State, _ started: Double
+    ) throws(DownloadError.Reason) -> DownloadedFile? {
+        switch end.outcome {
+        case .failure(let error): throw .assembly(error)
+        case .success(let outcome):
+            state.target?.name = end.name
+            state.isNamed = true
+            switch outcome {
+            case .declined: return nil
+            case .named(let failure):
+                state.isPublished = true
+                throw .assembly(failure)
+            case .published(let published):
+                together?.isDone(finding.held?.usualWait)
+                state.received = published.size
+                tellOfWhole(finding, state)
+                if let problem = published.attributesProblem {
+                    tell(.notice(.attributesNotWritten(errno: problem)))
+                }
+                return DownloadedFile(
+                    path: published.path, size: published.size, crc32: published.crc32,
+                    verified: published.verified, bytesReceived: published.size,
+                    bytesResumed: 0, seconds: monotonicSeconds() - started)
+            }
+        }
+    }
+
+    // MARK: The first request
+
+    /// What a first request has brought, for whoever goes on with it.
+    struct Answered: Sendable {
+        let exchange: Exchange
+        /// When it was made, on the monotonic clock.
+        let began: Double
+        /// Where the file goes, when the list has given it its name already.
+        var named: Target?
+    }
+
+    /// The request that may bring the file, when there is nothing to be done or waited for before it.
+    func firstRequest() -> (probe: Probe, request: TransferRequest)? {
+        guard asksForWhole, options.limits.maxTime == nil,
+            let probe = try? makeProbe()
+        else { return nil }
+        var request = TransferRequest(url: probe.url, connecting: probe.connecting)
+        request.range = Probe.smallRange
+        return (probe, request)
+    }
+
+    /// Publishes a file that its first request has brought.
+    ///
+    /// - Parameters:
+    ///   - answered: What it has brought: a body that is complete.
+    ///   - probe: What made the request.
+    ///   - then: Called once, on the publisher's thread, with the end of the file; without one when there
+    ///     is more to do, and with what to go on with.
+    func publish(
+        _ answered: Answered, _ probe: Probe,
+        then: @escaping @Sendable (Result<DownloadedFile, DownloadError>?, Answered) -> Void
+    ) {
+        let found = Monitor<Probe.Finding?>(nil)
+        submit(answered.exchange.body, probe.url, isNamed: false) { [self] in
+            var state = State()
+            guard let finding = whole(answered.exchange, probe) else {
+                then(nil, answered)
+                return nil
+            }
+            found.withLock { $0 = finding }
+            state.target = target(finding, probe)
+            return try? request(finding, probe.url, state)
+        } then: { [self] end in
+            guard let finding = found.withLock({ $0 }) else { return }
+            var state = State()
+            state.target = target(finding, probe)
+            if case .success(.declined) = end.outcome {
+                var answered = answered
+                answered.named = state.target
+                answered.named?.name = end.name
+                return then(nil, answered)
+            }
+            if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
+            tell(.probed(finding.file))
+            do throws(DownloadError.Reason) {
+                guard let file = try take(end, finding, &state, answered.began) else { return }
+                tell(.finished(file))
+                then(.success(file), answered)
+            } catch {
+                then(.failure(failure(error, state)), answered)
+            }
+        }
+    }
+
+    /// What a reply to the first request says, when that has brought the whole file.
+    private func whole(_ exchange: Exchange, _ probe: Probe) -> Probe.Finding? {
+        let landing = Probe.Landing(url: probe.url, redirects: 0, exchange: exchange)
+        guard let reply = exchange.reply, reply.codingBreach == nil, reply.lengthBreach == nil,
+            let finding = probe.accept(landing, reply, asked: Probe.smallRange),
+            wholeBody(finding) != nil, !isTooLarge(finding)
+        else { return nil }
+        return finding
+    }
+
+    /// Where the file goes, unless that is taken.
+    func target(_ finding: Probe.Finding, _ probe: Probe) -> Target? {
+        switch destination {
+        case .file(let path): Self.split(path)
+        case .folder(let folder):
+            Target(folder: folder.isEmpty ? "." : folder, name: name(finding, probe))
+        case .descriptor, .null: nil
         }
     }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// One download from its URL to its published file: probe, part, fetch, publish, and what to begin
 /// again when one of them says so.
-struct DownloadRun: Sendable {
+final class DownloadRun: Sendable {
     /// Times that a download starts over because the remote file changed.
     static let restartLimit = 1
 
@@ -13,15 +13,26 @@ struct DownloadRun: Sendable {
     let url: WebURL?
     let destination: Destination
     let options: DownloadOptions
-    let tell: @Sendable (DownloadEvent) -> Void
     /// Whether a file is repaired: only what its manifest vouches for is completed.
-    var isRepair = false
-    /// Chooses the name in the folder, from the one that is suggested and the full URLs; `nil` for
-    /// a download that is by itself.
-    var naming: (@Sendable (Target, [String]) async throws(DownloadError.Reason) -> String)?
+    let isRepair: Bool
+    /// What a batch does for it; `nil` for a download that is by itself.
+    let together: Together?
+    let tell: @Sendable (DownloadEvent) -> Void
 
-    /// What a batch does for its small files; `nil` for a download that is by itself.
-    var together: Together?
+    init(
+        loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
+        options: DownloadOptions, isRepair: Bool = false, together: Together? = nil,
+        tell: @escaping @Sendable (DownloadEvent) -> Void
+    ) {
+        self.loop = loop
+        self.urlText = urlText
+        self.url = url
+        self.destination = destination
+        self.options = options
+        self.isRepair = isRepair
+        self.together = together
+        self.tell = tell
+    }
 
     /// Where the file goes.
     struct Target: Sendable {
@@ -34,6 +45,8 @@ struct DownloadRun: Sendable {
         var target: Target?
         /// Whether the target's name is the final one.
         var isNamed = false
+        /// What its first request has brought, when it was made already.
+        var answered: Answered?
         /// Whether it has taken one of the batch's places for files that are fetched in segments.
         var hasEntered = false
         /// A file that stands at the destination, and may turn out to be the one that is wanted.
@@ -79,8 +92,11 @@ struct DownloadRun: Sendable {
         var mirroring: Mirroring?
     }
 
-    func callAsFunction() async -> Result<DownloadedFile, DownloadError> {
+    /// Runs it to its end; `answered` is what its first request has brought, when it was made already.
+    func callAsFunction(_ answered: Answered? = nil) async -> Result<DownloadedFile, DownloadError>
+    {
         var state = State()
+        state.answered = answered
         state.hasEntered = together?.isBegun ?? false
         defer { if state.hasEntered { together?.gate.leave() } }
         do throws(DownloadError.Reason) {
@@ -144,7 +160,7 @@ struct DownloadRun: Sendable {
     // MARK: The way
 
     private func run(_ state: inout State) async throws(DownloadError.Reason) -> DownloadedFile {
-        let started = monotonicSeconds()
+        let started = state.answered?.began ?? monotonicSeconds()
         var probe = try makeProbe()
         probe.spreads = connections > 1
         if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
@@ -159,10 +175,8 @@ struct DownloadRun: Sendable {
         defer { state.mirroring?.book.cancel() }
         var lead = try await firstLead(probe, state)
         do throws(DownloadError.Reason) {
-            if case .folder(let folder) = destination {
-                state.target = Target(
-                    folder: folder.isEmpty ? "." : folder, name: name(lead.finding, probe))
-            }
+            state.target = state.answered?.named ?? target(lead.finding, probe)
+            state.isNamed = state.answered?.named != nil
             if let body = wholeBody(lead.finding),
                 let file = try await publishWhole(body, lead.finding, probe.url, &state, started)
             {

@@ -52,10 +52,9 @@ public final class DownloadSession: Sendable {
     ) -> Download {
         let (events, continuation) = AsyncStream.makeStream(
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Download.eventLimit))
-        var run = DownloadRun(
+        let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
-            tell: { continuation.yield($0) })
-        run.isRepair = isRepair
+            isRepair: isRepair, tell: { continuation.yield($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [run, monitor = self.running] in

@@ -12,8 +12,6 @@ struct Probe: Sendable {
     /// The least that a ranged `GET` can ask for: to be told the size, and hardly anything else.
     static let firstByte = ByteRange(0, 1)
 
-    /// Replies that must agree before a file that has changed is fetched in segments again.
-    private static let consistencyChecks = 4
     /// What is wrong with `HEAD` where nothing came.
     private static let noAnswer = "got no answer"
 
@@ -24,6 +22,8 @@ struct Probe: Sendable {
     let tell: @Sendable (DownloadNotice) -> Void
     /// Whether the body of a small file is to come with the answer.
     var collects = false
+    /// The answer to the first request, when that was made already.
+    var answered: Exchange?
     /// Whether a ranged `GET` goes out beside `HEAD`, where that saves time.
     var overlaps = false
     /// Whether all addresses of the host are to be known, for connections to be spread over them.
@@ -137,7 +137,7 @@ struct Probe: Sendable {
     private func get(
         _ range: ByteRange?, first: Landing?, isMute: Bool
     ) async throws(DownloadError.Reason) -> Finding {
-        var (range, first) = (range, first)
+        var (range, first, answered) = (range, first, answered)
         var (attempts, failures) = (0, 0)
         var isBroken = false
         while true {
@@ -146,7 +146,9 @@ struct Probe: Sendable {
                 (landing, first) = (answered, nil)
             } else {
                 landing = try await follow(
-                    .get, range: range, isBroken: isBroken, turn: failures + (isMute ? 1 : 0))
+                    .get, range: range, isBroken: isBroken, turn: failures + (isMute ? 1 : 0),
+                    answered: answered)
+                answered = nil
             }
             let exchange = landing.exchange
             switch exchange.reply?.status {
@@ -249,10 +251,12 @@ struct Probe: Sendable {
 
     /// Follows redirects until a response is none, judging each hop.
     ///
-    /// `turn` is the number of attempts that have failed: each time another address is asked.
+    /// `turn` is the number of attempts that have failed: each time another address is asked. `answered`
+    /// is the answer to the first request, when that was made already.
     func follow(
         _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
-        conditions: [String] = [], isBroken: Bool = false, turn: Int = 0
+        conditions: [String] = [], isBroken: Bool = false, turn: Int = 0,
+        answered: Exchange? = nil
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
@@ -267,8 +271,13 @@ struct Probe: Sendable {
             }
             let isCollected = collects && method == .get
             if spreads, !isCollected { loop.findAddresses(for: request) }
-            var exchange = await loop.exchange(
-                request, holding: method == .get, collecting: isCollected)
+            var exchange: Exchange
+            if redirects == 0, let answered {
+                exchange = answered
+            } else {
+                exchange = await loop.exchange(
+                    request, holding: method == .get, collecting: isCollected)
+            }
             if connecting.access.scheme == .automatic,
                 connecting.digests.learn(from: exchange, origin: here.origin)
             {
@@ -298,60 +307,6 @@ struct Probe: Sendable {
     }
 
     func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
-
-    // MARK: Resolving again
-
-    /// The outcome of resolving the original URL again.
-    enum Resolution: Sendable {
-        /// It leads to the same version of the file, here.
-        case same(WebURL)
-        /// It leads to another version.
-        case changed(ContractBreach)
-        /// It leads nowhere.
-        case failed(DownloadError.Reason)
-    }
-
-    /// Resolves the original URL again, because the effective one was refused, and checks that the
-    /// file is still the one of `identity`.
-    ///
-    /// Trouble that may pass is waited out, as in every other request.
-    func resolveAgain(
-        _ identity: RemoteIdentity, by method: TransferRequest.Method = .get, fresh: Bool = false
-    ) async -> Resolution {
-        do throws(DownloadError.Reason) {
-            let asked = method == .get ? Self.firstByte : nil
-            let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
-            var (attempts, failures) = (0, 0)
-            while true {
-                let landing = try await follow(
-                    method, range: asked, fresh: fresh, turn: failures)
-                let exchange = landing.exchange
-                release(exchange)
-                let failure: TransferFailure
-                switch exchange.reply.map(check.verdict) {
-                case .accept?: return .same(landing.url)
-                case .breach(let breach)? where breach.isAnotherVersion: return .changed(breach)
-                case .breach(let breach)?: failure = .breach(breach)
-                case .status?, nil: failure = try Self.failure(of: exchange)
-                }
-                failures += 1
-                if !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
-                guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
-                try await pause(failures, exchange.reply?.retryAfter, failure)
-            }
-        } catch {
-            return .failed(error)
-        }
-    }
-
-    /// Whether several replies in a row, each on a connection of its own, tell of the same version:
-    /// servers behind one address may disagree.
-    func isConsistent(_ identity: RemoteIdentity) async -> Bool {
-        for _ in 0..<Self.consistencyChecks {
-            if case .changed = await resolveAgain(identity, fresh: true) { return false }
-        }
-        return true
-    }
 
     // MARK: Facts
 

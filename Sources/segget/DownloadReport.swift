@@ -145,10 +145,10 @@ struct DownloadReport {
         if case .retrying = notice { !hasStarted } else { false }
     }
 
-    private func say(_ label: Message.Label, _ text: String) {
+    private func say(_ label: Message.Label, _ text: @autoclosure () -> String) {
         guard settings.detail != .errors else { return }
         let subject = file == nil || label != .note ? "" : "\(Diagnostic.quote(name)): "
-        view.print(Message(label, subject + text))
+        view.print(Message(label, subject + text()))
     }
 
     private func emit<Payload: Encodable>(

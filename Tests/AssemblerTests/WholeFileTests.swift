@@ -12,7 +12,7 @@ struct WholeFileTests {
         let publisher = WholeFilePublisher()
         let outcome = Monitor<WholeFilePublisher.Outcome?>(nil)
         publisher.submit(
-            .init(bytes: bytes, request: { request }) { [outcome] told in
+            .init(bytes: bytes, request: { request }) { [outcome] told, _ in
                 outcome.withLock { $0 = told }
             })
         publisher.finish()

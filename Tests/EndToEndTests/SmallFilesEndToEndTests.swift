@@ -108,6 +108,35 @@ struct SmallFilesEndToEndTests {
         #expect(served == 20_000, "what had come of a broken one was fetched again")
     }
 
+    /// A file that is not what its server promised keeps the name that the list gave it.
+    @Test func aNameIsGivenOnce() throws {
+        let stage = try BatchStage(size: 20_000)
+        stage.bend { request, reply in
+            guard request.target == "/a/x" else { return }
+            reply.headers.append(.init("Repr-Digest", "sha-256=:\(Self.wrong):"))
+        }
+        let list = ["/a/x", "/b/x", "/c/x"].map { stage.origin.url($0) + "\n" }.joined()
+        let outcome = try stage.run(list: list)
+        #expect(outcome.end != .exit(0) && outcome.errorOutput.contains("`x.part`"))
+        #expect(try stage.isRight("x.1", "/b/x") && stage.isRight("x.2", "/c/x"))
+        #expect(
+            try stage.sandbox.names().allSatisfy { $0 != "x" && !$0.hasPrefix("x.3") })
+    }
+
+    /// Neither what is under way nor what waits for its first request is waited for.
+    @Test func anInterruptEndsAll() throws {
+        let stage = try BatchStage(size: 20_000)
+        stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
+        let list = try stage.sandbox.write("list", Self.list(stage, 100))
+        let process = try Segget.start(["-i", list], in: stage.folder)
+        #expect(eventually(timeout: 60) { stage.origin.requests.count >= 4 })
+        process.signal(SIGINT)
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(130), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("100 files of 100 left"))
+        #expect(try stage.sandbox.names() == ["list"])
+    }
+
     private static let wrong = Data(repeating: 1, count: 32).base64EncodedString()
 
     /// A server that serves three at a time turns away crowds: no file fails for it.

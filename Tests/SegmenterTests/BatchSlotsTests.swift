@@ -7,14 +7,14 @@ struct BatchSlotsTests {
     @Test func whatHasComeMakesRoom() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         for _ in 0..<4 { slots.begin() }
-        #expect(!slots.hasRoom && !slots.isEmpty)
+        #expect(!slots.mayStart && !slots.isEmpty)
         slots.park(0, bytes: 1_000)
-        #expect(slots.hasRoom)
+        #expect(slots.mayStart)
         slots.begin()
         slots.unpark(0)
-        #expect(!slots.hasRoom)
+        #expect(!slots.mayStart)
         for index in 0..<4 { slots.end(index, isDone: true) }
-        #expect(slots.hasRoom && !slots.isEmpty && !slots.hasFailure)
+        #expect(slots.mayStart && !slots.isEmpty && !slots.hasFailure)
         slots.park(4, bytes: 1_000)
         slots.end(4, isDone: false)
         #expect(slots.isEmpty && slots.hasFailure)
@@ -24,23 +24,61 @@ struct BatchSlotsTests {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 { slots.begin() }
         slots.park(0, bytes: 1_000)
-        #expect(!slots.hasRoom)
+        #expect(!slots.mayStart && !slots.hasRoom)
         slots.end(0, isDone: true)
-        #expect(slots.hasRoom)
+        #expect(slots.mayStart && slots.hasRoom)
+    }
+
+    /// As many as may be under way wait ahead, and go out when others end.
+    @Test func firstRequestsWaitAhead() {
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        var count = 0
+        while slots.hasRoom, count < 100 {
+            slots.queue()
+            count += 1
+        }
+        #expect(count == 8)
+        for index in 0..<8 { #expect(slots.start() == (index < 4)) }
+        #expect(!slots.mayStart && !slots.isStuck && !slots.hasRoom)
+        slots.park(0, bytes: 1_000, isFollowed: true)
+        #expect(slots.isStuck && slots.start() && !slots.start())
+        for _ in 0..<3 { #expect(slots.start(must: true)) }
+        #expect(!slots.start(must: true) && !slots.isEmpty)
+        for index in 0..<8 { slots.end(index, isDone: true) }
+        #expect(slots.isEmpty)
+    }
+
+    @Test func whereANumberWasAskedForNoneWaitsAhead() {
+        let slots = BatchSlots(BatchWidth(jobs: 2))
+        for _ in 0..<2 {
+            #expect(slots.hasRoom)
+            slots.queue()
+        }
+        #expect(!slots.hasRoom && slots.start() && slots.start() && !slots.hasRoom)
+    }
+
+    /// Whoever begins files hears of requests that wait and could go out.
+    @Test func whatIsStuckIsTold() async {
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        for _ in 0..<8 { slots.queue() }
+        for _ in 0..<4 { #expect(slots.start()) }
+        slots.end(0, isDone: true)
+        await slots.change()
+        #expect(slots.isStuck)
     }
 
     @Test(arguments: [(0, BatchSlots.mostParked.files), (1 << 20, 4)])
     func whatWaitsIsBounded(bytes: Int, most: Int) {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         var count = 0
-        while slots.hasRoom, count < 10_000 {
+        while slots.mayStart, count < 10_000 {
             slots.begin()
             slots.park(count, bytes: bytes)
             count += 1
         }
         #expect(count == most)
         slots.end(0, isDone: true)
-        #expect(slots.hasRoom)
+        #expect(slots.mayStart)
     }
 
     @Test func changesAreNotMissed() async {

@@ -14,6 +14,11 @@ struct Exchange: Sendable {
     var usualWait: Double?
     /// Whether it was turned away because too many were under way: then it is no attempt that counts.
     var isOneTooMany = false
+
+    /// Whether all of the body has come.
+    var isWhole: Bool {
+        held != nil && end == .complete && (reply?.status == 200 || reply?.status == 206)
+    }
 }
 
 extension TransferLoop {

@@ -40,9 +40,14 @@ extension Worker {
     ///
     /// - Returns: The number of the request, for `cancelCollecting`.
     func collect(_ request: TransferRequest, tell: @escaping (Exchange) -> Void) -> Int {
+        defer { startCollecting() }
+        return enqueue(request, tell: tell)
+    }
+
+    /// Makes a request, as `collect`, but not before the next turn of the loop.
+    func enqueue(_ request: TransferRequest, tell: @escaping (Exchange) -> Void) -> Int {
         let id = makeID()
         collecting.waiting.append(.init(id: id, request: request, tell: tell))
-        startCollecting()
         return id
     }
 
