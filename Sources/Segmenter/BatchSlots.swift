@@ -162,8 +162,9 @@ final class BatchSlots: Sendable {
         let waiting = state.withLock { state -> Answer<Void>? in
             let hadFailed = state.hasFailure
             body(&state)
-            guard state.isWorthALook || state.hasFailure != hadFailed
-                || !isFollowed && state.isStuck
+            guard
+                state.isWorthALook || state.hasFailure != hadFailed
+                    || !isFollowed && state.isStuck
             else { return nil }
             guard let waiting = state.waiting else {
                 state.isNews = true
