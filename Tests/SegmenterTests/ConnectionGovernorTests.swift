@@ -107,6 +107,18 @@ struct ConnectionGovernorTests {
         #expect(network.numbers.max() ?? 0 <= 32)
     }
 
+    /// A queue that has run over is one, though it is empty when somebody looks.
+    @Test func doesNotClimbByTheLossesOfAQueueThatRanOver() {
+        var network = Network(roundTrip: 0.08) { _ in 20 * Self.mebibyte }
+        network.sample.presentRoundTrip = 0.081
+        for _ in 0..<60 {
+            network.run(seconds: 0.1)
+            network.sample.segments += 1000
+            network.sample.disordered += 400
+        }
+        #expect(network.numbers.max() == 16)
+    }
+
     @Test func staysAtTheServersCeiling() {
         var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
         network.sample.ceiling = 5
