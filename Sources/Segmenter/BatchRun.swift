@@ -80,7 +80,7 @@ final class BatchRun: Sendable {
                         entries.append(entry)
                     } else {
                         // In the order of the list: whoever has a place may wait for the names of all
-                        // before it.
+                        // before it, which must not wait for a place in their turn.
                         guard slots.mayStart, !isBegun || gate.tryEnter() else { break }
                         slots.begin()
                         group.addTask { await self.run(index, url, isBegun: isBegun) }

@@ -66,8 +66,9 @@ final class BatchSlots: Sendable {
 
     init(_ width: BatchWidth) { state = Monitor(State(width: width)) }
 
-    /// Whether another file may begin at once.
-    var mayStart: Bool { state.withLock { $0.mayStart } }
+    /// Whether another file may begin at once: all first requests before it have gone out, so that it may
+    /// wait for their files.
+    var mayStart: Bool { state.withLock { $0.ahead == 0 && $0.mayStart } }
 
     /// Whether another file may begin, be it that its first request waits.
     var hasRoom: Bool { state.withLock { $0.room > 0 } }
@@ -91,7 +92,7 @@ final class BatchSlots: Sendable {
     ///
     /// - Returns: Whether it does.
     func start(must: Bool = false) -> Bool {
-        state.withLock { state in
+        change(isFollowed: true) { state in
             guard state.ahead > 0, must || state.mayStart else { return false }
             state.ahead -= 1
             state.underWay += 1
@@ -158,21 +159,22 @@ final class BatchSlots: Sendable {
         }
     }
 
-    private func change(isFollowed: Bool = false, _ body: (inout State) -> Void) {
-        let waiting = state.withLock { state -> Answer<Void>? in
+    @discardableResult
+    private func change<Result: Sendable>(
+        isFollowed: Bool = false, _ body: (inout State) -> Result
+    ) -> Result {
+        let (result, waiting) = state.withLock { state -> (Result, Answer<Void>?) in
             let hadFailed = state.hasFailure
-            body(&state)
+            let result = body(&state)
             guard
                 state.isWorthALook || state.hasFailure != hadFailed
                     || !isFollowed && state.isStuck
-            else { return nil }
-            guard let waiting = state.waiting else {
-                state.isNews = true
-                return nil
-            }
-            state.waiting = nil
-            return waiting
+            else { return (result, nil) }
+            state.isNews = state.waiting == nil
+            defer { state.waiting = nil }
+            return (result, state.waiting)
         }
         waiting?.resume(returning: ())
+        return result
     }
 }

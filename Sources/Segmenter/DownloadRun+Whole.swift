@@ -173,13 +173,15 @@ extension DownloadRun {
         let found = Monitor<Probe.Finding?>(nil)
         submit(answered.exchange.body, probe.url, isNamed: false) { [self] in
             var state = State()
-            guard let finding = whole(answered.exchange, probe) else {
-                then(nil, answered)
-                return nil
+            if let finding = whole(answered.exchange, probe) {
+                state.target = target(finding, probe)
+                if let request = try? request(finding, probe.url, state) {
+                    found.withLock { $0 = finding }
+                    return request
+                }
             }
-            found.withLock { $0 = finding }
-            state.target = target(finding, probe)
-            return try? request(finding, probe.url, state)
+            then(nil, answered)
+            return nil
         } then: { [self] end in
             guard let finding = found.withLock({ $0 }) else { return }
             var state = State()

@@ -123,6 +123,48 @@ struct SmallFilesEndToEndTests {
             try stage.sandbox.names().allSatisfy { $0 != "x" && !$0.hasPrefix("x.3") })
     }
 
+    /// Files that stand there wait for the names of those before them, which must have gone out.
+    @Test func thoseBehindWaitForNoPlace() throws {
+        let stage = try BatchStage(size: 20_000)
+        let list = Self.names(40).map { stage.origin.url("/\($0)") + "\n" }
+        let later = list[4..<8] + list[20..<30]
+        #expect(try stage.run(list: later.joined(), ["-q"]).end == .exit(0))
+        let outcome = try stage.run(list: list.joined(), ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        try Self.expectRight(stage, Self.names(40))
+    }
+
+    /// Whatever files of a list are there, are large, fail, or come late, and however many may be under
+    /// way: no file waits for one that waits for it.
+    @Test(arguments: [20_000, 300_000], ["", "--jobs=1", "--jobs=3", "-x2"])
+    func noneWaitsForEver(size: Int64, option: String) throws {
+        let stage = try BatchStage(size: size)
+        var random = SplitMix64(seed: UInt64(size) + UInt64(option.utf8.count))
+        let names = Self.names(80)
+        let there = names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
+        func list(_ names: [String]) -> String {
+            names.map { stage.origin.url("/\($0)") + "\n" }.joined()
+        }
+        #expect(try stage.run(list: list(there), ["-q"]).end == .exit(0))
+        let troubles = Dictionary(
+            uniqueKeysWithValues: names.map { ("/\($0)", Int.random(in: 0..<12, using: &random)) })
+        let asked = Guarded<Set<String>>([])
+        stage.bend { request, reply in
+            let isFirst = asked.withLock { $0.insert(request.target).inserted }
+            switch troubles[request.target] {
+            case 0 where isFirst: reply = .text(503, headers: [.init("Retry-After", "1")])
+            case 1 where isFirst: reply.cutAfter = 5_000
+            case 2: reply.delayBeforeHeaders = 0.2
+            case 3 where isFirst: reply.framing = .chunked
+            default: break
+            }
+        }
+        let arguments = ["-q"] + (option.isEmpty ? [] : [option])
+        let outcome = try stage.run(list: list(names), arguments)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        try Self.expectRight(stage, names)
+    }
+
     /// Neither what is under way nor what waits for its first request is waited for.
     @Test func anInterruptEndsAll() throws {
         let stage = try BatchStage(size: 20_000)
