@@ -3,6 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Segmenter
+
 /// Lists of files that one request brings each.
 @Suite(.timeLimit(.minutes(5)))
 struct SmallFilesEndToEndTests {
@@ -177,6 +179,28 @@ struct SmallFilesEndToEndTests {
         #expect(outcome.end == .exit(130), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("100 files of 100 left"))
         #expect(try stage.sandbox.names() == ["list"])
+    }
+
+    /// The loop may end before a batch that began too late to be stopped with all others.
+    @Test func theEndOfTheLoopIsTheEndOfTheFiles() async throws {
+        let stage = try BatchStage(size: 5000)
+        stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
+        let session = DownloadSession()
+        let (origin, folder) = (stage.origin, stage.folder)
+        let batch = session.start(count: 100) { index in
+            BatchItem(origin.url("/\(index)/f"), to: .folder(folder))
+        }
+        #expect(eventually(timeout: 60) { origin.requests.count >= 4 })
+        session.loop.shutdown()
+        await batch.wait()
+        var ends = 0
+        for await event in batch.events {
+            if case .ended(.failure(let error)) = event.kind, error.reason == .cancelled {
+                ends += 1
+            }
+        }
+        #expect(ends == 100)
+        await session.shutdown()
     }
 
     private static let wrong = Data(repeating: 1, count: 32).base64EncodedString()

@@ -197,8 +197,11 @@ final class Worker {
     /// Cancels whatever is left when `run` has returned.
     func close() {
         for fetch in Array(fetches.values) { fetch.cancel() }
-        cancelWaiting()
-        while let id = transfers.keys.first { cancel(id) }
+        // What ends may let others go out.
+        repeat {
+            cancelWaiting()
+            while let id = transfers.keys.first { cancel(id) }
+        } while !collecting.waiting.isEmpty
     }
 
     private func reap() {
