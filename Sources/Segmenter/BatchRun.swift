@@ -93,7 +93,8 @@ final class BatchRun: Sendable {
                         self.end(file.index, await file.run.withinTime(file.answered))
                     }
                 }
-                if slots.isEmpty { break }
+                // All may have ended since there was no room for more: that is not the end.
+                if next == count || isStopping || Task.isCancelled, slots.isEmpty { break }
                 await slots.change()
             }
             _ = await ahead?.value

@@ -48,7 +48,8 @@ struct BatchSummary {
     func status(signal: Int32?) -> ExitStatus {
         guard done < count else { return .done }
         if let signal, isStopped { return ExitStatus(signal: signal) }
-        return worst
+        // 0 means that all files are there.
+        return worst == .done ? .stopped : worst
     }
 
     /// Lines that say it all: numbers first, then a line for each file that is not there.

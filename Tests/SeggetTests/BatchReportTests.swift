@@ -62,6 +62,8 @@ struct BatchReportTests {
         #expect(run([network, refused, network], of: 3) == .refused)
         #expect(run([checksum, refused, Self.done], of: 3) == .checksumMismatch)
         #expect(run([network, failed(.cancelled)], of: 4) == .unavailable)
+        // 0 means that all files are there.
+        #expect(run([Self.done], of: 2) == .stopped)
         #expect(Set(segget.ExitStatus.worstFirst) == Set(segget.ExitStatus.allCases))
         #expect(segget.ExitStatus.worstFirst.count == segget.ExitStatus.allCases.count)
     }
