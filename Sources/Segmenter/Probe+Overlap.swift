@@ -4,10 +4,11 @@ import Assembler
 extension Probe {
     /// Bytes that `GET` asks for beside `HEAD`: other connections will fetch, too.
     static let overlappingRange = ByteRange(0, 1 << 20)
-    /// Seconds between two looks whether the connection of `HEAD` is made, and how many there are.
+    /// Seconds between two looks whether the connection of `HEAD` is made, how many there are, and how
+    /// many at most before it is under way.
     ///
     /// The server is far away if it is not made then. Nearby, a second connection would gain nothing.
-    private static let looks = (interval: 0.0015, count: 3)
+    private static let looks = (interval: 0.0015, count: 3, early: 20)
     /// Seconds after which `GET` may have been asked for.
     private static let near = looks.interval * Double(looks.count)
     /// Part of the time to the first answer that the other one is waited for, and at least so long,
@@ -82,18 +83,25 @@ extension Probe {
     /// Each look is in a later turn of the loop than the one before: a connection that was made in
     /// between has been noticed, however busy the machine is.
     private func isFarAway() async -> Bool {
-        for _ in 0..<Self.looks.count {
+        var (looks, early) = (0, 0)
+        while looks < Self.looks.count, early < Self.looks.early {
             try? await Task.sleep(for: .seconds(Self.looks.interval))
-            guard !Task.isCancelled, await isConnecting() else { return false }
+            guard !Task.isCancelled else { return false }
+            switch await isConnecting() {
+            case true?: looks += 1
+            case false?: return false
+            // `HEAD` has not gone out, on a machine that is busy, or is over.
+            case nil: if looks > 0 { return false } else { early += 1 }
+            }
         }
-        return true
+        return looks == Self.looks.count
     }
 
-    private func isConnecting() async -> Bool {
+    private func isConnecting() async -> Bool? {
         await Answer.wait { answer in
             let isTaken = loop.perform { [url] worker in
                 let mayHaveTwo = worker.ceilings[url.origin]?.limit.map { $0 > 1 } ?? true
-                answer.resume(returning: mayHaveTwo && worker.isConnecting(.head, to: url))
+                answer.resume(returning: mayHaveTwo ? worker.isConnecting(.head, to: url) : false)
             }
             if !isTaken { answer.resume(returning: false) }
         }

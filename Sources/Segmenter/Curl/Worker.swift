@@ -79,11 +79,12 @@ final class Worker {
     /// The transfer with a number, if it is not over.
     func transfer(_ id: Int) -> Transfer? { transfers[id] }
 
-    /// Whether a connection is being made for such a request.
-    func isConnecting(_ method: TransferRequest.Method, to url: WebURL) -> Bool {
-        transfers.values.contains {
-            $0.request.method == method && $0.request.url.text == url.text && $0.isConnecting
+    /// Whether a connection is being made for such a request; `nil` when there is no such request.
+    func isConnecting(_ method: TransferRequest.Method, to url: WebURL) -> Bool? {
+        let such = transfers.values.filter {
+            $0.request.method == method && $0.request.url.text == url.text
         }
+        return such.isEmpty ? nil : such.contains(where: \.isConnecting)
     }
 
     /// Ends a transfer without calling anybody; its connection is closed.
