@@ -35,6 +35,14 @@ final class BatchNames: Sendable {
         }
     }
 
+    /// Whether what stands at a path can only be a file of this run.
+    func isNew(_ target: DownloadRun.Target) -> Bool {
+        state.withLock { state in
+            guard let (identity, _) = try? Self.enter(target.folder, &state) else { return false }
+            return state.folders[identity]?.isNew(target.name) ?? false
+        }
+    }
+
     /// Takes the name in the folder, or a numbered one.
     ///
     /// - Parameters:

@@ -31,7 +31,10 @@ final class BatchRun: Sendable {
         let connections = count > 0 ? item(0).options.connections : .automatic
         let isDefault = connections == .automatic
         let width = BatchWidth(
-            jobs: jobs, most: isDefault ? BatchWidth.most : BatchWidth.large * connections.most)
+            jobs: jobs,
+            most: isDefault
+                ? BatchWidth.multiplexed.most
+                : min(BatchWidth.most, BatchWidth.large * connections.most))
         slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
         firstRequests = FirstRequests(loop, slots)
@@ -162,10 +165,12 @@ final class BatchRun: Sendable {
                     continue
                 }
                 let target: DownloadRun.Target
+                var isSuggested = false
                 switch item.destination {
                 case .file(let path): target = DownloadRun.split(path)
                 case .folder(let path):
                     guard let url else { continue }
+                    isSuggested = true
                     target = .init(
                         folder: path.isEmpty ? "." : path,
                         name: FileName.suggested(disposition: nil, url: url))
@@ -177,7 +182,12 @@ final class BatchRun: Sendable {
                     folders[target.folder] = try? Folder(target.folder)
                 }
                 guard let folder = folders[target.folder] else { continue }
-                if !Assembly.isUntouched(target.name, in: folder) { begun.found.insert(index) }
+                if !Assembly.isUntouched(target.name, in: folder),
+                    // What this run has put there only has this one numbered.
+                    !isSuggested || !names.isNew(target)
+                {
+                    begun.found.insert(index)
+                }
             }
             return begun
         }
@@ -236,7 +246,7 @@ final class BatchRun: Sendable {
             }, publisher: publisher, gate: gate, isBegun: isBegun,
             hasCome: { [slots] in slots.park(index, bytes: $0) },
             isDeclined: { [slots] in slots.unpark(index) },
-            isDone: { [slots] in slots.widen(wait: $0) },
+            isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) },
             claim: { [self] target, urls throws(AssemblyError) in
                 defer { turns.settle(index) }

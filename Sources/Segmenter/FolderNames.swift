@@ -38,6 +38,9 @@ struct FolderNames: Sendable {
         self.begun = begun.mapValues { $0.sorted() }
     }
 
+    /// Whether what stands at a name can only be a file of this run.
+    func isNew(_ name: String) -> Bool { taken.contains(name) && !begunNames.contains(name) }
+
     /// Takes a name, if no file of the batch has it.
     mutating func take(_ name: String) -> Bool {
         guard !isTaken(name) else { return false }

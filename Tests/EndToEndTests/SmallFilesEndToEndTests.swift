@@ -76,7 +76,10 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, Self.names(3))
         let requests = stage.origin.requests
         #expect(requests.allSatisfy { $0.method == "GET" } && requests.count >= 9)
-        #expect(requests.reduce(0) { $0 + $1.bytesServed } == 3 * 3_000_000)
+        // The very end may be asked for twice, where one connection keeps all others waiting.
+        #expect(requests.count { $0.range?.first == 0 } == 3)
+        let served = requests.reduce(0) { $0 + $1.bytesServed }
+        #expect(served >= 3 * 3_000_000 && served <= 3 * (3_000_000 + Hedging.budget.least))
     }
 
     @Test func troubleOfOneIsNoOthers() throws {
@@ -108,6 +111,19 @@ struct SmallFilesEndToEndTests {
         let served = stage.origin.requests.filter { $0.target == "/f5" }
             .reduce(0) { $0 + $1.bytesServed }
         #expect(served == 20_000, "what had come of a broken one was fetched again")
+    }
+
+    /// What this run has put at the name that URLs suggest is nothing to look at before the next one.
+    @Test func namesakesCostOneRequestEach() throws {
+        let stage = try BatchStage(size: 2_000)
+        let list = stage.urls(400, "x").map { $0 + "\n" }.joined()
+        let outcome = try stage.run(list: list, ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...400 {
+            let name = number == 1 ? "x" : "x.\(number - 1)"
+            #expect(try stage.isRight(name, "/\(number)/x"), "\(name)")
+        }
+        #expect(stage.origin.requests.count == 400)
     }
 
     /// A file that is not what its server promised keeps the name that the list gave it.
