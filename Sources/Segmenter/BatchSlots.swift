@@ -133,8 +133,8 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// A small file is done; `wait` is the usual time to the beginning of a reply, in seconds.
-    func widen(wait: Double?) { state.withLock { $0.width.widen(wait: wait) } }
+    /// A small file is done; `wait` says how long replies let wait.
+    func adjust(wait: BatchWidth.Wait?) { state.withLock { $0.width.adjust(wait: wait) } }
 
     /// A file has ended.
     func end(_ index: Int, isDone: Bool) {

@@ -15,8 +15,8 @@ extension DownloadRun {
         let hasCome: @Sendable (Int) -> Void
         /// Notes that it goes the way of others nevertheless.
         let isDeclined: @Sendable () -> Void
-        /// Notes that it is done; takes the usual time to the beginning of a reply, in seconds.
-        let isDone: @Sendable (Double?) -> Void
+        /// Notes that it is done; takes how long replies let wait.
+        let isDone: @Sendable (BatchWidth.Wait?) -> Void
         /// Runs what chooses a name when the turn of the file has come.
         let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
         /// Chooses the name in a folder, from the one that is suggested and the full URLs; blocks.
@@ -124,7 +124,7 @@ extension DownloadRun {
                 state.isPublished = true
                 throw .assembly(failure)
             case .published(let published):
-                together?.isDone(finding.held?.usualWait)
+                together?.isDone(finding.held?.wait)
                 state.received = published.size
                 tellOfWhole(finding, state)
                 if let problem = published.attributesProblem {

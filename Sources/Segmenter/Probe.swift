@@ -51,8 +51,8 @@ struct Probe: Sendable {
         var body: [UInt8] = []
         /// How the transfer ended, when it has: then nothing waits.
         var end: TransferEnd?
-        /// Usual time from a request for a small file to the beginning of its reply, in seconds.
-        var usualWait: Double?
+        /// How long replies to requests for small files let wait.
+        var wait: BatchWidth.Wait?
     }
 
     struct Landing {
@@ -329,7 +329,7 @@ struct Probe: Sendable {
             held: landing.exchange.held.map {
                 Held(
                     transfer: $0, range: range?.range, body: landing.exchange.body,
-                    end: landing.exchange.end, usualWait: landing.exchange.usualWait)
+                    end: landing.exchange.end, wait: landing.exchange.wait)
             },
             isProven: method == .get,
             modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })

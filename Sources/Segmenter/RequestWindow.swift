@@ -17,6 +17,8 @@ struct RequestWindow: Sendable, Hashable {
 
     /// Most requests under way; `nil` while nothing is known.
     private(set) var limit: Int?
+    /// Whether they share one connection (HTTP/2): else no more go out than `widest`.
+    var isMultiplexed = false
     /// Requests under way.
     private(set) var underWay = 0
     private var refusals = 0
@@ -27,7 +29,9 @@ struct RequestWindow: Sendable, Hashable {
     private var restsUntil = 0.0
 
     /// Whether another request may go out.
-    func hasRoom(now: Double) -> Bool { now >= restsUntil && underWay < (limit ?? .max) }
+    func hasRoom(now: Double) -> Bool {
+        now >= restsUntil && underWay < (limit ?? (isMultiplexed ? .max : Self.widest))
+    }
 
     /// A request goes out.
     ///

@@ -10,8 +10,8 @@ struct RequestWindowTests {
 
     @Test func nothingIsKnownAtFirst() {
         var window = RequestWindow()
-        _ = sent(1_000, &window)
-        #expect(window.hasRoom(now: 0) && window.limit == nil && window.underWay == 1_000)
+        _ = sent(RequestWindow.widest - 1, &window)
+        #expect(window.hasRoom(now: 0) && window.limit == nil)
     }
 
     @Test func oneFilesTroubleIsItsOwn() {
@@ -68,23 +68,44 @@ struct RequestWindowTests {
         #expect(narrow > 0 && window.limit == nil && time > 5)
     }
 
+    /// Over one connection, more are under way as long as none waits for another.
+    @Test func theWidthOverOneConnectionFollowsTheWait() {
+        var width = BatchWidth(jobs: nil)
+        let queued = BatchWidth.Wait(usual: 0.03, least: 0.02, isMultiplexed: true)
+        for _ in 0..<100 { width.adjust(wait: queued) }
+        #expect(width.width == 48)
+        let free = BatchWidth.Wait(usual: 0.081, least: 0.08, isMultiplexed: true)
+        for _ in 0..<100 { width.adjust(wait: free) }
+        #expect(width.width == 96)
+        for _ in 0..<10 { width.adjust(wait: queued) }
+        #expect(width.width == 86)
+    }
+
+    @Test func onlyOverOneConnectionMoreGoOutThanThereMayBeConnections() {
+        var window = RequestWindow()
+        while window.hasRoom(now: 0) { _ = window.sent() }
+        #expect(window.underWay == RequestWindow.widest)
+        window.isMultiplexed = true
+        #expect(window.hasRoom(now: 0))
+    }
+
     @Test func theWidthOfABatchGrowsWithSmallFilesOnly() {
         var width = BatchWidth(jobs: nil)
         #expect(width.width == 4 && width.largeLimit == 4)
-        for _ in 0..<100 { width.widen() }
+        for _ in 0..<100 { width.adjust() }
         #expect(width.width == 64)
         var asked = BatchWidth(jobs: 7)
-        asked.widen()
+        asked.adjust()
         #expect(asked.width == 7 && asked.largeLimit == 7)
         var near = BatchWidth(jobs: nil)
-        for _ in 0..<100 { near.widen(wait: 0.001) }
+        for _ in 0..<100 { near.adjust(wait: .init(usual: 0.001, least: 0.001)) }
         #expect(near.width == 16)
-        for _ in 0..<3 { near.widen(wait: 0.01) }
+        for _ in 0..<3 { near.adjust(wait: .init(usual: 0.01, least: 0.001)) }
         #expect(near.width == 22)
-        near.widen(wait: 0.001)
-        #expect(near.width == 22)
+        near.adjust(wait: .init(usual: 0.001, least: 0.001))
+        #expect(near.width == 21)
         var narrow = BatchWidth(jobs: nil, most: 8)
-        for _ in 0..<100 { narrow.widen() }
+        for _ in 0..<100 { narrow.adjust() }
         #expect(narrow.width == 8)
     }
 }

@@ -10,8 +10,8 @@ struct Exchange: Sendable {
     var body: [UInt8] = []
     /// How it ended, when it has.
     var end: TransferEnd?
-    /// Usual time from such a request to the beginning of its reply, in seconds.
-    var usualWait: Double?
+    /// How long replies to such requests let wait.
+    var wait: BatchWidth.Wait?
     /// Whether it was turned away because too many were under way: then it is no attempt that counts.
     var isOneTooMany = false
 

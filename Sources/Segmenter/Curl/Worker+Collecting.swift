@@ -20,17 +20,22 @@ struct Collecting {
     /// The transfers of those that are under way, by the number of the request.
     fileprivate var transfers: [Int: Int] = [:]
     fileprivate(set) var windows: [String: RequestWindow] = [:]
-    /// Usual time from a request to the beginning of its reply, in seconds, by origin.
-    fileprivate var waits: [String: Double] = [:]
+    /// How long replies let wait, by origin.
+    fileprivate var waits: [String: BatchWidth.Wait] = [:]
 
     /// Takes how long a reply let wait, in seconds.
     ///
-    /// - Returns: How long they usually do: those before it count for less and less.
-    fileprivate mutating func usualWait(of origin: String, after wait: Double?) -> Double? {
-        guard let wait else { return waits[origin] }
-        let usual = waits[origin].map { $0 + (wait - $0) / 8 } ?? wait
-        waits[origin] = usual
-        return usual
+    /// - Returns: How long they do: those before it count for less and less.
+    fileprivate mutating func wait(
+        of origin: String, after seconds: Double?, isMultiplexed: Bool
+    ) -> BatchWidth.Wait? {
+        guard let seconds else { return waits[origin] }
+        var wait = waits[origin] ?? .init(usual: seconds, least: seconds)
+        wait.usual += (seconds - wait.usual) / 8
+        wait.least = min(wait.least, seconds)
+        wait.isMultiplexed = isMultiplexed
+        waits[origin] = wait
+        return wait
     }
 }
 
@@ -94,8 +99,10 @@ extension Worker {
         let tell: () -> Void = { [unowned self] in
             progress.isTold = true
             progress.exchange.body = progress.transfer?.collected ?? []
-            progress.exchange.usualWait = collecting.usualWait(
-                of: origin, after: progress.transfer?.waitedSeconds)
+            let isMultiplexed = progress.transfer?.isMultiplexed ?? false
+            collecting.windows[origin]?.isMultiplexed = isMultiplexed
+            progress.exchange.wait = collecting.wait(
+                of: origin, after: progress.transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
             collecting.transfers[entry.id] = nil
             entry.tell(progress.exchange)
         }
