@@ -13,8 +13,9 @@ final class BatchSlots: Sendable {
         let answered: DownloadRun.Answered
     }
 
-    /// Files that have come and wait, from which on no other begins, and their bytes.
-    static let mostParked = (files: 256, bytes: 4 << 20)
+    /// Files that have come and wait, from which on no other begins, and their bytes for each file that
+    /// may be under way.
+    static let mostParked = (files: 256, bytes: 64 << 10)
 
     private struct State {
         var width: BatchWidth
@@ -41,7 +42,8 @@ final class BatchSlots: Sendable {
         var room: Int { width.width + mostAhead - load - ahead }
 
         var mayStart: Bool {
-            load < width.width && parked.count < mostParked.files && parkedBytes < mostParked.bytes
+            load < width.width && parked.count < mostParked.files
+                && parkedBytes < mostParked.bytes * width.width
         }
 
         var isEmpty: Bool { underWay + ahead + parked.count == 0 }

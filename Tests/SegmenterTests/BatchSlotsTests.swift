@@ -67,7 +67,7 @@ struct BatchSlotsTests {
         #expect(slots.isStuck)
     }
 
-    @Test(arguments: [(0, BatchSlots.mostParked.files), (1 << 20, 4)])
+    @Test(arguments: [(0, BatchSlots.mostParked.files), (16 << 10, 16)])
     func whatWaitsIsBounded(bytes: Int, most: Int) {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         var count = 0
