@@ -95,6 +95,29 @@ struct HedgeEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
+    /// The first connection brings some more, and no byte after that, before the second request is
+    /// answered: of its body only the rest is taken.
+    @Test func theFirstConnectionBringsAPart() async throws {
+        let tally = Tally()
+        let isHedged = Guarded(false)
+        let trial = try WireTrial(size: Self.size) { request, reply in
+            guard request.method == "GET", case .content(_, let range) = reply.body,
+                range.upperBound == Self.size
+            else { return }
+            if tally.add() == 1 {
+                reply.stallAfter = Int64(range.count) - 20_000
+                reply.release = isHedged
+                reply.silentAfter = Int64(range.count) - 15_000
+            } else if range.count == 20_000 {
+                isHedged.withLock { $0 = true }
+                reply.delayBeforeHeaders = 0.3
+            }
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("hedged").count == 1)
+    }
+
     /// One connection is all that may be used.
     @Test func notWithOneConnection() async throws {
         let trial = try trial(.served, stallFor: 0.8)

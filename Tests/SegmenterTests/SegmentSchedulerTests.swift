@@ -246,6 +246,21 @@ import Testing
         #expect(scheduler.segments[0]?.rest == (kept.isEmpty ? nil : kept))
     }
 
+    /// All could be done sooner than a request is worth: it takes as much as is worth one.
+    @Test func takesNoLessThanIsWorthARequest() {
+        let size: Int64 = 1_100_000
+        var scheduler = SegmentScheduler(size: size)
+        scheduler.roundTrip = 0.1
+        var start: Int64 = 0
+        for (connection, count) in [Int64(1_000_000), 50_000, 50_000].enumerated() {
+            #expect(scheduler.adopt(ByteRange(start, start + count), by: connection) == true)
+            start += count
+        }
+        for connection in 0..<4 { scheduler.measured(connection, rate: 1e6, now: 0) }
+        let stolen = scheduler.assign(3, connections: 4, now: 0)
+        #expect(stolen == .stolen(ByteRange(798_000, 1_000_000), from: 0))
+    }
+
     @Test func handsOutWorkForAFileOfUnknownSize() {
         var scheduler = SegmentScheduler(size: .max)
         #expect(scheduler.adopt(ByteRange(0, .max), by: 0) == true)

@@ -89,6 +89,8 @@ public struct OriginReply: Sendable {
     public var stallAfter: Int64?
     /// Seconds that it stays silent; by default until the peer closes or the origin stops.
     public var stallFor = Double.infinity
+    /// Body bytes after which it falls silent for good, though a silence before may have ended.
+    public var silentAfter: Int64?
     /// Once it is true, a silence ends and the rest of the body goes out without a pace.
     public var release: Guarded<Bool>?
     /// Whether to say `Connection: close`, and to close.

@@ -76,10 +76,14 @@ struct OriginReplySender {
                     stallAfter = nil
                     guard stall() else { return false }
                 }
+                if position == reply.silentAfter {
+                    _ = wire.pause(.infinity)
+                    return false
+                }
                 guard position < count else { break }
                 if isReleased { pacer = nil }
                 var piece = min(count - position, Int64(buffer.count), pacer?.piece ?? .max)
-                for limit in [reply.cutAfter, stallAfter] {
+                for limit in [reply.cutAfter, reply.silentAfter, stallAfter] {
                     if let limit, limit > position { piece = min(piece, limit - position) }
                 }
                 let now = monotonicSeconds()

@@ -31,7 +31,9 @@ struct GovernedCase {
     private let loss: Double
 
     init(_ kind: Kind, seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        // Another network for each kind, too.
+        let number = Kind.allCases.firstIndex(of: kind) ?? 0
+        var random = SplitMix64(seed: UInt64(Kind.allCases.count) * seed + UInt64(number))
         func spread(_ range: ClosedRange<Double>) -> Double {
             exp(Double.random(in: log(range.lowerBound)...log(range.upperBound), using: &random))
         }
