@@ -13,9 +13,9 @@ final class BatchSlots: Sendable {
         let answered: DownloadRun.Answered
     }
 
-    /// Files that have come and wait, from which on no other begins, and their bytes for each file that
-    /// may be under way.
-    static let mostParked = (files: 256, bytes: 64 << 10)
+    /// Files that have come and wait, from which on no other begins, and their bytes; fewer from a server
+    /// nearby, where it is the disk that they wait for.
+    static let mostParked = (files: 256, bytes: 4 << 20, bytesNearby: 1 << 20)
 
     private struct State {
         var width: BatchWidth
@@ -43,7 +43,7 @@ final class BatchSlots: Sendable {
 
         var mayStart: Bool {
             load < width.width && parked.count < mostParked.files
-                && parkedBytes < mostParked.bytes * width.width
+                && parkedBytes < (width.isNearby ? mostParked.bytesNearby : mostParked.bytes)
         }
 
         var isEmpty: Bool { underWay + ahead + parked.count == 0 }

@@ -33,6 +33,8 @@ struct BatchWidth: Sendable, Hashable {
 
     /// Files that may be under way.
     private(set) var width: Int
+    /// Whether the server is known to be nearby.
+    private(set) var isNearby = false
     private let limit: Int
     /// Large files that may be under way.
     let largeLimit: Int
@@ -55,6 +57,7 @@ struct BatchWidth: Sendable, Hashable {
     ///
     /// - Parameter wait: How long replies let wait; `nil` when unknown.
     mutating func adjust(wait: Wait? = nil) {
+        isNearby = wait.map { $0.usual < Self.nearby } ?? false
         let most = min(limit, wait.map(Self.enough) ?? Self.most)
         width = width > most ? max(largeLimit, width - 1) : min(most, width + 2)
     }

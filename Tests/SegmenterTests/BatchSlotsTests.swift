@@ -67,9 +67,13 @@ struct BatchSlotsTests {
         #expect(slots.isStuck)
     }
 
-    @Test(arguments: [(0, BatchSlots.mostParked.files), (16 << 10, 16)])
-    func whatWaitsIsBounded(bytes: Int, most: Int) {
+    @Test(arguments: [
+        (0, nil, BatchSlots.mostParked.files), (1 << 20, nil, 4), (1 << 20, 0.02, 4),
+        (256 << 10, 0.001, 4),
+    ])
+    func whatWaitsIsBounded(bytes: Int, wait: Double?, most: Int) {
         let slots = BatchSlots(BatchWidth(jobs: nil))
+        slots.adjust(wait: wait.map { .init(usual: $0, least: $0) })
         var count = 0
         while slots.mayStart, count < 10_000 {
             slots.begin()
