@@ -9,12 +9,16 @@ final class BatchEvents: Sendable {
     static let progressLimit = 256
     /// Events in waiting from which on everything but beginnings and ends is dropped.
     static let limit = 4096
+    /// Seconds between two times that the reader is woken: what comes meanwhile is read together.
+    static let rest = 0.005
 
     private struct State {
         var incoming: [BatchEvent] = []
         /// The next one last.
         var outgoing: [BatchEvent] = []
         var reader: Answer<BatchEvent?>?
+        /// When the reader last had to wait.
+        var lastWait = -Double.infinity
         var isOver = false
         var isAbandoned = false
 
@@ -65,11 +69,16 @@ final class BatchEvents: Sendable {
 
     private func next() async -> BatchEvent? {
         if let event = state.withLock({ $0.take() }) { return event }
+        let rest = state.withLock { state in
+            state.isOver ? 0 : state.lastWait + Self.rest - monotonicSeconds()
+        }
+        if rest > 0 { try? await Task.sleep(for: .seconds(rest)) }
         return await Answer.wait { answer in
             let event = state.withLock { state -> BatchEvent?? in
                 if let event = state.take() { return .some(event) }
                 if state.isOver || state.isAbandoned { return .some(nil) }
                 state.reader = answer
+                state.lastWait = monotonicSeconds()
                 return nil
             }
             if let event { answer.resume(returning: event) }
