@@ -137,7 +137,8 @@ struct RangeLieEndToEndTests {
         case first, midway
     }
 
-    /// Lies on the first reply, or on some of the later ones, and honest otherwise.
+    /// Lies on the first reply, or on some of the later ones (how many there are depends on who is
+    /// quicker), and honest otherwise.
     @Test(arguments: lies, When.allCases)
     func liesAreRefusedAndAskedForAgain(lie: Lie, when: When) async throws {
         let tally = Tally()
@@ -146,14 +147,17 @@ struct RangeLieEndToEndTests {
             let number = tally.add()
             // Only one: the next may be to the probe, which has to take a whole lie for the truth.
             let lies = when == .first ? number == 1 : number == 3 || number == 5
-            if lies { lie.bend(range, &reply) }
+            guard lies else { return }
+            tally.add("lies")
+            lie.bend(range, &reply)
         }
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
         let refused = try outcome.notices("reply_refused")
         #expect(!refused.isEmpty)
         #expect(refused.contains { $0.message?.contains(lie.says) == true }, "\(refused)")
-        if when == .midway { #expect(refused.count == 2) }
+        // What was asked for twice may have come from elsewhere before the lie was read.
+        #expect(refused.count <= tally.count("lies"), "\(outcome.output)")
     }
 
     /// Lies for ever, from some reply on: it ends, with what had come before kept.
