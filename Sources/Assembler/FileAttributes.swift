@@ -2,7 +2,7 @@
 public enum FileAttributes: Sendable, Hashable {
     /// Nothing.
     case none
-    /// What a later run needs to see that the file is complete: `user.segget.*`, which names no URL.
+    /// What a later run needs to see that the file is complete: `user.segget`, which names no URL.
     ///
     /// Left out without a word where the file system takes none.
     case proof

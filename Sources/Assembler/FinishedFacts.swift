@@ -77,50 +77,34 @@ extension FinishedFacts {
 // MARK: - Extended attributes
 
 extension FinishedFacts {
-    /// Names of the extended attributes.
-    private enum Attribute: String, CaseIterable {
-        /// As other programs write it: the URL without credentials and query.
-        case url = "user.xdg.origin.url"
-        case generation = "user.segget.generation"
-        case urlHash = "user.segget.url_hash"
-        case size = "user.segget.size"
-        case etag = "user.segget.etag"
-        case lastModified = "user.segget.last_modified"
-        case lastModifiedIsStrong = "user.segget.last_modified_strong"
-        /// `algorithm:hex`, separated by spaces.
-        case digests = "user.segget.digests"
-        /// CRC-32 of all the others but the first, which other programs may change.
-        case crc = "user.segget.crc"
-    }
+    /// What proves that a file is complete: one attribute, because each costs a small file's time.
+    ///
+    /// Lines of a key, `=` and a value; the last one is the CRC-32 of those before it.
+    private static let proof = "user.segget"
+    /// The URL without credentials and query, as other programs write it.
+    private static let origin = "user.xdg.origin.url"
+    /// Longest value that is read, in bytes: the longest that Linux has (xattr(7)).
+    private static let longest = 64 << 10
 
-    /// Longest value that is read, in bytes.
-    private static let longest = 4096
+    private var proof: [UInt8] {
+        var lines = """
+            generation=\(header.generation)
+            url_hash=\(header.urlHash)
+            size=\(size)
+            digests=\(digests.map(\.description).joined(separator: " "))
 
-    private func attributes(includesOrigin: Bool) -> [(Attribute, String)] {
-        var all: [(Attribute, String)] = [
-            (.generation, header.generation), (.urlHash, header.urlHash), (.size, "\(size)"),
-            (.digests, digests.map(\.description).joined(separator: " ")),
-        ]
-        if let etag = header.etag { all.append((.etag, etag)) }
+            """
+        if let etag = header.etag { lines += "etag=\(etag)\n" }
         if let date = header.lastModified {
-            all.append((.lastModified, date))
-            all.append((.lastModifiedIsStrong, header.lastModifiedIsStrong ? "true" : "false"))
+            lines += "last_modified=\(date)\n"
+            lines += "last_modified_strong=\(header.lastModifiedIsStrong)\n"
         }
-        let values = all
-        all.append(
-            (.crc, Self.crc { name in values.first { $0.0 == name }.map { Array($0.1.utf8) } }))
-        if includesOrigin { all.append((.url, header.url)) }
-        return all
+        return Array((lines + Self.check(lines.utf8) + "\n").utf8)
     }
 
-    /// The CRC-32 that tells damaged attributes, and those of which one is missing.
-    private static func crc(_ value: (Attribute) -> [UInt8]?) -> String {
-        var bytes: [UInt8] = []
-        for attribute in Attribute.allCases where ![.url, .crc].contains(attribute) {
-            guard let value = value(attribute) else { continue }
-            bytes += Array(attribute.rawValue.utf8) + [0] + value + [0]
-        }
-        return Digest(crc32: CRC32.of(bytes)).hex
+    /// The last line, which tells damaged ones, and those of which one is missing.
+    private static func check(_ lines: some Sequence<UInt8>) -> String {
+        "crc=\(Digest(crc32: CRC32.of(lines)).hex)"
     }
 
     /// Writes the facts into a file's extended attributes: all of them or none.
@@ -130,54 +114,65 @@ extension FinishedFacts {
     ///   - includesOrigin: Whether the URL, without credentials and query, is among them.
     /// - Returns: `nil`, or the `errno` of what the file system refused.
     func write(to descriptor: Int32, includesOrigin: Bool) -> Int32? {
-        for (attribute, value) in attributes(includesOrigin: includesOrigin) {
-            let bytes = Array(value.utf8)
-            guard
-                segget_set_attribute(descriptor, attribute.rawValue, bytes, bytes.count) != 0
-            else { continue }
-            let problem = errno
-            for attribute in Attribute.allCases {
-                _ = segget_remove_attribute(descriptor, attribute.rawValue)
-            }
-            return problem
+        func set(_ name: String, _ value: [UInt8]) -> Int32? {
+            segget_set_attribute(descriptor, name, value, value.count) == 0 ? nil : errno
         }
-        return nil
+        if let problem = set(Self.proof, proof) { return problem }
+        guard includesOrigin, let problem = set(Self.origin, Array(header.url.utf8)) else {
+            return nil
+        }
+        _ = segget_remove_attribute(descriptor, Self.proof)
+        return problem
     }
 
-    /// Whether the file at `name` has one of these attributes, which is quick to find out.
+    /// Whether the file at `name` has such an attribute, which is quick to find out.
     static func areMarked(on name: String, in folder: Folder) -> Bool {
         guard let descriptor = folder.open(name, O_RDONLY) else { return false }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        return segget_get_attribute(
-            descriptor, Attribute.generation.rawValue, &bytes, bytes.count) > 0
+        return segget_get_attribute(descriptor, proof, nil, 0) > 0
     }
 
     /// Reads the facts from a file's extended attributes; `nil` when they are not all there.
     init?(attributesOf descriptor: Int32) {
-        func read(_ attribute: Attribute) -> String? {
-            var bytes = [UInt8](repeating: 0, count: Self.longest)
-            let count = segget_get_attribute(
-                descriptor, attribute.rawValue, &bytes, bytes.count)
-            guard count >= 0 else { return nil }
-            let value = bytes.prefix(count)
-            // Such a value is sent to a server: no line break may get into a request.
-            guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
-            return String(decoding: value, as: UTF8.self)
+        guard let bytes = Self.read(Self.proof, of: descriptor), bytes.last == Self.newline else {
+            return nil
         }
-        guard read(.crc) == Self.crc({ read($0).map { Array($0.utf8) } }),
-            let generation = read(.generation), let urlHash = read(.urlHash),
-            let size = read(.size).flatMap({ Int64($0) }), size >= 0
-        else { return nil }
-        let digests = (read(.digests) ?? "").split(separator: " ")
+        let lines = bytes.dropLast().split(
+            separator: Self.newline, omittingEmptySubsequences: false)
+        var values: [Substring: String] = [:]
+        for line in lines {
+            guard let text = Self.text(line) else { return nil }
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return nil }
+            values[parts[0]] = String(parts[1])
+        }
+        let digests = (values["digests"] ?? "").split(separator: " ")
             .compactMap { try? Digest(parsing: String($0)) }
-        guard !digests.isEmpty else { return nil }
+        guard let last = lines.last, last.elementsEqual(Self.check(bytes[..<last.startIndex]).utf8),
+            !digests.isEmpty, let generation = values["generation"],
+            let urlHash = values["url_hash"],
+            let size = values["size"].flatMap({ Int64($0) }), size >= 0
+        else { return nil }
         let identity = RemoteIdentity(
-            size: size, etag: read(.etag), lastModified: read(.lastModified),
-            lastModifiedIsStrong: read(.lastModifiedIsStrong) == "true")
+            size: size, etag: values["etag"], lastModified: values["last_modified"],
+            lastModifiedIsStrong: values["last_modified_strong"] == "true")
+        let url = Self.read(Self.origin, of: descriptor).flatMap { Self.text($0) }
         self.init(
             header: .init(
-                generation: generation, url: read(.url) ?? "", urlHash: urlHash, identity: identity),
+                generation: generation, url: url ?? "", urlHash: urlHash, identity: identity),
             size: size, digests: digests, extents: [])
+    }
+
+    private static let newline = UInt8(ascii: "\n")
+
+    private static func read(_ attribute: String, of descriptor: Int32) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: longest)
+        let count = segget_get_attribute(descriptor, attribute, &bytes, bytes.count)
+        return count < 0 ? nil : Array(bytes.prefix(count))
+    }
+
+    /// A value as text; `nil` with anything in it that must not get into a request.
+    private static func text(_ bytes: some Collection<UInt8>) -> String? {
+        bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

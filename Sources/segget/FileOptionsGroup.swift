@@ -23,7 +23,7 @@ struct FileOptionsGroup: ParsableArguments {
             "Write origin, version and digests into the file's extended attributes.",
             discussion: """
                 `user.xdg.origin.url` is the URL without credentials and query; the rest is \
-                `user.segget.*`. A later run sees by it that the file is complete. The latter is \
+                in `user.segget`. A later run sees by it that the file is complete. The latter is \
                 written for several files in any case, so that the same command goes on where it was.
                 """))
     var xattr = false

@@ -84,12 +84,8 @@ import Testing
         return descriptor
     }
 
-    private static let attributes = [
-        "generation", "url_hash", "size", "etag", "last_modified", "last_modified_strong",
-        "digests", "crc",
-    ].map { "user.segget." + $0 }
-
-    @Test(arguments: attributes) func aDamagedAttributeVouchesForNothing(name: String) throws {
+    @Test func damagedAttributesVouchForNothing() throws {
+        let name = "user.segget"
         let descriptor = try marked(data)
         defer { close(descriptor) }
         #expect(try passes())

@@ -7,8 +7,9 @@ final class SoakList: Sendable {
     private let seed: UInt64
     private let isHonest = Guarded(false)
     private let seen = Guarded<Set<Int>>([])
-    /// What would leave a file wrong without a digest, or bring the whole server down, is left out. So
-    /// is another ETag: what comes in one reply is then that version, and the next run leaves it alone.
+    /// What would leave a file wrong without a digest, or bring the whole server down, is left out.
+    ///
+    /// So is another ETag: what comes in one reply is that version then, which the next run leaves alone.
     private static let faults = SoakFault.allCases.filter {
         ![.corrupt, .dropAll, .refuseAWhile, .otherTag].contains($0)
     }
