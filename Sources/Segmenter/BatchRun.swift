@@ -33,7 +33,7 @@ final class BatchRun: Sendable {
         let width = BatchWidth(
             jobs: jobs,
             most: isDefault
-                ? BatchWidth.multiplexed.most
+                ? BatchWidth.mostMultiplexed
                 : min(BatchWidth.most, BatchWidth.large * connections.most))
         slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)

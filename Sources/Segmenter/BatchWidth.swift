@@ -7,7 +7,10 @@
 /// more for every small file that is done.
 struct BatchWidth: Sendable, Hashable {
     /// Small files at a time, where nothing was asked for.
-    static let most = 64
+    ///
+    /// Usually, and as long as replies take no longer than they did when fewer were under way; over
+    /// one connection (HTTP/2), where requests cost a server little, even more then.
+    static let (usual, most, mostMultiplexed) = (48, 64, 96)
     /// Large files at a time, where nothing was asked for.
     static let large = 4
     /// Small files at a time from a server whose replies begin within `nearby` seconds: so many keep it
@@ -15,9 +18,6 @@ struct BatchWidth: Sendable, Hashable {
     static let mostNearby = 16
     /// Seconds; see `mostNearby`.
     static let nearby = 0.005
-    /// Small files at a time over one connection (HTTP/2), where requests cost a server little: usually,
-    /// and as long as replies take no longer than they did when fewer were under way.
-    static let multiplexed = (usual: 48, most: 96)
     /// How much longer than the shortest wait the usual one is, as a factor, where replies queue up.
     static let queue = 1.25
 
@@ -29,6 +29,23 @@ struct BatchWidth: Sendable, Hashable {
         var least: Double
         /// Whether they came over one connection (HTTP/2).
         var isMultiplexed = false
+
+        /// Whether the server is nearby.
+        var isNearby: Bool { usual < BatchWidth.nearby }
+
+        /// Files at a time that keep the server and the way to it busy.
+        var width: Int {
+            if isNearby { return BatchWidth.mostNearby }
+            return usual < BatchWidth.queue * least ? most : BatchWidth.usual
+        }
+
+        /// Seconds from one request to the next, where they are not to go out in one go.
+        ///
+        /// A fifth less than it takes that as many are under way as may be: TCP spaces its segments
+        /// alike (Linux, ip-sysctl: `tcp_pacing_ca_ratio`).
+        var spacing: Double { isNearby ? 0 : 0.8 * usual / Double(most) }
+
+        private var most: Int { isMultiplexed ? BatchWidth.mostMultiplexed : BatchWidth.most }
     }
 
     /// Files that may be under way.
@@ -46,7 +63,7 @@ struct BatchWidth: Sendable, Hashable {
     /// - Parameters:
     ///   - jobs: Files at a time, when that was asked for.
     ///   - most: Small files at a time, where it was not.
-    init(jobs: Int?, most: Int = Self.multiplexed.most) {
+    init(jobs: Int?, most: Int = Self.mostMultiplexed) {
         isAsked = jobs != nil
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
         limit = jobs == nil ? max(largeLimit, most) : largeLimit
@@ -57,15 +74,8 @@ struct BatchWidth: Sendable, Hashable {
     ///
     /// - Parameter wait: How long replies let wait; `nil` when unknown.
     mutating func adjust(wait: Wait? = nil) {
-        isNearby = wait.map { $0.usual < Self.nearby } ?? false
-        let most = min(limit, wait.map(Self.enough) ?? Self.most)
+        isNearby = wait?.isNearby ?? false
+        let most = min(limit, wait?.width ?? Self.usual)
         width = width > most ? max(largeLimit, width - 1) : min(most, width + 2)
-    }
-
-    /// Files at a time that keep the server and the way to it busy.
-    private static func enough(_ wait: Wait) -> Int {
-        if wait.usual < nearby { return mostNearby }
-        guard wait.isMultiplexed else { return most }
-        return wait.usual < queue * wait.least ? multiplexed.most : multiplexed.usual
     }
 }

@@ -14,13 +14,21 @@ struct RequestWindow: Sendable, Hashable {
     static let intervals = (first: 1.0, longest: 60.0)
     /// A window that is as wide as this is none.
     static let widest = 64
+    /// Requests that may go out in one go, where they are spaced.
+    static let burst = 8.0
 
     /// Most requests under way; `nil` while nothing is known.
     private(set) var limit: Int?
     /// Whether they share one connection (HTTP/2): else no more go out than `widest`.
     var isMultiplexed = false
+    /// Seconds from one request to the next, on average; 0 where they may go out in one go.
+    ///
+    /// Replies that were asked for in one go come in one go, and overflow the queues on the way.
+    var spacing = 0.0
     /// Requests under way.
     private(set) var underWay = 0
+    /// When the next one would go out if none did before its time.
+    private var evenlyDue = -Double.infinity
     private var refusals = 0
     private var lastRefusal = -Double.infinity
     private var narrowed = -Double.infinity
@@ -28,16 +36,21 @@ struct RequestWindow: Sendable, Hashable {
     private var nextRise = 0.0
     private var restsUntil = 0.0
 
+    /// When the next request may go out, as far as `spacing` says.
+    var due: Double { evenlyDue - Self.burst * spacing }
+
     /// Whether another request may go out.
     func hasRoom(now: Double) -> Bool {
-        now >= restsUntil && underWay < (limit ?? (isMultiplexed ? .max : Self.widest))
+        now >= restsUntil && now >= due
+            && underWay < (limit ?? (isMultiplexed ? .max : Self.widest))
     }
 
     /// A request goes out.
     ///
     /// - Returns: How many others are under way.
-    mutating func sent() -> Int {
+    mutating func sent(now: Double) -> Int {
         defer { underWay += 1 }
+        evenlyDue = max(evenlyDue, now) + spacing
         return underWay
     }
 

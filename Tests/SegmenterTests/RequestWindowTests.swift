@@ -5,7 +5,7 @@ import Testing
 struct RequestWindowTests {
     /// Has `count` requests go out at `time`.
     private func sent(_ count: Int, _ window: inout RequestWindow) -> [Int] {
-        (0..<count).map { _ in window.sent() }
+        (0..<count).map { _ in window.sent(now: 0) }
     }
 
     @Test func nothingIsKnownAtFirst() {
@@ -36,7 +36,7 @@ struct RequestWindowTests {
     @Test func aloneEveryRefusalCounts() {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 5, by: 0.5) {
-            let others = window.sent()
+            let others = window.sent(now: time)
             let isSpare = window.refused(beside: others, sent: time, now: time + 0.1)
             #expect(!isSpare)
         }
@@ -58,7 +58,7 @@ struct RequestWindowTests {
         while window.limit != nil, time < 1_000 {
             var count = 0
             while window.hasRoom(now: time) {
-                _ = window.sent()
+                _ = window.sent(now: time)
                 count += 1
             }
             #expect(count == window.limit)
@@ -81,9 +81,39 @@ struct RequestWindowTests {
         #expect(width.width == 86)
     }
 
+    /// However many replies come at a time, the requests in their places are spread.
+    @Test(arguments: [0.001, 0.0001]) func requestsAreSpaced(spacing: Double) {
+        var window = RequestWindow()
+        window.spacing = spacing
+        for start in [10.0, 20.0] {
+            var times: [Double] = []
+            var now = start
+            while times.count < 50 {
+                #expect(window.due <= now)
+                while window.hasRoom(now: now), times.count < 50 {
+                    _ = window.sent(now: now)
+                    times.append(now)
+                }
+                now = max(window.due, now.nextUp)
+            }
+            for _ in times { window.left() }
+            // A few in one go, however long there were none. Sums are rounded: one more or less.
+            let most = Int(RequestWindow.burst) + 1
+            #expect((most - 1...most).contains(times.count { $0 == start }))
+            #expect(abs(now - start - Double(51 - most) * spacing) < 1.5 * spacing)
+        }
+    }
+
+    @Test func aPaceFollowsTheWait() {
+        #expect(BatchWidth.Wait(usual: 0.004, least: 0.004).spacing == 0)
+        #expect(abs(BatchWidth.Wait(usual: 0.08, least: 0.02).spacing - 0.001) < 1e-9)
+        let shared = BatchWidth.Wait(usual: 0.12, least: 0.02, isMultiplexed: true)
+        #expect(abs(shared.spacing - 0.001) < 1e-9)
+    }
+
     @Test func onlyOverOneConnectionMoreGoOutThanThereMayBeConnections() {
         var window = RequestWindow()
-        while window.hasRoom(now: 0) { _ = window.sent() }
+        while window.hasRoom(now: 0) { _ = window.sent(now: 0) }
         #expect(window.underWay == RequestWindow.widest)
         window.isMultiplexed = true
         #expect(window.hasRoom(now: 0))
@@ -93,7 +123,11 @@ struct RequestWindowTests {
         var width = BatchWidth(jobs: nil)
         #expect(width.width == 4 && width.largeLimit == 4)
         for _ in 0..<100 { width.adjust() }
+        #expect(width.width == 48)
+        for _ in 0..<100 { width.adjust(wait: .init(usual: 0.02, least: 0.02)) }
         #expect(width.width == 64)
+        for _ in 0..<100 { width.adjust(wait: .init(usual: 0.03, least: 0.02)) }
+        #expect(width.width == 48)
         var asked = BatchWidth(jobs: 7)
         asked.adjust()
         #expect(asked.width == 7 && asked.largeLimit == 7)

@@ -20,6 +20,8 @@ struct Collecting {
     /// The transfers of those that are under way, by the number of the request.
     fileprivate var transfers: [Int: Int] = [:]
     fileprivate(set) var windows: [String: RequestWindow] = [:]
+    /// When the next request is due that waits for its time; infinity when none does.
+    fileprivate(set) var nextTurn = Double.infinity
     /// How long replies let wait, by origin.
     fileprivate var waits: [String: BatchWidth.Wait] = [:]
 
@@ -67,6 +69,7 @@ extension Worker {
 
     /// Starts what there is room for; never called from within a callback.
     func startCollecting() {
+        collecting.nextTurn = .infinity
         guard !collecting.waiting.isEmpty else { return }
         let (now, waiting) = (monotonicSeconds(), collecting.waiting)
         collecting.waiting = []
@@ -76,6 +79,9 @@ extension Worker {
             if full.contains(origin) || !mayCollect(origin, now) {
                 full.insert(origin)
                 collecting.waiting.append(entry)
+                if let due = collecting.windows[origin]?.due, due > now {
+                    collecting.nextTurn = min(collecting.nextTurn, due)
+                }
             } else {
                 start(entry, now)
             }
@@ -95,7 +101,7 @@ extension Worker {
             weak var transfer: Transfer?
         }
         let (progress, origin) = (Progress(), entry.request.url.origin)
-        let others = collecting.windows[origin, default: .init()].sent()
+        let others = collecting.windows[origin, default: .init()].sent(now: now)
         let tell: () -> Void = { [unowned self] in
             progress.isTold = true
             progress.exchange.body = progress.transfer?.collected ?? []
@@ -103,6 +109,7 @@ extension Worker {
             collecting.windows[origin]?.isMultiplexed = isMultiplexed
             progress.exchange.wait = collecting.wait(
                 of: origin, after: progress.transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
+            collecting.windows[origin]?.spacing = progress.exchange.wait?.spacing ?? 0
             collecting.transfers[entry.id] = nil
             entry.tell(progress.exchange)
         }

@@ -188,7 +188,7 @@ final class Worker {
             }
             guard messages.isEmpty, !isStopping else { continue }
             let isIdle = transfers.isEmpty && fetches.isEmpty && collecting.waiting.isEmpty
-            let due = min(nextTick, pacing.nextTurn)
+            let due = min(nextTick, pacing.nextTurn, collecting.nextTurn)
             let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
             if isIdle { nextTick = 0 }
