@@ -154,10 +154,12 @@ struct RangeLieEndToEndTests {
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
         let refused = try outcome.notices("reply_refused")
-        #expect(!refused.isEmpty)
-        #expect(refused.contains { $0.message?.contains(lie.says) == true }, "\(refused)")
-        // What was asked for twice may have come from elsewhere before the lie was read.
         #expect(refused.count <= tally.count("lies"), "\(outcome.output)")
+        // On a busy machine another connection may have brought it before the lie was read.
+        let isOvertaken = try !outcome.notices("hedged").isEmpty
+        #expect(
+            isOvertaken || refused.contains { $0.message?.contains(lie.says) == true },
+            "\(outcome.output)")
     }
 
     /// Lies for ever, from some reply on: it ends, with what had come before kept.

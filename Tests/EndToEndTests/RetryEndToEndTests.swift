@@ -123,9 +123,9 @@ struct RetryEndToEndTests {
     /// A slow server that sends a little all the time does not stall.
     @Test func slowIsNotStalled() async throws {
         let trial = try WireTrial(size: 200_000, sendBuffer: 16 << 10) { _, reply in
-            reply.pace = 100_000
+            reply.pace = 40_000
         }
-        let outcome = try await trial.run("-x", "1", "--stall-timeout", "0.5", "--retries", "0")
+        let outcome = try await trial.run("-x", "1", "--stall-timeout", "3", "--retries", "0")
         try trial.expectComplete(outcome)
     }
 
@@ -134,7 +134,9 @@ struct RetryEndToEndTests {
             if request.method == "GET" { reply.delayBeforeHeaders = .infinity }
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "0.3", "--retries", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "stalled")
+        // On a busy machine HEAD may be too late as well: then nothing has begun.
+        let hasBegun = try !outcome.events("started").isEmpty
+        try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: hasBegun)
         #expect(outcome.errorOutput.contains("--stall-timeout"))
         #expect(trial.gets.count <= 5)
     }

@@ -61,7 +61,7 @@ struct SecretSweepTests {
 
     private static let own = [
         "-H", "X-Key: HEADR7", "-b", "k=COOKI7", "--referer", "http://r.example/?REFER7",
-        "--retries", "1", "--connect-timeout", "3", "--stall-timeout", "0.5",
+        "--retries", "1", "--connect-timeout", "3", "--stall-timeout", "3",
     ]
     private static let hook = "/bin/sh -c 'env; cat'"
 

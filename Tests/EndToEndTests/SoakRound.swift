@@ -91,7 +91,10 @@ final class SoakRound {
             return isHonest
         }
         let fetched = server.origin.bytesServed - served
-        if isHonest, plan.keepsParts, let before, before.rejected == nil {
+        // What was begun of another version, as a bent reply said, is rightly begun anew.
+        if isHonest, plan.keepsParts, let before, before.rejected == nil,
+            before.header.size == plan.size, before.header.etag != "\"other\""
+        {
             let missing = plan.size - before.extents.covered.count
             // Tails that were stolen while they were on their way, and the first requests.
             let excess = fetched - missing - (4 << 20) - Int64(plan.connections) * (256 << 10)
