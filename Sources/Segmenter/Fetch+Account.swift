@@ -51,8 +51,12 @@ extension Fetch {
     ///
     /// One that has been silent for long since its request went out is known to be slow: far longer
     /// than this server has ever taken to answer, or its work would go round among connections that
-    /// all wait. One that the session's limit of rate holds back is not known to be slow.
+    /// all wait. One that the session's limit of rate holds back is not known to be slow, nor one
+    /// since whose request no other has brought anything: whoever took its work would wait as long,
+    /// and then the next one, and no stall timeout would ever end it.
     func noteRates(_ now: Double) {
+        let received = receivedSoFar
+        if received > arrival.received { arrival = (received, lastTick) }
         for (index, slot) in slots.enumerated() {
             // Nor does one count that rests, because it is one too many.
             guard slot.transfer != nil || !isSurplus(index) else {
@@ -60,7 +64,7 @@ extension Fetch {
                 continue
             }
             let isSilent =
-                slot.transfer != nil && slot.sample == nil
+                slot.transfer != nil && slot.sample == nil && slot.requested < arrival.since
                 && (slot.writer == nil || slot.rate == 0)
             let isWaiting = slot.writer != nil && slot.isHeldBack
             if isSilent, !isWaiting, now - slot.requested > sources[slot.source].silenceLimit {

@@ -44,6 +44,8 @@ final class Fetch {
     var hedges: [Int: Hedge] = [:]
     /// A request that tries whether the server can be reached.
     var canary: Canary?
+    /// Bytes that had been received when any last came, and since when at the latest.
+    var arrival = (received: Int64(0), since: -Double.infinity)
     /// Bytes that had been received when the speed was last watched.
     var receivedAtWatch: Int64 = 0
 

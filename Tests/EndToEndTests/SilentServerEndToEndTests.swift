@@ -102,6 +102,25 @@ struct SilentServerEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
+    /// Heads come at once and bodies never: what is free must not go on taking over from what waits.
+    @Test(arguments: [0, 1_000_000] as [Int64])
+    func headsWithoutBodiesAreNoReplies(served: Int64) async throws {
+        let tally = Tally()
+        let trial = try WireTrial(size: 1_500_000) { request, reply in
+            guard let range = request.range, request.method == "GET" else { return }
+            if range.first >= served {
+                reply.stallAfter = 0
+            } else if let last = range.last, last >= served {
+                reply.stallAfter = served - range.first
+            }
+            tally.add()
+        }
+        let child = try trial.start(["-x", "8", "--stall-timeout", "4", "--retries", "1"])
+        let outcome = try await Trials.end(of: child)
+        try trial.expectFailure(outcome, code: 69, kind: "stalled")
+        #expect(tally.count() < 100)
+    }
+
     /// A process that was stopped for a while has heard nothing: that is nobody's silence.
     @Test func ourOwnPauseIsNoSilence() async throws {
         let isUnnoticed = try await Trials.oneOfThree {
