@@ -27,8 +27,9 @@ struct RequestWindow: Sendable, Hashable {
     var spacing = 0.0
     /// Requests under way.
     private(set) var underWay = 0
-    /// When the next one would go out if none did before its time.
-    private var evenlyDue = -Double.infinity
+    /// When the last one went out, and how many more had by then than one in each `spacing`.
+    private var lastSent = -Double.infinity
+    private var ahead = 0.0
     private var refusals = 0
     private var lastRefusal = -Double.infinity
     private var narrowed = -Double.infinity
@@ -37,7 +38,7 @@ struct RequestWindow: Sendable, Hashable {
     private var restsUntil = 0.0
 
     /// When the next request may go out, as far as `spacing` says.
-    var due: Double { evenlyDue - Self.burst * spacing }
+    var due: Double { lastSent + (ahead - Self.burst) * spacing }
 
     /// Whether another request may go out.
     func hasRoom(now: Double) -> Bool {
@@ -50,7 +51,8 @@ struct RequestWindow: Sendable, Hashable {
     /// - Returns: How many others are under way.
     mutating func sent(now: Double) -> Int {
         defer { underWay += 1 }
-        evenlyDue = max(evenlyDue, now) + spacing
+        ahead = 1 + (spacing > 0 ? max(0, ahead - (now - lastSent) / spacing) : 0)
+        lastSent = now
         return underWay
     }
 
