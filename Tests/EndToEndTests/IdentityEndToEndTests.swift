@@ -125,7 +125,8 @@ struct IdentityEndToEndTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try Self.old.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         #expect(try outcome.notices("started_over").isEmpty)
-        #expect(try outcome.notices("reply_refused").count == 2)
+        // One may be late, and what it was to bring come from elsewhere.
+        #expect(try (1...2).contains(outcome.notices("reply_refused").count))
     }
 
     /// `HEAD` was answered before the change, every `GET` after it: nothing is to be thrown away.

@@ -20,7 +20,7 @@ struct LinkEndToEndTests {
         let trial = try WireTrial(
             size: size, sendBuffer: 64 << 10, network: network
         ) { request, reply in
-            if request.method == "GET" { reply.pace = 2_000_000 / Double(connections) }
+            if request.method == "GET" { reply.pace = 1_000_000 / Double(connections) }
             bend(request, &reply)
         }
         return (trial, network)

@@ -49,7 +49,7 @@ struct MinRateTests {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.connection <= 2 { reply.pace = 2000 }
         }
-        let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "2")
+        let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "1")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("changing_connections").count == 1)
         #expect(trial.excess <= 1 << 20)

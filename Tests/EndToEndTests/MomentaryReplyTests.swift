@@ -25,7 +25,7 @@ struct MomentaryReplyTests {
     @Test(arguments: [1, 8], [true, false])
     func aLaterRunKeepsItsPart(connections: Int, isOther: Bool) throws {
         let stage = try Stage(size: Self.size)
-        let kept = try stage.leavePart(each: 1_000_000)
+        let kept = try stage.leavePart(each: 600_000)
         let (tally, looks) = (Tally(), Tally())
         stage.change { offer in
             let content = offer.content
@@ -56,7 +56,7 @@ struct MomentaryReplyTests {
             offer.bend = { request, reply in
                 guard request.method == "GET" else { return }
                 if tally.add() <= 4 {
-                    reply.cutAfter = 1_000_000
+                    reply.cutAfter = 600_000
                     return
                 }
                 // Until it was asked twice what it offers.
@@ -81,7 +81,7 @@ struct MomentaryReplyTests {
     /// A login page in place of everything: the part stays, and goes on when the file is back.
     @Test func aPageDoesNotReplaceThePart() throws {
         let stage = try Stage(size: Self.size)
-        let kept = try stage.leavePart(each: 1_000_000)
+        let kept = try stage.leavePart(each: 600_000)
         stage.change { $0.bend = { Self.page(&$1) } }
         let refused = try stage.run(["--json"])
         #expect(refused.end == .exit(76), "\(refused.errorOutput)")
@@ -103,7 +103,7 @@ struct MomentaryReplyTests {
         stage.change { offer in
             offer.bend = { request, reply in
                 if request.method == "GET", tally.add() <= 4 {
-                    reply.cutAfter = 1_000_000
+                    reply.cutAfter = 600_000
                 } else if request.method == "GET" || tally.count() >= 4 {
                     Self.page(&reply)
                 }

@@ -70,7 +70,7 @@ struct OutageEndToEndTests {
     /// The server breaks everything and is away for a while.
     @Test func restartMidway() async throws {
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { _, reply in
-            reply.pace = 1_500_000
+            reply.pace = 700_000
         }
         let child = try Segget.start(
             [trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "3"],
@@ -90,7 +90,7 @@ struct OutageEndToEndTests {
     func awayForGoodAndResumed(connections: Int) async throws {
         let isSlow = Guarded(true)
         let trial = try WireTrial(size: 10_000_000, sendBuffer: 64 << 10) { _, reply in
-            if isSlow.withLock({ $0 }) { reply.pace = 4_000_000 / Double(connections) }
+            if isSlow.withLock({ $0 }) { reply.pace = 2_000_000 / Double(connections) }
         }
         let arguments = [
             trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "\(connections)",

@@ -18,10 +18,10 @@ struct PipeEndToEndTests {
         let stage = try Stage(size: 40_000_000)
         stage.change { $0.servesRanges = servesRanges }
         let piped = try start(
-            stage, ["--window", "1M", "--stall-timeout", "1", "--retries", "0", "-x", "4"])
+            stage, ["--window", "1M", "--stall-timeout", "3", "--retries", "0", "-x", "4"])
         #expect(stage.content.matches(try piped.read(100_000), in: 0..<100_000))
         // It neither ends nor goes on fetching.
-        #expect(!eventually(timeout: 2.5) { !piped.process.isRunning })
+        #expect(!eventually(timeout: 5) { !piped.process.isRunning })
         // A window, a pipe, and what the kernel's sockets take.
         let served = stage.origin.bytesServed
         #expect(served < 20_000_000)
