@@ -48,6 +48,9 @@ while IFS=. read -r suite function; do
         fail "docs/reliability.md names $suite.$function, which no file in Tests has"
 done < <(grep '^|' docs/reliability.md | grep -oE '`[A-Z][A-Za-z0-9]+Tests\.[a-zA-Z0-9]+`' | tr -d '\`' | sort -u)
 
+# What mutants take out is there.
+python3 scripts/mutants.py --list >/dev/null || fail "these mutants are to follow the code"
+
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || fail "$script is not valid bash"
 done

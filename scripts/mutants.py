@@ -3,7 +3,7 @@
 
     scripts/mutants.py            all of them; takes an hour or more
     scripts/mutants.py -k WORD    those whose name has WORD in it
-    scripts/mutants.py --list     their names, and what is taken out
+    scripts/mutants.py --list     their names, and where they are; 1 if one could not be tried
 
 Each is an object in a list in Tests/Mutants/*.json: `name`, `file`, `find` (a text that is in the file
 exactly once), `replace`, and `test` (what `swift test --filter` takes). The file must be as git knows
@@ -35,12 +35,18 @@ def test(words: str) -> subprocess.CompletedProcess:
         "--no-parallel", "--filter", words)
 
 
+def obstacle(mutant: dict) -> str | None:
+    """Why it cannot be tried, if so."""
+    count = (ROOT / mutant["file"]).read_text().count(mutant["find"])
+    return None if count == 1 else f"its text is {count} times in {mutant['file']}, not once"
+
+
 def attempt(mutant: dict) -> str:
     """`killed`, or what went wrong."""
     path = ROOT / mutant["file"]
     original = path.read_text()
-    if original.count(mutant["find"]) != 1:
-        return f"its text is {original.count(mutant['find'])} times in {mutant['file']}, not once"
+    if problem := obstacle(mutant):
+        return problem
     if run("git", "diff", "--quiet", "--", mutant["file"]).returncode != 0:
         return f"{mutant['file']} has changes that are not committed"
     try:
@@ -67,7 +73,9 @@ def main() -> int:
     if options.list:
         for mutant in mutants:
             print(f"{mutant['name']}: {mutant['file']}: {mutant['test']}")
-        return 0
+        stale = [f"{mutant['name']}: {problem}" for mutant in mutants if (problem := obstacle(mutant))]
+        print("\n".join(stale), end="\n" if stale else "", file=sys.stderr)
+        return 1 if stale else 0
     # Red without a mutant proves nothing.
     run(SWIFT, "build", "--build-tests")
     failures = 0
