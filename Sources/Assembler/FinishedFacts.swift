@@ -117,11 +117,12 @@ extension FinishedFacts {
         func set(_ name: String, _ value: [UInt8]) -> Int32? {
             segget_set_attribute(descriptor, name, value, value.count) == 0 ? nil : errno
         }
-        if let problem = set(Self.proof, proof) { return problem }
-        guard includesOrigin, let problem = set(Self.origin, Array(header.url.utf8)) else {
-            return nil
-        }
-        _ = segget_remove_attribute(descriptor, Self.proof)
+        let problem =
+            set(Self.proof, proof)
+            ?? (includesOrigin ? set(Self.origin, Array(header.url.utf8)) : nil)
+        guard let problem else { return nil }
+        // Nor any that were there before.
+        for name in [Self.proof, Self.origin] { _ = segget_remove_attribute(descriptor, name) }
         return problem
     }
 
