@@ -34,10 +34,12 @@ final class CeilingTrial: Sendable {
         self.gate = gate
         trial = try WireTrial(size: size, sendBuffer: 32 << 10) { request, reply in
             guard request.method == "GET" else { return }
-            if gate.admits(request, limit) {
+            // What the client has cut is still served here until this side has seen it.
+            if eventually(timeout: 0.3, { gate.admits(request, limit) }) {
                 reply.pace = pace
             } else {
                 reply = refusal.reply
+                gate.refusals.withLock { $0.append(monotonicSeconds()) }
             }
             if refusal == .refused { gate.shut(limit) }
         }
@@ -58,15 +60,13 @@ final class CeilingTrial: Sendable {
         func admits(_ request: OriginRequest, _ limit: (Int64) -> Int) -> Bool {
             guard let origin = origin.withLock({ $0 }) else { return true }
             let most = limit(origin.bytesServed)
-            let isAdmitted = held.withLock { held in
+            return held.withLock { held in
                 let requests = origin.requests
                 held.removeAll { requests[$0 - 1].finished != nil }
                 guard held.count < most else { return false }
                 held.append(request.number)
                 return true
             }
-            if !isAdmitted { refusals.withLock { $0.append(request.time) } }
-            return isAdmitted
         }
 
         /// Has the kernel refuse further connections while there is no room for them.
