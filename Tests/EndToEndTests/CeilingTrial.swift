@@ -35,7 +35,7 @@ final class CeilingTrial: Sendable {
         trial = try WireTrial(size: size, sendBuffer: 32 << 10) { request, reply in
             guard request.method == "GET" else { return }
             // What the client has cut is still served here until this side has seen it.
-            if eventually(timeout: 0.3, { gate.admits(request, limit) }) {
+            if eventually(timeout: 0.1, { gate.admits(request, limit) }) {
                 reply.pace = pace
             } else {
                 reply = refusal.reply
