@@ -28,6 +28,8 @@ final class AddressTrial: Sendable {
         @Sendable func answer(_ index: Int, _ request: OriginRequest) -> OriginReply {
             OriginReply.file(content, for: request, etag: "\"a\"").with { reply in
                 if request.method == "GET" { reply.pace = pace }
+                // Whoever looks for the other addresses may be late on a busy machine.
+                if index == 0, request.number <= 2 { reply.delayBeforeHeaders = 0.2 }
                 bend(index, request, &reply)
             }
         }

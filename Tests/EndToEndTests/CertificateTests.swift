@@ -54,8 +54,11 @@ struct CertificateTests {
         try expectUntrusted(direct, bad)
         #expect(!direct.errorOutput.contains("retrying"))
         let good = try front { request in
-            request.path == "/to"
-                ? .redirect(url) : .file(Self.content, for: request, etag: "\"a\"")
+            guard request.path != "/to" else { return .redirect(url) }
+            // The mirror is heard of before the last byte.
+            return .file(Self.content, for: request, etag: "\"a\"").with {
+                if request.method == "GET" { $0.delayBeforeHeaders = 2 }
+            }
         }
         try expectUntrusted(try await run([good.url("/to")] + trust(bad, good)), bad)
         let mirrored = try await run([good.url("/file.bin"), "--mirror", url] + trust(bad, good))

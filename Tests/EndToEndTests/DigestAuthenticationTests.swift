@@ -55,7 +55,7 @@ struct DigestAuthenticationTests {
         _ = try await Trials.end(of: child)
         let outcome = try await Trials.run(arguments, in: trial.sandbox.path)
         try trial.expectComplete(outcome)
-        #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 1_000_000)
+        #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 0)
     }
 
     /// A server that gives out new nonces while the download runs.

@@ -111,8 +111,11 @@ struct DowngradeTests {
     @Test func mirrorsAndListsObeyToo() async throws {
         let (content, target) = (content, target)
         let front = try SecureFront { request in
-            request.path == "/down/file.bin"
-                ? .redirect(target) : .file(content, for: request, etag: "\"a\"")
+            guard request.path != "/down/file.bin" else { return .redirect(target) }
+            // The mirror is heard of before the last byte.
+            return .file(content, for: request, etag: "\"a\"").with {
+                if request.method == "GET" { $0.delayBeforeHeaders = 1 }
+            }
         }
         let outcome = try await run(
             [front.url("/file.bin"), "--mirror", front.url("/down/file.bin"), "--json"], front)

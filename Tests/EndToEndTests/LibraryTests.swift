@@ -87,17 +87,19 @@ struct LibraryTests {
             try await session.download(url, to: stage.path("file"), options: options)
         }
         let arrived: Int64 = 400_000
-        #expect(await soon { stage.recorded() == arrived })
+        #expect(await soon { stage.recorded() ?? 0 >= arrived })
         task.cancel()
         let error = await #expect(throws: DownloadError.self) { try await task.value }
         #expect(error?.reason == .cancelled)
-        #expect(error?.bytesKept == arrived)
+        // More than that where a silent connection's work was taken over.
+        let kept = try #require(error?.bytesKept)
+        #expect(kept >= arrived)
         #expect(error?.path == stage.path("file"))
         #expect(try stage.names() == ["file.part", "file.segget"])
         stage.behave()
         // The same session goes on; the lock of the first download is gone.
         let file = try await session.download(url, to: stage.path("file"), options: options)
-        #expect(file.bytesResumed == arrived)
+        #expect(file.bytesResumed == kept)
         await session.shutdown()
         #expect(try stage.isRight())
     }

@@ -55,7 +55,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     static let damage: Int64 = ExtentMap.mergeLimit + 300_000
 
     /// Bytes a second and connection.
-    private var pace: Double { self == .slow ? 24_000 : 400_000 }
+    private var pace: Double { self == .slow ? 18_000 : 400_000 }
     /// How the run ends when the power does not fail.
     var end: ChildProcess.End {
         switch self {
