@@ -22,15 +22,15 @@ struct AddressEndToEndTests {
     /// One that is slow is left, the first one too, which the probe went to.
     @Test(arguments: [0, 1, 2])
     func whatIsSlowIsLeft(slow: Int) async throws {
-        let trial = try AddressTrial(3, size: 16_000_000) { index, request, reply in
-            if index == slow, request.method == "GET" { reply.pace = 100_000 }
+        let trial = try AddressTrial(3, size: 16_000_000, pace: 800_000) { index, request, reply in
+            if index == slow, request.method == "GET" { reply.pace = 40_000 }
         }
         let outcome = try await trial.run(["-x", "6"])
         try trial.expectComplete(outcome)
         let left = try outcome.notices("address_left")
         #expect(left.compactMap(\.address) == [trial.addresses[slow]], "\(outcome.errorOutput)")
         #expect(left.first?.reason == "slow")
-        #expect(trial.gets[slow] == 2)
+        #expect(trial.gets[slow] <= 3)
         #expect(trial.origins[slow].bytesServed < 2_000_000)
     }
 

@@ -89,7 +89,9 @@ final class Stage: Sendable {
 
     /// Runs `segget ARGUMENTS URL` in the folder to its end.
     func run(_ arguments: [String] = [], path: String = "/file") throws -> ChildProcess.Outcome {
-        try start(arguments, path: path).wait()
+        let outcome = try start(arguments, path: path).wait()
+        origin.hearOut()
+        return outcome
     }
 
     /// The manifest of `name`, as far as it can be read now.

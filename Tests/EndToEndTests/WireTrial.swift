@@ -42,8 +42,10 @@ final class WireTrial: Sendable {
     func run(
         _ options: String..., path: String = "/dir/file.bin", url: String? = nil
     ) async throws -> ChildProcess.Outcome {
-        try await Trials.run(
+        let outcome = try await Trials.run(
             [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path)
+        origin.hearOut()
+        return outcome
     }
 
     /// Starts a download of `path` of the origin into the sandbox, with JSON events.

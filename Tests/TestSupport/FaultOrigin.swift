@@ -82,6 +82,10 @@ public final class FaultOrigin: Sendable {
     /// Connections that were ever accepted.
     public var acceptedConnections: Int { log.withLock { $0.accepted } }
 
+    /// Waits until all connections are closed, for some seconds: what a client has asked for just before
+    /// its end may be heard after it.
+    public func hearOut() { _ = eventually(timeout: 5) { openConnections == 0 } }
+
     /// Stops listening: the kernel refuses new connections; those that are open go on.
     public func refuseConnections() {
         acceptor.withLock { acceptor in
