@@ -24,7 +24,9 @@ extension Fetch {
         syncPosition(index)
         if let before = slots[index].positionAtTick, now > lastTick {
             slots[index].isHeldBack = isHeldBack
-            slots[index].note(rate: Double(writer.position - before) / (now - lastTick))
+            slots[index].note(
+                rate: Double(writer.position - before) / (now - lastTick),
+                roundTrip: scheduler.roundTrip, now: now)
         }
         slots[index].positionAtTick = writer.position
     }
@@ -43,7 +45,8 @@ extension Fetch {
         }
         let now = monotonicSeconds()
         guard now - began > Self.shortestSample else { return }
-        slots[index].note(rate: Double(count) / (now - began))
+        slots[index].note(
+            rate: Double(count) / (now - began), roundTrip: scheduler.roundTrip, now: now)
         scheduler.measured(index, rate: slots[index].rate, now: now)
     }
 

@@ -150,8 +150,9 @@ extension Fetch {
         var wantsFreshConnection = false
         /// Seconds without a byte of the connections that this one replaces, which count as its own.
         var silentBefore = 0.0
+        private(set) var smoothedRate = ConnectionRate()
         /// Bytes per second, smoothed; 0 when unknown.
-        private(set) var rate = 0.0
+        var rate: Double { smoothedRate.value }
         var positionAtTick: Int64?
         /// When the present body began; `nil` when the rate was measured since.
         var unmeasuredSince: Double?
@@ -165,17 +166,21 @@ extension Fetch {
         /// tells nothing of its server then.
         var isHeldBack = false
 
-        /// Takes a measurement, in bytes per second.
+        /// Takes a measurement.
         ///
-        /// What comes twice as fast as before is believed at once: that is slow start.
-        mutating func note(rate sample: Double) {
-            rate = sample > 2 * rate ? sample : 0.7 * rate + 0.3 * sample
+        /// - Parameters:
+        ///   - sample: In bytes per second.
+        ///   - roundTrip: In seconds; 0 when unknown.
+        ///   - now: The time.
+        mutating func note(rate sample: Double, roundTrip: Double, now: Double) {
+            let age = flowsSince.map { now - $0 } ?? 0
+            smoothedRate.note(sample, age: age, roundTrip: roundTrip)
             unmeasuredSince = nil
         }
 
         /// Forgets how fast the connection was: the next one may be of another kind.
         mutating func forgetRate() {
-            rate = 0
+            smoothedRate = ConnectionRate()
             flowsSince = nil
         }
     }

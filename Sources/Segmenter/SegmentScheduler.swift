@@ -56,9 +56,9 @@ struct SegmentScheduler {
     static let shortestSteal: Int64 = 128 << 10
     /// Shortest of all that is worth a request, in bytes.
     static let shortestRequest: Int64 = 8 << 10
-    /// Least time that taking a tail has to save, in seconds, and at least two round trips: another
-    /// request costs one, and of the connection whose tail is taken what is on its way is lost.
-    static let shortestSaving = 0.125
+    /// Least time that taking a tail has to save, in seconds, and at least a round trip: of the
+    /// connection whose tail is taken, what is on its way is lost.
+    static let shortestSaving = 0.06
     /// What a new connection sends in the first round trip, in bytes (RFC 6928); it doubles in each.
     private static let firstWindow = 14_600.0
     /// Round trips that making a connection takes, with TLS.
@@ -268,7 +268,7 @@ struct SegmentScheduler {
     /// Fewest bytes that a connection is asked for: so many, or what takes it long.
     private func worth(_ connection: Int, _ most: Int64) -> Int64 {
         guard let rate = speed(of: connection) else { return min(most, Self.shortestFirst) }
-        let time = max(Self.shortestSaving, 2 * roundTrip)
+        let time = max(Self.shortestSaving, roundTrip)
         return min(most, max(Self.shortestRequest, bytes(rate * time)))
     }
 
@@ -288,7 +288,7 @@ struct SegmentScheduler {
         let delay = isMade ? roundTrip : delay(ofNew: mine)
         // Then both would finish: the thief begins later.
         let both = (rest + mine * delay) / (mine + theirs)
-        let saving = max(Self.shortestSaving, 2 * roundTrip)
+        let saving = max(Self.shortestSaving, roundTrip)
         guard rest / theirs - both >= saving else { return nil }
         // Then all could. Whoever takes more now would have to give it away again.
         let assigned = remaining(connections, now) - Double(unassigned.count)

@@ -227,8 +227,8 @@ import Testing
     @Test(
         arguments: [
             (64 << 20, 10e6, 32 << 20), (64 << 20, nil, 0), (64 << 20, 0, 0),
-            // Over within a quarter of a second.
-            (2_400_000, 10e6, 0), (2_600_000, 10e6, 1_300_000),
+            // Over within an eighth of a second.
+            (1_180_000, 10e6, 0), (1_220_000, 10e6, 610_000),
             // Little, where it takes long; never whole, or it would be taken back.
             (257 << 10, 2e5, 257 << 9),
             (255 << 10, 1e5, 255 << 9), (300 << 10, 1e5, 150 << 10), (1, 0.1, 0), (1, 1, 0),
@@ -256,9 +256,9 @@ import Testing
             #expect(scheduler.adopt(ByteRange(start, start + count), by: connection) == true)
             start += count
         }
-        for connection in 0..<4 { scheduler.measured(connection, rate: 1e6, now: 0) }
-        let stolen = scheduler.assign(3, connections: 4, now: 0)
-        #expect(stolen == .stolen(ByteRange(798_000, 1_000_000), from: 0))
+        for connection in 0..<8 { scheduler.measured(connection, rate: 1e6, now: 0) }
+        let stolen = scheduler.assign(3, connections: 8, now: 0)
+        #expect(stolen == .stolen(ByteRange(899_000, 1_000_000), from: 0))
     }
 
     @Test func handsOutWorkForAFileOfUnknownSize() {

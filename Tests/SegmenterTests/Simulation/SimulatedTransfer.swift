@@ -17,7 +17,7 @@ struct SimulatedTransfer {
         var isBusy = false
         /// When the first byte of the connection came.
         var born = Double.infinity
-        var rate = 0.0
+        var rate = ConnectionRate()
         var positionAtTick: Double?
         /// When the present body began; `nil` when its rate was measured since.
         var unmeasuredSince: Double?
@@ -217,13 +217,12 @@ struct SimulatedTransfer {
         workers[index].positionAtTick = position
     }
 
-    /// What comes faster than ever before is believed at once: that is slow start.
     private mutating func note(_ rate: Double, of index: Int) {
-        let old = workers[index].rate
-        workers[index].rate = rate > 2 * old ? rate : 0.7 * old + 0.3 * rate
+        workers[index].rate.note(
+            rate, age: now - workers[index].born, roundTrip: network.roundTrip)
         workers[index].unmeasuredSince = nil
-        if workers[index].rate > 0 {
-            scheduler.measured(index, rate: workers[index].rate, now: now)
+        if workers[index].rate.value > 0 {
+            scheduler.measured(index, rate: workers[index].rate.value, now: now)
         }
     }
 
@@ -242,7 +241,7 @@ struct SimulatedTransfer {
                 reopen(index)
             } else {
                 flowing[index] = Rescue.Connection(
-                    rate: workers[index].rate, age: now - workers[index].born)
+                    rate: workers[index].rate.value, age: now - workers[index].born)
             }
         }
         for laggard in rescue.step(flowing, roundTrip: network.roundTrip, now: now) {
@@ -250,9 +249,9 @@ struct SimulatedTransfer {
             reopen(laggard.connection)
         }
         target = govern(&self)
-        for index in target..<workers.count where !workers[index].isBusy && workers[index].rate > 0
-        {
-            workers[index].rate = 0
+        for index in target..<workers.count
+        where !workers[index].isBusy && workers[index].rate.value > 0 {
+            workers[index].rate = ConnectionRate()
             scheduler.measured(index, rate: nil, now: now)
         }
         for index in 0..<target { feed(index) }
