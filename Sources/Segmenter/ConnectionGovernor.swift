@@ -72,7 +72,8 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// Then the path is full, and what is lost is lost because of that. Without one, each connection
     /// has a limit of its own.
     static let queue = 1.5
-    /// Connections from which on a queue is believed at once.
+    /// Connections from which on a queue is believed at once, and shares are not made smaller for those
+    /// that may still come.
     static let many = 16
 
     /// A number of connections that is being tried.

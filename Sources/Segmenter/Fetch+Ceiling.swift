@@ -43,10 +43,11 @@ extension Fetch {
     var workers: Int {
         let isLimited = sources.contains { worker.ceilings[$0.url.origin]?.limit != nil }
         if isLimited { return slots.count { $0.transfer != nil } + 1 }
-        // While the number is being found, there are soon to be more.
         guard let governor else { return slots.count }
+        // While the number is being found, there are soon to be more, unless there are many already.
+        let isSearching = governor.isSearching && slots.count < ConnectionGovernor.many
         // Even one does not get all then: another may be tried at any time.
-        return governor.isSearching ? setup.connections.most : max(2, slots.count)
+        return isSearching ? setup.connections.most : max(2, slots.count)
     }
 
     /// A request is about to go out.
