@@ -11,6 +11,9 @@ final class Fetch {
     static let mismatchLimit = 4
     /// Times in a row that ranges may be ignored, or the URL resolved again, without progress.
     static let patience = 3
+    /// Bytes that each connection reads at a time where there are many: sixteen of them have their
+    /// buffers in a MiB then, and none is so fast that it needs more.
+    private static let bufferOfMany = 64 << 10
 
     let id: Int
     let setup: Setup
@@ -177,6 +180,7 @@ final class Fetch {
             request.range = range
             request.ifRange = slots[index].skipsIfRange ? nil : identity.strongValidator
         }
+        if slots.count >= ConnectionGovernor.many { request.bufferSize = Self.bufferOfMany }
         route(index, &request)
         slots[index].requested = monotonicSeconds()
         noteRequest(index)

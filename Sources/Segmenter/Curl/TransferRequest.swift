@@ -19,8 +19,8 @@ struct TransferRequest: Sendable {
     var mayMultiplex = false
     /// Whether it must not, because that has failed.
     var needsOwnConnection = false
-    /// Whether a short body is to be expected.
-    var isForLittle = false
+    /// Most bytes that are read at a time (`CURLOPT_BUFFERSIZE`); each connection has a buffer.
+    var bufferSize = 128 << 10
     /// The address to connect to, of those that the host has; `nil` for any.
     ///
     /// Not used with a proxy.
@@ -73,7 +73,7 @@ extension TransferRequest {
             // between different TLS settings; this one means nothing to OpenSSL.
             if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
         }
-        set(CURLOPT_BUFFERSIZE, isForLittle ? 32 << 10 : 128 << 10)
+        set(CURLOPT_BUFFERSIZE, bufferSize)
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(connecting.connectTimeout * 1000))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

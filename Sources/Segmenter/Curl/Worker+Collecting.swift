@@ -114,7 +114,8 @@ extension Worker {
             entry.tell(progress.exchange)
         }
         var request = entry.request
-        request.isForLittle = true
+        // A short body is to be expected.
+        request.bufferSize = 32 << 10
         request.mayMultiplex = request.url.isSecure && !request.needsOwnConnection
         let transfer = start(request) { [unowned self] reply in
             progress.exchange.reply = reply
