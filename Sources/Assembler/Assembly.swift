@@ -285,10 +285,13 @@ extension Assembly {
     ///   - keeping: The bytes that may be kept if the digest is wrong; `nil` when that is final, and no
     ///     later run is to continue the part.
     ///   - onVerified: Called on this thread between verifying and renaming.
-    /// - Returns: What was published, or `nil` after `interrupt`.
+    ///   - isCurrent: Called on this thread when the data is durable, and may wait: whether the file is still
+    ///     the server's. If not, the part stays.
+    /// - Returns: What was published, or `nil` after `interrupt`, or when it is not current.
     /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `partChanged`, `io`.
     package func publish(
-        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void = {}
+        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void = {},
+        isCurrent: () -> Bool = { true }
     ) throws(AssemblyError) -> PublishedFile? {
         defer {
             stopThreads()
@@ -318,6 +321,7 @@ extension Assembly {
         try file.finishAttributes(modified: request.modified)
         try file.sync()
         try file.checkUntouched(size: size, extents: recorded.extents)
+        guard isCurrent() else { return nil }
         let before = journal.length
         let isLinked: Bool
         do throws(AssemblyError) {

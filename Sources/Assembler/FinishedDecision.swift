@@ -78,7 +78,9 @@ package enum TimestampDecision: Sendable, Hashable {
     ) {
         if let theirs = offered.size, theirs != size {
             self = .fetch
-        } else if let mine = known?.etag, let theirs = offered.etag {
+        } else if let known, let mine = known.etag, let theirs = offered.etag,
+            !known.isDoubted(by: offered)
+        {
             self = mine == theirs ? .keep : .fetch
         } else if let modified {
             self = modified > time ? .fetch : .keep

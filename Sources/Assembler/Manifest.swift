@@ -51,6 +51,8 @@ package struct Manifest: Sendable {
         package var lastModified: String?
         /// Whether `lastModified` is a strong validator.
         package var lastModifiedIsStrong: Bool
+        /// Content coding of the saved bytes; absent when they are the file's own.
+        package var coding: String?
         /// Whether only a checksum holds the bytes together: they may be of servers that differ.
         package var needsChecksum: Bool?
         /// Digests that the whole file must have when it is published, as `algorithm:hex`.
@@ -69,6 +71,7 @@ package struct Manifest: Sendable {
             etag = identity.etag
             lastModified = identity.lastModified
             lastModifiedIsStrong = identity.lastModifiedIsStrong
+            coding = identity.coding
             self.needsChecksum = needsChecksum ? true : nil
         }
 
@@ -82,13 +85,14 @@ package struct Manifest: Sendable {
             etag = identity.etag
             lastModified = identity.lastModified
             lastModifiedIsStrong = identity.lastModifiedIsStrong
+            coding = identity.coding
         }
 
         /// The version of the remote file that the manifest is about.
         package var identity: RemoteIdentity {
             RemoteIdentity(
                 size: size, etag: etag, lastModified: lastModified,
-                lastModifiedIsStrong: lastModifiedIsStrong)
+                lastModifiedIsStrong: lastModifiedIsStrong, coding: coding)
         }
 
         /// The digests that the whole file must have when it is published.

@@ -62,7 +62,7 @@ package final class NullOutput: Output, @unchecked Sendable {
     package func stop() { record() }
 
     package func publish(
-        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void
+        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void, isCurrent: () -> Bool
     ) throws(AssemblyError) -> PublishedFile? {
         record()
         guard let crc = recorded.combinedCRC(size: size) else {

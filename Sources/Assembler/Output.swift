@@ -53,10 +53,12 @@ package protocol Output: AnyObject, Sendable {
     ///   - size: Length of the file in bytes; all of them have arrived.
     ///   - keeping: What is still good if a digest is wrong; `nil` when nothing is.
     ///   - onVerified: Called on this thread when the file is verified.
-    /// - Returns: What was published, or `nil` after `interrupt`.
+    ///   - isCurrent: Called on this thread as late as possible, and may wait: whether the file is still the
+    ///     server's.
+    /// - Returns: What was published, or `nil` after `interrupt`, or when it is not current.
     /// - Throws: `AssemblyError`: a wrong digest, or what failed on the way.
     func publish(
-        size: Int64, keeping: RangeSet?, onVerified: () -> Void
+        size: Int64, keeping: RangeSet?, onVerified: () -> Void, isCurrent: () -> Bool
     ) throws(AssemblyError) -> PublishedFile?
 }
 

@@ -9,13 +9,30 @@ public struct RemoteIdentity: Sendable, Hashable {
     /// Whether `lastModified` is a strong validator by RFC 9110 §8.8.2.2: at least a second older
     /// than the `Date` of the reply that brought it.
     public var lastModifiedIsStrong: Bool
+    /// The content coding in which the bytes are saved, in lower case (RFC 9110 §8.4); `nil` when they are
+    /// the file's own.
+    public var coding: String?
+    /// What of this only `HEAD` tells: replies to `GET` leave it out.
+    public var headOnly: HeadOnly = []
+
+    /// Fields that only `HEAD` tells.
+    public struct HeadOnly: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// `ETag`.
+        public static let etag = HeadOnly(rawValue: 1)
+        /// `Last-Modified`.
+        public static let lastModified = HeadOnly(rawValue: 2)
+    }
 
     /// Makes an identity from what a reply said.
     public init(
         size: Int64?, etag: String? = nil, lastModified: String? = nil,
-        lastModifiedIsStrong: Bool = false
+        lastModifiedIsStrong: Bool = false, coding: String? = nil
     ) {
         self.size = size
+        self.coding = coding
         self.etag = etag
         self.lastModified = lastModified
         self.lastModifiedIsStrong = lastModifiedIsStrong && lastModified != nil
@@ -36,9 +53,41 @@ public struct RemoteIdentity: Sendable, Hashable {
         return strongETag != nil && strongETag == other.strongETag && Set(dates).count < 2
     }
 
-    /// The value for `If-Range`: a strong entity tag, else a strong date (RFC 9110 §13.1.5).
+    /// Whether both have the same strong tag and size, and dates that differ.
+    ///
+    /// That proves neither: servers of a cluster may differ in the date, and some servers compute a
+    /// file's tag once and do not notice that it changed. A sample of the bytes tells.
+    public func isDoubted(by offered: RemoteIdentity) -> Bool {
+        guard let mine = lastModified, let theirs = offered.lastModified else { return false }
+        return strongETag != nil && strongETag == offered.strongETag && size == offered.size
+            && mine != theirs
+    }
+
+    /// The validator that proves the version: a strong entity tag, else a strong date.
     public var strongValidator: String? {
         strongETag ?? (lastModifiedIsStrong ? lastModified : nil)
+    }
+
+    /// The value for `If-Range` (RFC 9110 §13.1.5): nothing that a reply to `GET` would not tell.
+    package var ifRange: String? {
+        if !headOnly.contains(.etag), let strongETag { return strongETag }
+        return lastModifiedIsStrong && !headOnly.contains(.lastModified) ? lastModified : nil
+    }
+
+    /// Adds what `HEAD` said of the same version, and a reply to `GET` left out.
+    package mutating func remember(_ said: RemoteIdentity) {
+        guard said.size == nil || size == nil || said.size == size, said.coding == coding,
+            etag == nil || said.etag == nil || etag == said.etag,
+            lastModified == nil || said.lastModified == nil || lastModified == said.lastModified
+        else { return }
+        if etag == nil, let tag = said.etag {
+            etag = tag
+            headOnly.insert(.etag)
+        }
+        if lastModified == nil, let date = said.lastModified {
+            (lastModified, lastModifiedIsStrong) = (date, said.lastModifiedIsStrong)
+            headOnly.insert(.lastModified)
+        }
     }
 
     /// What identifies the version, in a word: `etag`, `last-modified` or `none`.
@@ -58,8 +107,11 @@ public struct RemoteIdentity: Sendable, Hashable {
         if let mine = etag, let theirs = offered.etag, mine != theirs {
             return .etagChanged(was: mine, now: theirs)
         }
-        // A strong tag decides alone (RFC 9110 §8.8.1, §13.1.5): backends may well differ in the date.
-        if strongETag != nil, offered.etag != nil { return nil }
+        guard coding == offered.coding else {
+            return .codingChanged(was: coding, now: offered.coding)
+        }
+        // A strong tag decides alone (RFC 9110 §8.8.1, §13.1.5) unless the date contradicts it.
+        if strongETag != nil, offered.etag != nil, !isDoubted(by: offered) { return nil }
         if let mine = lastModified, let theirs = offered.lastModified, mine != theirs {
             return .lastModifiedChanged(was: mine, now: theirs)
         }

@@ -117,8 +117,9 @@ package enum ResumeDecision: Sendable {
     /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
     static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
         let obstacle = header.identity.obstacle(toContinuingWith: now.offered)
-        if let obstacle, !(obstacle == .noValidator && (now.hasChecksum || isSampled(header, now)))
-        {
+        let mayBeProven =
+            obstacle == .noValidator || header.identity.isDoubted(by: now.offered)
+        if let obstacle, !(mayBeProven && (now.hasChecksum || isSampled(header, now))) {
             return obstacle
         }
         guard now.servesRanges else { return .noRanges }

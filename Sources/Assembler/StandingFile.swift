@@ -52,6 +52,9 @@ package final class StandingFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whether what a server sent is what stands in the file.
+    package func agrees(with sample: Extent) -> Bool { isIntact(sample, in: descriptor) }
+
     /// Compares all its bytes with a digest.
     ///
     /// - Parameters:

@@ -156,13 +156,15 @@ package final class StreamOutput: Output, @unchecked Sendable {
     package func stop() { end() }
 
     package func publish(
-        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void
+        size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void, isCurrent: () -> Bool
     ) throws(AssemblyError) -> PublishedFile? {
         defer { end() }
         try record()
         guard let crc = recorded.combinedCRC(size: size) else {
             preconditionFailure("published before all \(size) bytes had arrived")
         }
+        // What has gone out cannot be taken back, but its reader is not told that this was all.
+        guard isCurrent() else { return nil }
         monitor.withLock { $0.end = .init(size: size, crc: crc) }
         let isVerified = monitor.wait { state -> Bool? in
             state.isVerified || state.isStopped || state.outcome != nil ? state.isVerified : nil

@@ -78,6 +78,7 @@ static const long segget_curl_sslversion_tls1_3 = (long)CURL_SSLVERSION_TLSv1_3;
 static const long segget_curl_auth_basic = (long)CURLAUTH_BASIC;
 static const long segget_curl_auth_digest = (long)CURLAUTH_DIGEST;
 static const long segget_curl_netrc_optional = (long)CURL_NETRC_OPTIONAL;
+static const CURLversion segget_curl_version_now = CURLVERSION_NOW;
 static const long segget_curl_global_default = CURL_GLOBAL_DEFAULT;
 static const size_t segget_curl_writefunc_pause = CURL_WRITEFUNC_PAUSE;
 static const int segget_curl_pause_continue = CURLPAUSE_CONT;

@@ -19,12 +19,13 @@ enum AdvertisedDigests {
         {
             found += listed(field)
         }
-        // RFC 1864: of the body, which is the whole file on a 200 only.
-        if reply.status == 200, let field = reply["content-md5"] {
+        // RFC 1864: of the body, which is the whole file on a 200 only, if that is no part.
+        let isWhole = reply.status == 200 && reply["content-range"] == nil
+        if isWhole, let field = reply["content-md5"] {
             found += [digest(.md5, base64: field)].compactMap { $0 }
         }
         // On a 206, of the part that the range covers.
-        if reply.status == 200, reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
+        if isWhole, reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
             let algorithms = [
                 ("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32),
             ]

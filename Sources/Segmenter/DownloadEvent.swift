@@ -91,6 +91,13 @@ public enum DownloadNotice: Sendable, Hashable {
     case addressLeft(String, why: AddressFault)
     /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
     case limitChanged(to: Double?)
+    /// The server encodes the file on the way, in this coding, though nobody asked it to: it is decoded.
+    case decoding(String)
+    /// A strong ETag came with another date: so many bytes that were there were fetched again, and are the
+    /// same.
+    case sampleAgreed(bytes: Int64)
+    /// Whether the file changed while its last bytes came could not be asked in time.
+    case endUnchecked(TransferFailure)
     /// A mirror has shown that it has the same bytes, and works on the file from now on.
     case mirrorJoined(url: String)
     /// Nothing proves that a mirror has the same file: it is used only if the others fail.
@@ -176,6 +183,9 @@ public struct DownloadedFile: Sendable, Hashable {
     public var seconds: Double
     /// Why nothing had to be fetched; `nil` when the file was fetched.
     public var unchanged: Unchanged?
+    /// Whether a sample of the bytes, and not a validator of the server's, held those of different replies
+    /// or runs together.
+    public var isSampled = false
 
     /// Why nothing had to be fetched.
     public enum Unchanged: String, Sendable, Hashable {

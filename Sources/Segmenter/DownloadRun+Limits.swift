@@ -43,7 +43,8 @@ extension DownloadRun {
     func checkSize(_ lead: inout Lead) async throws(DownloadError.Reason) {
         guard isTooLarge(lead.finding) else { return }
         if !lead.finding.isProven {
-            lead.finding = try await find(lead.probe, byGet: true, range: Probe.firstByte)
+            lead.finding = try await find(
+                lead.probe, byGet: true, range: Probe.firstByte, after: lead.finding)
         }
         try checkSize(lead.finding)
     }

@@ -19,6 +19,8 @@ extension DownloadRun {
             let begun = state.target.flatMap {
                 Assembly.identityRecorded(folder: $0.folder, name: $0.name)
             }
+            // A sample of the part decides.
+            if begun?.isDoubted(by: finding.file.identity) == true { break }
             let breach = asked < Self.lossChecks ? reason.breach(begun) : nil
             guard !finding.isProven || breach != nil else {
                 try refuseReplacement(of: begun, by: finding, reason)
@@ -32,7 +34,7 @@ extension DownloadRun {
                 asked += 1
                 try await probe.pause(asked, nil, .breach(breach), random: 1)
             }
-            finding = try await find(probe, byGet: true, range: Probe.firstByte)
+            finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
         }
         if state.wereRangesIgnored, finding.file.plan != .segments { tell(.notice(.rangesIgnored)) }
         state.wereRangesIgnored = false
@@ -70,7 +72,8 @@ extension DownloadRun {
     /// - Returns: What is to be done with the file.
     func stillOffered(_ lead: Lead, _ complete: Fetch.Outcome) async -> Fetch.Outcome {
         let file = lead.finding.file
-        let method: TransferRequest.Method = file.probedBy == "HEAD" ? .head : .get
+        let isByHead = file.probedBy == "HEAD" || !file.identity.headOnly.isEmpty
+        let method: TransferRequest.Method = isByHead ? .head : .get
         return switch await lead.probe.resolveAgain(file.identity, by: method) {
         case .same: complete
         case .changed(let breach): .changed(breach)

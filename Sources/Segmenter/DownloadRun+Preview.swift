@@ -94,7 +94,8 @@ extension DownloadRun {
         var decision = await decide(request)
         if case .failure(.assembly(.noSpace)) = decision, !finding.isProven {
             // A size that only a `HEAD` has told.
-            finding = try await find(lead.probe, byGet: true, range: Probe.firstByte)
+            finding = try await find(
+                lead.probe, byGet: true, range: Probe.firstByte, after: finding)
             request = try self.request(finding, lead.probe.url, state)
             decision = await decide(request)
         }

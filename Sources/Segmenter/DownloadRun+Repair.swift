@@ -39,10 +39,12 @@ extension DownloadRun {
         guard case .damaged(let plan)? = state.standing else { return }
         var obstacle = plan.obstacle(to: try request(finding, probe.url, state))
         if obstacle != nil, !finding.isProven {
-            finding = try await find(probe, byGet: true, range: Probe.firstByte)
+            finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
             obstacle = plan.obstacle(to: try request(finding, probe.url, state))
         }
-        if let obstacle { throw .unrepairable(.otherVersion(obstacle)) }
+        // Where only the date differs, a sample of what is intact decides.
+        let isDoubted = plan.facts.header.identity.isDoubted(by: finding.file.identity)
+        if let obstacle, !isDoubted { throw .unrepairable(.otherVersion(obstacle)) }
         for extent in plan.damaged { tell(.notice(.damaged(extent.range))) }
         try await onDisk { () throws(AssemblyError) in try plan.prepare() }
         state.prepared = plan

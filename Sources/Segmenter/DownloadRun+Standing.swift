@@ -125,8 +125,16 @@ extension DownloadRun {
         var decided = decision(finding)
         if decided != .same, !finding.isProven {
             // `HEAD` is a hint: some servers leave out there what tells the version.
-            finding = try await find(probe, byGet: true, range: Probe.firstByte)
+            finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
             decided = decision(finding)
+        }
+        var isSampled = false
+        if decided != .same, file.status.size == facts.size,
+            facts.header.isFor(fullURL: probe.url.text),
+            facts.header.identity.isDoubted(by: finding.file.identity)
+        {
+            isSampled = try await agrees(file, finding, probe)
+            if isSampled { decided = .same }
         }
         var doubt = FinishedDoubt.damaged
         switch decided {
@@ -142,7 +150,8 @@ extension DownloadRun {
                 return isCancelled() ? nil : .free
             }
             var none = State()
-            if let file = try take(found, &none, started) {
+            if var file = try take(found, &none, started) {
+                file.isSampled = isSampled
                 finding.held.map { loop.drop($0.transfer) }
                 finding.held = nil
                 return file

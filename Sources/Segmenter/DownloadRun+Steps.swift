@@ -93,14 +93,22 @@ extension DownloadRun {
     }
 
     /// Probes, and tells what was found.
+    ///
+    /// - Parameters:
+    ///   - head: What was found just before, and may be no more than a hint.
+    ///   - before: What was found before that may have changed since.
     func find(
-        _ probe: Probe, byGet: Bool, range: ByteRange? = Probe.firstRange
+        _ probe: Probe, byGet: Bool, range: ByteRange? = Probe.firstRange,
+        after head: Probe.Finding? = nil, again before: Probe.Finding? = nil
     ) async throws(DownloadError.Reason) -> Probe.Finding {
+        var probe = probe
+        if let head, !head.isProven { probe.said = head.file.identity }
+        if let known = head ?? before { probe.asksHead = !known.file.identity.headOnly.isEmpty }
         let finding = try await probe.run(byGet: byGet, range: range)
         tell(.probed(finding.file))
         if isTooLarge(finding), !finding.isProven {
             // `HEAD` is a hint: a `GET` is to say the same.
-            return try await find(probe, byGet: true, range: Probe.firstByte)
+            return try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
         }
         try checkSize(finding)
         return finding
@@ -136,7 +144,8 @@ extension DownloadRun {
         let identity = finding.file.identity
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
-            isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
+            isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
+            vouchedDates: state.vouchedDates, isProven: finding.isProven,
             connections: options.connections, limits: options.limits, policy: probe.policy,
             connecting: probe.connecting, held: finding.held, number: lead.number,
             shownURL: probe.url.redacted
@@ -184,8 +193,8 @@ extension DownloadRun {
 
     func publish(
         _ assembly: any Output, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
-        _ state: inout State
-    ) async throws(DownloadError.Reason) -> DownloadedFile {
+        _ check: EndCheck?, _ state: inout State
+    ) async throws(DownloadError.Reason) -> DownloadedFile? {
         let phase: @Sendable (DownloadProgress.Phase) -> Void = { [tell] phase in
             guard var progress = last else { return }
             progress.phase = phase
@@ -196,15 +205,21 @@ extension DownloadRun {
         let keeping = state.mirroring?.repair?.keeps
         let outcome = await withTaskCancellationHandler {
             await onDiskResult { () throws(AssemblyError) in
-                try assembly.publish(size: size, keeping: keeping) { phase(.publishing) }
+                try assembly.publish(size: size, keeping: keeping) {
+                    phase(.publishing)
+                } isCurrent: {
+                    check?.passes() ?? true
+                }
             }
         } onCancel: {
             assembly.interrupt()
+            check?.cancel()
         }
+        check?.cancel()
         if case .failure = outcome, let assembly = assembly as? Assembly {
             state.isPublished = assembly.isPublished
         }
-        guard let published = try outcome.get() else { throw .cancelled }
+        guard let published = try outcome.get() else { return nil }
         if let problem = published.attributesProblem {
             tell(.notice(.attributesNotWritten(errno: problem)))
         }
@@ -212,7 +227,8 @@ extension DownloadRun {
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
             verified: published.verified, bytesReceived: state.received,
-            bytesResumed: state.resumed, seconds: monotonicSeconds() - started)
+            bytesResumed: state.resumed, seconds: monotonicSeconds() - started,
+            isSampled: state.isSampled)
     }
 
     /// Runs work on the disk that looks now and then whether it is cancelled, and then returns `nil`.

@@ -54,11 +54,15 @@ extension DownloadRun {
 }
 
 extension Fetch.Outcome {
+    /// Whether all bytes have come.
+    var isComplete: Bool { if case .complete = self { true } else { false } }
+
     /// What to say when the download cannot go on after this.
     var setback: DownloadError.Reason? {
         switch self {
         case .complete, .cancelled, .contradictsProbe: nil
         case .rangesIgnored: .contract(.wholeFileForRange)
+        case .mayBePart: .contract(.contentRangeUnusable(nil))
         case .changed(let breach): .remoteChanged(breach)
         case .streamBroken(.breach(let breach), _, _): .contract(breach)
         case .streamBroken(let failure, _, _): .transfer(failure, attempts: 1)

@@ -8,9 +8,15 @@ extension DownloadRun {
     /// - Throws: `cancelled`, and why the server's bytes cannot be had.
     func compareSample(_ lead: Lead, _ state: inout State) async throws(DownloadError.Reason) {
         state.sampled = nil
-        guard options.resumeUnverified, !isRepair, state.target != nil else { return }
+        guard let target = state.target else { return }
         var request = try request(lead.finding, lead.probe.url, state)
-        guard try loss(request) == .noValidator else { return }
+        let offered = lead.finding.file.identity
+        let begun = Assembly.identityRecorded(folder: target.folder, name: target.name)
+        let isDoubted = begun?.isDoubted(by: offered) == true
+        let obstacle = try loss(request)
+        guard obstacle != nil,
+            isDoubted || obstacle == .noValidator && options.resumeUnverified && !isRepair
+        else { return }
         let wanted = request
         let part = try await onDisk { () throws(AssemblyError) in try EarlierPart(wanted) }
         // What has another obstacle besides is not worth comparing.
@@ -18,7 +24,7 @@ extension DownloadRun {
         guard let part else { return }
         if let other = try loss(request) {
             // What is told is what stands in the way, not that nothing proves the file.
-            if other != .noValidator { state.startOver = other }
+            if other != obstacle { state.startOver = other }
             return
         }
         let places = try await intactPlaces(of: part)
@@ -31,8 +37,11 @@ extension DownloadRun {
             }
         }
         guard !places.isEmpty else { return }
-        tell(.notice(.resumedUnverified(bytes: places.reduce(0) { $0 + $1.count })))
+        let count = places.reduce(0) { $0 + $1.count }
+        tell(.notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
         state.sampled = part.generation
+        state.isSampled = true
+        if isDoubted, let date = begun?.lastModified { state.vouchedDates.insert(date) }
     }
 
     /// Where to compare: only what is as it was written, since what is damaged differs in any case,
@@ -54,7 +63,24 @@ extension DownloadRun {
     }
 }
 
+extension DownloadRun {
+    /// Whether what a file holds at several places is what the server sends there.
+    func agrees(
+        _ file: StandingFile, _ finding: Probe.Finding, _ probe: Probe
+    ) async throws(DownloadError.Reason) -> Bool {
+        let all = RangeSet(ByteRange(0, file.status.size))
+        for place in ResumeSample.places(in: all, random: { .random(in: 0..<1) }) {
+            let sent = try await probe.sample(place, of: finding.file.identity)
+            guard await offLoop("sample", { sent.map(file.agrees) ?? false }) else { return false }
+        }
+        return true
+    }
+}
+
 extension Probe {
+    /// Replies of another date in a row after which a sample is given up.
+    private static let mostMisses = 8
+
     /// Has the server send bytes again, and keeps their checksum only.
     ///
     /// Trouble that may pass is waited out, as in every other request.
@@ -65,9 +91,9 @@ extension Probe {
         _ asked: ByteRange, of identity: RemoteIdentity
     ) async throws(DownloadError.Reason) -> Extent? {
         let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
-        var attempts = 0
+        var (attempts, misses) = (0, 0)
         while true {
-            let exchange = try await follow(.get, range: asked).exchange
+            let exchange = try await follow(.get, range: asked, fresh: misses > 0).exchange
             let failure: TransferFailure
             switch exchange.reply.map(check.verdict) {
             case .accept(let served?)?:
@@ -81,6 +107,12 @@ extension Probe {
                     if case .failed(let reason) = end { reason } else {
                         .breach(.otherRange(asked: asked, got: taken?.range ?? served))
                     }
+            case .breach(let breach)?
+            where breach.isDoubt(of: identity) && misses < Self.mostMisses:
+                // One of several servers, which differ in the date: another one is to answer.
+                release(exchange)
+                misses += 1
+                continue
             case .breach(let breach)?:
                 release(exchange)
                 guard !breach.isAnotherVersion else { return nil }

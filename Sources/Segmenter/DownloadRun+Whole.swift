@@ -207,8 +207,9 @@ extension DownloadRun {
     /// What a reply to the first request says, when that has brought the whole file.
     private func whole(_ exchange: Exchange, _ probe: Probe) -> Probe.Finding? {
         let landing = Probe.Landing(url: probe.url, redirects: 0, exchange: exchange)
-        guard let reply = exchange.reply, reply.codingBreach == nil, reply.lengthBreach == nil,
-            let finding = probe.accept(landing, reply, asked: Probe.smallRange),
+        var asking = Probe.Asking(range: Probe.smallRange)
+        guard let reply = exchange.reply,
+            let finding = try? probe.accept(landing, reply, &asking),
             wholeBody(finding) != nil, !isTooLarge(finding)
         else { return nil }
         return finding

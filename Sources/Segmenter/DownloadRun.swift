@@ -58,6 +58,10 @@ final class DownloadRun: Sendable {
         var startOver: StartOverReason?
         /// The generation of a part that is continued because a sample of it was the same.
         var sampled: String?
+        /// Dates with which the same strong tag came, and a sample was the same.
+        var vouchedDates: Set<String> = []
+        /// Whether a sample, and not the validator, holds the file together.
+        var isSampled = false
         var restarts = 0
         /// The version that was being fetched when a reply told of another, and what it told.
         var change: (before: RemoteIdentity, breach: ContractBreach)?
@@ -145,10 +149,12 @@ final class DownloadRun: Sendable {
         } catch {
             throw .access(error)
         }
-        return Probe(
+        var probe = Probe(
             loop: loop, url: url, connecting: .init(options, url: url),
             policy: RetryPolicy(retries: options.retries)
         ) { [tell] in tell(.notice($0)) }
+        if case .folder = destination { probe.wantsName = !options.naming.usesURL }
+        return probe
     }
 
     /// A text that is no URL, without what may be a secret in it.
@@ -223,7 +229,7 @@ final class DownloadRun: Sendable {
         if isRepair { try refuseToStartOver(request(finding, probe.url, state)) }
         guard let assembly = try await open(finding, probe, &state) else {
             tell(.notice(.headUnusable("told a size for which there is no space")))
-            finding = try await find(probe, byGet: true, range: Probe.firstByte)
+            finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
             return nil
         }
         state.startOver = nil
@@ -236,25 +242,31 @@ final class DownloadRun: Sendable {
         tell(.started(start(finding, assembly, state)))
         let earlier = state.received
         var (outcome, last, ledger) = await fetch(lead, assembly, started, state)
-        if case .complete(_, isUndated: true) = outcome {
+        if case .complete(_, isUndated: true, _) = outcome {
             state.isUndated = true
             outcome = await stillOffered(lead, outcome)
         }
+        if case .complete(_, _, isSampled: true) = outcome { state.isSampled = true }
         state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
-        if case .complete(let size, _) = outcome {
+        if case .complete(let size, let isUndated, _) = outcome {
             state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
             let repair = state.stream == nil ? repair(size: size, state) : nil
             state.mirroring?.repair = repair
-            return try await publish(assembly, size, last, started, &state)
+            let check = isUndated ? nil : try endCheck(lead, started, state)
+            let file = try await publish(assembly, size, last, started, check, &state)
+            if let file { return file }
+            guard let breach = check?.breach else { throw .cancelled }
+            guard state.stream == nil else { throw .remoteChanged(breach) }
+            outcome = .changed(breach)
         }
         if case .failed(.tooLarge(size: nil, _)) = outcome, let assembly = assembly as? Assembly {
             // No run continues a file of unknown size.
             try await onDisk { () throws(AssemblyError) in try assembly.discard() }
             state.kept = 0
-        } else if state.stream == nil {
+        } else if state.stream == nil, !outcome.isComplete {
             // What has gone out may be continued yet.
             try await close(assembly)
         }
@@ -265,21 +277,27 @@ final class DownloadRun: Sendable {
         case .cancelled: throw .cancelled
         case .failed(let reason): throw reason
         case .contradictsProbe:
-            tell(.notice(.headUnusable("told what `GET` contradicts")))
-            finding = try await find(probe, byGet: true)
+            tell(.notice(.headUnusable(Probe.contradicted)))
+            finding = try await find(probe, byGet: true, after: finding)
+        case .mayBePart:
+            tell(.notice(.replyRefused(.contentRangeUnusable(nil))))
+            state.isRangeless = true
+            finding = try await find(probe, byGet: true, range: nil)
         case .rangesIgnored:
             state.wereRangesIgnored = true
             // One that serves the first range only is not believed for ever.
             state.isRangeless = state.takenBack >= Self.takeBackLimit
             state.takenBack += 1
             finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte, again: finding
+            )
         case .changed(let breach):
             state.change = (finding.file.identity, breach)
             // Where ranges do not tell their version, another one is fetched in one reply.
             state.isRangeless = state.isUndated
             finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange,
+                again: finding)
         case .streamBroken(let failure, let retryAfter, let reached):
             let isOneTooMany = await probe.isOneTooMany(
                 failure, at: finding.effective, hadReply: reached > 0)
@@ -287,14 +305,18 @@ final class DownloadRun: Sendable {
             state.streamBreaks += 1
             if !isOneTooMany { state.streamFailures += 1 }
             state.streamReached = max(reached, state.streamReached)
-            guard probe.policy.allows(state.streamFailures) else {
+            // What cannot be decoded is the same again.
+            var isHopeless = false
+            if case .breach(.contentCoding) = failure { isHopeless = finding.file.isDecoded }
+            guard probe.policy.allows(state.streamFailures), !isHopeless else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: state.streamFailures)
             }
             try await probe.pause(state.streamBreaks, retryAfter, failure)
             let before = finding.file.identity
             finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange)
+                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange,
+                again: finding)
             // Ranges continue it where they are served by now.
             if reached > 0, finding.file.plan != .segments,
                 before.obstacle(toContinuingWith: finding.file.identity)?.change == nil

@@ -31,6 +31,12 @@ extension Fetch {
                 }
             }
             retry(index, .breach(breach), isHasty: slots[index].sentIfRange)
+        } else if sources[source].doubted != nil, slots[index].sample == nil,
+            slots[index].missedSample
+        {
+            sampleMissed(index, breach)
+        } else if !setup.isOneStream, breach.isDoubt(of: sources[source].mirror.identity) {
+            doubt(index, breach)
         } else if breach.isAnotherVersion {
             sources[source].mismatches += 1
             guard sources[source].mismatches <= Self.mismatchLimit else {

@@ -48,9 +48,8 @@ extension Fetch {
         var request = TransferRequest(url: source.url, connecting: setup.connecting)
         request.range = rest
         request.address = pin(forHedgeOf: index)
-        request.ifRange = slots[index].skipsIfRange ? nil : source.mirror.identity.strongValidator
-        let check = ResponseCheck(
-            asked: rest, identity: source.mirror.identity, sentIfRange: request.ifRange != nil)
+        request.ifRange = slots[index].skipsIfRange ? nil : source.mirror.identity.ifRange
+        let check = check(slots[index].source, request)
         let transfer = worker.start(request) { [unowned self] reply in
             guard check.verdict(on: reply) == .accept(rest) else {
                 // What is wrong with it, the requests that count find out for themselves.

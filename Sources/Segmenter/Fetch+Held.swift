@@ -25,6 +25,7 @@ extension Fetch {
         slots[0].writer = writer
         slots[0].requested = monotonicSeconds()
         slots[0].asked = held.range
+        heldIgnored = held.ignored
         slots[0].flowsSince = slots[0].requested
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
         if setup.isOneStream { allow(transfer.id) }
@@ -56,6 +57,7 @@ extension Fetch {
         slots[0].requested = monotonicSeconds()
         slots[0].hasReply = true
         slots[0].asked = held.range
+        heldIgnored = held.ignored
         slots[0].flowsSince = slots[0].requested
         sources[0].accepted += 1
         sources[0].isAsked = true

@@ -82,8 +82,7 @@ extension Fetch {
         let patience = max(Silence.patience, Silence.factor * (source.longestWait ?? 0))
         request.connecting.connectTimeout = min(request.connecting.connectTimeout, patience)
         request.connecting.stallTimeout = min(request.connecting.stallTimeout, patience)
-        let check = ResponseCheck(
-            asked: request.range, identity: source.mirror.identity, sentIfRange: false)
+        let check = check(number, request)
         let transfer = worker.start(request) { [unowned self] reply in
             if case .accept = check.verdict(on: reply) {
                 canary?.end = .answered

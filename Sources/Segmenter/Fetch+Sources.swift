@@ -76,8 +76,9 @@ extension Fetch {
     ///
     /// - Returns: Whether it may take bytes of the file.
     func prepare(_ index: Int) -> Bool {
-        guard sources.count > 1 else { return true }
-        if let better = balance.place(from: slots[index].source), better != slots[index].source {
+        if sources.count > 1, let better = balance.place(from: slots[index].source),
+            better != slots[index].source
+        {
             slots[index] = Slot(source: better)
         }
         let source = slots[index].source
@@ -98,21 +99,42 @@ extension Fetch {
             }
         }
         let source = slots[index].source
-        let sample = MirrorSample(
-            done: scheduler.done, moreComes: sources.contains { $0.standing == .proven },
-            random: .random(in: 0..<1))
-        switch sample {
+        record()
+        guard !isOver else { return }
+        let moreComes =
+            sources.contains { $0.standing == .proven } || slots.contains { $0.writer != nil }
+        switch chooseSample(moreComes) {
         case .wait: break
+        case .nothing where sources[source].doubted != nil: another(source)
         case .nothing: prove(source)
         case .compare(let range):
             sources[source].sampling = index
             slots[index].sample = range
+            slots[index].expectedSample =
+                assembly.recorded.extents.first { $0.range == range && !(assembly is Assembly) }
             request(index, range)
         }
     }
 
+    /// Chooses bytes to compare: any that can be read again, else an extent whose checksum is known.
+    private func chooseSample(_ moreComes: Bool) -> MirrorSample {
+        assembly is Assembly
+            ? MirrorSample(
+                done: scheduler.done, moreComes: moreComes, random: .random(in: 0..<1))
+            : MirrorSample(extents: assembly.recorded.extents, moreComes: moreComes)
+    }
+
     /// What to do with the body of a sample.
-    func sampling(_ index: Int, _ served: ByteRange) -> Transfer.Verdict {
+    func sampling(_ index: Int, _ served: ByteRange, _ reply: Reply) -> Transfer.Verdict {
+        if let doubted = sources[slots[index].source].doubted,
+            reply["last-modified"] != doubted.date
+        {
+            // It is of the date that is not doubted, and tells nothing.
+            slots[index].missedSample = true
+            slots[index].refusal = .breach(
+                .otherLastModified(expected: doubted.date, got: reply["last-modified"]))
+            return .decline
+        }
         let sampler = ExtentWriter(samplingAt: served.start)
         slots[index].sampler = sampler
         return .write(sampler, limit: served.end, replyEnd: served.end)
@@ -138,20 +160,35 @@ extension Fetch {
         let got = ByteRange(sampler.start, sampler.position)
         if got.count < min(asked.count, Self.leastCompared) {
             giveUp(source, .contract(.otherRange(asked: asked, got: got)))
-        } else if let part = assembly as? Assembly, part.agrees(with: sampler) {
+        } else if agrees(sampler, slots[index].expectedSample) {
             slots[index].failures = 0
             slots[index].barren = 0
-            prove(source)
+            prove(source, by: got.count)
             pump(monotonicSeconds())
+        } else if sources[source].doubted != nil {
+            another(source)
         } else {
             let fault = MirrorFault.otherData(got)
             drop(source, fault, orFinish: .failed(fault.reason))
         }
     }
 
+    private func agrees(_ sampler: ExtentWriter, _ expected: Extent?) -> Bool {
+        if let part = assembly as? Assembly { return part.agrees(with: sampler) }
+        return expected != nil && sampler.takeUnrecorded() == expected
+    }
+
     /// Uses a server's bytes from now on.
-    private func prove(_ source: Int) {
+    private func prove(_ source: Int, by count: Int64 = 0) {
         sources[source].standing = .proven
+        if let doubted = sources[source].doubted {
+            sources[source].vouchedDates.insert(doubted.date)
+            sources[source].doubted = nil
+            sources[source].isSampled = true
+            tell(.sampleAgreed(bytes: count))
+        }
+        guard !sources[source].hasJoined else { return }
+        sources[source].hasJoined = true
         tell(.mirrorJoined(url: sources[source].mirror.shownURL))
         let mine = slots.count { $0.source == source }
         take(balance.fairShare(of: slots.count) - mine, for: source)

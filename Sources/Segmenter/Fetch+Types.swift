@@ -9,6 +9,10 @@ extension Fetch {
         var identity: RemoteIdentity
         /// Whether the whole file is one request without a range.
         var isOneStream: Bool
+        /// Whether the body is decoded: then its length and validators are not the file's.
+        var isDecoded = false
+        /// Dates with which the same strong tag came, and a sample was the same.
+        var vouchedDates: Set<String> = []
         /// Whether a `GET` has shown the identity, rather than a `HEAD`.
         var isProven: Bool
         var connections: ConnectionCount
@@ -54,6 +58,8 @@ extension Fetch {
         var url: WebURL
         /// Whether its bytes may be used: not before a sample of them was compared.
         var standing = Standing.unproven
+        /// Whether they were used before: then it is a date that a sample is to be compared for.
+        var hasJoined = false
         /// The connection that fetches the sample.
         var sampling: Int?
         /// Resolves the URL again; connections that were refused wait for it.
@@ -73,6 +79,14 @@ extension Fetch {
         var isAsked = false
         /// Whether a reply was taken that left out the date which the version is known by.
         var isUndated = false
+        /// Dates with which the same strong tag came, and a sample was the same.
+        var vouchedDates: Set<String> = []
+        /// The date that a sample is to be compared for, how often a reply was of another date in a row, and
+        /// how many samples there were.
+        var doubted: (date: String, misses: Int)?
+        var doubts = 0
+        /// Whether a sample holds its bytes together.
+        var isSampled = false
         /// Replies whose body was taken.
         var accepted = 0
         /// Longest time from a request to its reply, in seconds; `nil` before the first.
@@ -83,6 +97,7 @@ extension Fetch {
         init(_ mirror: Mirror) {
             self.mirror = mirror
             url = mirror.url
+            isUndated = !mirror.identity.headOnly.isEmpty
         }
 
         /// An address that has served the file, of the host that is asked.
@@ -99,13 +114,16 @@ extension Fetch {
         /// All bytes are on the disk; `size` of them.
         ///
         /// `isUndated`: whether some of them came without the date that the version is known by.
-        case complete(size: Int64, isUndated: Bool = false)
+        /// `isSampled`: whether a sample, and not the validator, holds them together.
+        case complete(size: Int64, isUndated: Bool = false, isSampled: Bool = false)
         /// The caller stopped it.
         case cancelled
         /// What `HEAD` had said is not what `GET` says.
         case contradictsProbe
         /// The server ignores ranges.
         case rangesIgnored
+        /// A file of unknown size has just as many bytes as a range that was asked for.
+        case mayBePart
         /// The remote file is another one now.
         case changed(ContractBreach)
         /// The single stream broke off after `reached` bytes.
@@ -126,6 +144,10 @@ extension Fetch {
         var writer: ExtentWriter?
         /// What it fetches to compare it with what is there.
         var sample: ByteRange?
+        /// Whether the last reply to a sample was not of the date that is doubted.
+        var missedSample = false
+        /// What that has to be, where what is there cannot be read again.
+        var expectedSample: Extent?
         var sampler: ExtentWriter?
         /// When the present request went out.
         var requested = 0.0

@@ -47,6 +47,8 @@ final class Fetch {
     var hedges: [Int: Hedge] = [:]
     /// A request that tries whether the server can be reached.
     var canary: Canary?
+    /// What the adopted reply's request had asked for, when it brings the whole file all the same.
+    var heldIgnored: ByteRange?
     /// Bytes that had been received when any last came, and since when at the latest.
     var arrival = (received: Int64(0), since: -Double.infinity)
     /// Bytes that had been received when the speed was last watched.
@@ -66,7 +68,8 @@ final class Fetch {
         self.reporter = reporter
         id = worker.makeID()
         sources = [Source(setup.lead)]
-        sources[0].standing = .proven
+        (sources[0].standing, sources[0].hasJoined) = (.proven, true)
+        sources[0].vouchedDates = setup.vouchedDates
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
@@ -173,12 +176,13 @@ final class Fetch {
     }
 
     func request(_ index: Int, _ range: ByteRange) {
+        heldIgnored = nil
         let source = sources[slots[index].source]
         let (url, identity) = (source.url, source.mirror.identity)
         var request = TransferRequest(url: url, connecting: setup.connecting)
         if !setup.isOneStream {
             request.range = range
-            request.ifRange = slots[index].skipsIfRange ? nil : identity.strongValidator
+            request.ifRange = slots[index].skipsIfRange ? nil : identity.ifRange
         }
         if slots.count >= ConnectionGovernor.many { request.bufferSize = Self.bufferOfMany }
         route(index, &request)
@@ -188,8 +192,9 @@ final class Fetch {
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
-        let check = ResponseCheck(
-            asked: request.range, identity: identity, sentIfRange: request.ifRange != nil)
+        request.isDecoded = setup.isDecoded
+        let check = check(slots[index].source, request, isSample: slots[index].sample != nil)
+        slots[index].missedSample = false
         let transfer = worker.start(request) { [unowned self] reply in
             judge(index, check, reply)
         } onEnd: { [unowned self] end in
@@ -221,7 +226,7 @@ final class Fetch {
             let transfer = slots[index].transfer.flatMap(worker.transfer)
             noteAddress(index, transfer)
             if check.isUndated(reply) { sources[source].isUndated = true }
-            if slots[index].sample != nil { return sampling(index, served) }
+            if slots[index].sample != nil { return sampling(index, served, reply) }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
             noteBody(index)
@@ -310,6 +315,11 @@ final class Fetch {
     private func completed(_ index: Int, _ reached: Int64) {
         if setup.isOneStream, setup.identity.size == nil {
             let size = scheduler.segments[index]?.position ?? 0
+            // As many bytes as had been asked for: perhaps they were no more than that.
+            guard reached != heldIgnored?.count else {
+                finish(.mayBePart)
+                return
+            }
             // One that was begun again is of the same version, and cannot be shorter.
             guard reached >= size else {
                 fail(.contract(.otherSize(expected: size, got: reached)))
@@ -345,7 +355,10 @@ final class Fetch {
         if setup.isOneStream, slots[0].transfer != nil { return false }
         // Several servers work together only where a strong tag or a digest decides.
         let isUndated = sources.count == 1 && sources[0].isUndated
-        finish(.complete(size: scheduler.size, isUndated: isUndated))
+        finish(
+            .complete(
+                size: scheduler.size, isUndated: isUndated,
+                isSampled: sources.contains { $0.isSampled }))
         return true
     }
 

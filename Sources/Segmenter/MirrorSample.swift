@@ -16,6 +16,19 @@ enum MirrorSample: Hashable {
     /// The fewest that are worth it while more are coming.
     static let shortest: Int64 = 16 << 10
 
+    /// Chooses, of bytes of which only checksums are known, the shortest run.
+    ///
+    /// - Parameters:
+    ///   - extents: What is there and counts.
+    ///   - moreComes: Whether more will be.
+    init(extents: [Extent], moreComes: Bool) {
+        let least = moreComes ? Self.shortest : 1
+        let shortest = extents.map(\.range).filter { $0.count >= least }.min {
+            $0.count < $1.count
+        }
+        if let shortest { self = .compare(shortest) } else { self = moreComes ? .wait : .nothing }
+    }
+
     /// Chooses.
     ///
     /// - Parameters:

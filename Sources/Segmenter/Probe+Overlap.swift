@@ -15,6 +15,9 @@ extension Probe {
     /// in seconds.
     private static let grace = (part: 0.5, least: 0.1)
 
+    /// Seconds without a word after which `HEAD` is not waited for any more: some servers never answer it.
+    private static let headPatience = 5.0
+
     /// What became of one of the two.
     private enum Event: Sendable {
         case head(Result<Landing, DownloadError.Reason>)
@@ -68,11 +71,12 @@ extension Probe {
         }
     }
 
-    private func landing(
+    func landing(
         _ method: TransferRequest.Method, _ range: ByteRange?
     ) async -> Result<Landing, DownloadError.Reason> {
         do throws(DownloadError.Reason) {
-            return .success(try await follow(method, range: range))
+            let patience = method == .head ? Self.headPatience : .infinity
+            return .success(try await follow(method, range: range, patience: patience))
         } catch {
             return .failure(error)
         }
@@ -116,25 +120,49 @@ extension Probe {
     ///   - head: What `HEAD` said.
     ///   - first: The answer to `GET`, if there is one; released where nothing can be made of it.
     ///   - asked: What `GET` asked for.
-    /// - Returns: The facts, with the body of `GET` where it can be used.
-    func agreed(_ head: Finding, _ first: Landing?, asked: ByteRange?) -> Finding {
-        guard let first else { return head }
-        // A server that ignores one range may serve others.
-        guard let reply = first.exchange.reply, reply.status == 206, reply.codingBreach == nil,
-            reply.lengthBreach == nil, var finding = accept(first, reply, asked: asked)
-        else {
-            release(first.exchange)
+    /// - Returns: The facts, with the body of `GET` where it can be used; `nil` when `GET` makes the file
+    ///   shorter than `HEAD` said.
+    func agreed(_ head: Finding, _ first: Landing?, asked: ByteRange?) -> Finding? {
+        guard let first, let reply = first.exchange.reply else {
+            first.map { release($0.exchange) }
             return head
         }
-        guard head.file.identity == finding.file.identity else {
-            finding.file.headProblem = "told what `GET` contradicts"
-            tell(.headUnusable(finding.file.headProblem ?? ""))
+        var asking = Asking(range: asked, said: head.file.identity)
+        var finding: Finding
+        do throws(ContractBreach) {
+            finding = try accept(first, reply, &asking)
+        } catch {
+            release(first.exchange)
+            if case .otherSize = error { return nil }
+            return head
+        }
+        // A server that ignores one range may serve others.
+        guard finding.held?.range != nil, !finding.file.isDecoded else {
+            release(first.exchange)
+            var head = head
+            if finding.isNamed { head.take(nameOf: finding) }
+            return head
+        }
+        if head.isNamed, !finding.isNamed { finding.take(nameOf: head) }
+        var same = finding.file.identity
+        same.headOnly = []
+        guard head.file.identity == same else {
+            finding.file.headProblem = Self.contradicted
+            tell(.headUnusable(Self.contradicted))
             return finding
         }
         for digest in head.file.digests where !finding.file.digests.contains(digest) {
             finding.file.digests.append(digest)
         }
         return finding
+    }
+}
+
+extension Probe.Finding {
+    /// Takes the name that another reply suggested.
+    fileprivate mutating func take(nameOf other: Self) {
+        file.suggestedName = other.file.suggestedName
+        isNamed = true
     }
 }
 

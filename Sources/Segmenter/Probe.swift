@@ -14,6 +14,8 @@ struct Probe: Sendable {
 
     /// What is wrong with `HEAD` where nothing came.
     private static let noAnswer = "got no answer"
+    /// What is wrong with it where `GET` says otherwise.
+    static let contradicted = "told what `GET` contradicts"
 
     let loop: TransferLoop
     let url: WebURL
@@ -28,6 +30,12 @@ struct Probe: Sendable {
     var overlaps = false
     /// Whether all addresses of the host are to be known, for connections to be spread over them.
     var spreads = false
+    /// Whether the file gets the name that the server suggests.
+    var wantsName = false
+    /// What `HEAD` has just said of the file, when it was asked before.
+    var said: RemoteIdentity?
+    /// Whether it is asked in any case: it tells what `GET` does not.
+    var asksHead = false
 
     /// What was found.
     struct Finding: Sendable {
@@ -38,6 +46,8 @@ struct Probe: Sendable {
         var held: Held?
         /// Whether a `GET` has shown these facts, rather than a `HEAD`.
         var isProven: Bool
+        /// Whether the server suggested the name (`Content-Disposition`).
+        var isNamed: Bool
         /// `Last-Modified` in seconds since 1970.
         var modified: Int64?
     }
@@ -47,6 +57,8 @@ struct Probe: Sendable {
         var transfer: Int
         /// The bytes that it brings; `nil` for the whole file.
         var range: ByteRange?
+        /// The bytes that were asked for, where it brings the whole file all the same.
+        var ignored: ByteRange?
         /// Those of them that have come already.
         var body: [UInt8] = []
         /// How the transfer ended, when it has: then nothing waits.
@@ -71,180 +83,102 @@ struct Probe: Sendable {
     func run(
         byGet: Bool, range: ByteRange? = Self.firstRange
     ) async throws(DownloadError.Reason) -> Finding {
-        var problem: String?
-        var range = range
-        var first: Landing?
-        if !byGet {
-            let answers = await ask(beside: overlaps ? range : nil)
-            first = try? answers.get?.get()
-            do throws(DownloadError.Reason) {
-                let (finding, obstacle) = try byHead(try answers.head?.get())
-                if let finding {
-                    let finding = agreed(finding, first, asked: range)
-                    tellOfDowngrade(finding)
-                    return finding
-                }
-                problem = obstacle
-            } catch {
-                first.map { release($0.exchange) }
-                throw error
+        if byGet {
+            var asking = Asking(range: range, said: said)
+            if asksHead, let reply = try? await landing(.head, nil).get().exchange.reply,
+                reply.status == 200
+            {
+                asking.said = identity(by: reply)
             }
-            let isRangeless = (try? answers.head?.get())?.exchange.reply?["accept-ranges"]
-            if first == nil, isRangeless?.lowercased() == "none" { range = nil }
-            tell(.headUnusable(problem ?? ""))
+            return told(try await get(asking))
         }
-        let isMute = problem == Self.noAnswer && first?.exchange.reply == nil
-        var finding = try await get(range, first: first, isMute: isMute)
-        finding.file.headProblem = problem
-        tellOfDowngrade(finding)
-        return finding
+        let answers = await ask(beside: overlaps ? range : nil)
+        var first = try? answers.get?.get()
+        let (head, problem): (Finding?, String?)
+        do throws(DownloadError.Reason) {
+            (head, problem) = try byHead(answers.head)
+        } catch {
+            first.map { release($0.exchange) }
+            throw error
+        }
+        var asking = Asking(range: range, said: said)
+        let reply = (try? answers.head?.get())?.exchange.reply
+        asking.headStatus = reply?.status
+        if let reply, reply.status == 200 { asking.said = identity(by: reply) }
+        if let head {
+            var asked = range
+            if first == nil, mayNameOtherwise(head) {
+                if !overlaps { asked = Self.firstByte }
+                first = try? await landing(.get, asked).get()
+            }
+            if let finding = agreed(head, first, asked: asked) { return told(finding) }
+            // `GET` makes the file shorter than `HEAD` said: a request without a range is to say.
+            asking.range = nil
+        } else {
+            if first == nil, reply?["accept-ranges"]?.lowercased() == "none" { asking.range = nil }
+            asking.first = first
+            asking.isMute = problem == Self.noAnswer && first?.exchange.reply == nil
+        }
+        let shown = problem ?? Self.contradicted
+        tell(.headUnusable(shown))
+        var finding = try await get(asking)
+        finding.file.headProblem = shown
+        return told(finding)
     }
 
     /// What the answer to `HEAD` says; without an answer, or with one that does not do, why not.
     ///
-    /// - Throws: A refusal: a second try with the same credentials would only help to lock the account.
+    /// - Throws: A refusal: a second try with the same credentials would only help to lock the account;
+    ///   and what would stop `GET` as well, before it is asked.
     private func byHead(
-        _ landing: Landing?
+        _ answer: Result<Landing, DownloadError.Reason>?
     ) throws(DownloadError.Reason) -> (Finding?, problem: String?) {
-        guard let landing, landing.exchange.end != .cancelled, let reply = landing.exchange.reply
-        else { return (nil, Self.noAnswer) }
+        let landing: Landing
+        switch answer {
+        case .failure(.tooManyRedirects(let most)):
+            return (nil, "redirects more than \(most) times")
+        case .failure(.unsafeRedirect): return (nil, "redirects to where nothing is fetched from")
+        case .failure(let reason): throw reason
+        case .success(let success): landing = success
+        case nil: return (nil, Self.noAnswer)
+        }
+        guard landing.exchange.end != .cancelled, let reply = landing.exchange.reply else {
+            return (nil, Self.noAnswer)
+        }
         let isShown = connecting.permitted(for: landing.url).access.authenticates
         if reply.status == 407 || reply.status == 401 && isShown { throw refusal(reply.status) }
-        if let problem = Self.headProblem(reply) { return (nil, problem) }
+        let coding = coding(of: reply, at: landing.url)
+        if let problem = Self.headProblem(reply, coding) { return (nil, problem) }
         return (finding(landing, reply, by: .head), nil)
     }
 
-    private func tellOfDowngrade(_ finding: Finding) {
+    /// Whether only `GET` may tell the name: of a file by such a name as this everybody tells the same.
+    private func mayNameOtherwise(_ head: Finding) -> Bool {
+        guard wantsName, !head.isNamed else { return false }
+        return [url, head.effective].contains {
+            $0.text != $0.redacted || !$0.lastPathComponent.contains(".")
+        }
+    }
+
+    private func told(_ finding: Finding) -> Finding {
         if finding.effective.isDowngraded { tell(.downgraded(url: finding.effective.redacted)) }
+        if finding.file.isDecoded, let coding = finding.file.identity.coding {
+            tell(.decoding(coding))
+        }
+        return finding
     }
 
     /// Why the answer to `HEAD` is not enough to fetch by; `nil` when it is.
-    static func headProblem(_ reply: Reply) -> String? {
+    static func headProblem(_ reply: Reply, _ coding: ContentCoding?) -> String? {
         guard reply.status == 200 else { return "was answered \(reply.status)" }
         guard let length = reply.contentLength else { return "told no length" }
         guard length > 0 else { return "told a length of 0" }
-        guard reply.codingBreach == nil else { return "told of a content coding" }
+        guard reply["content-range"] == nil else { return "told of a range" }
+        guard coding ?? .saved == .saved else { return "told of a content coding" }
         guard reply["accept-ranges"]?.lowercased() == "bytes" else {
             return "did not tell of byte ranges"
         }
         return nil
-    }
-
-    // MARK: GET
-
-    // Again and again where that may help. `first` is an answer that has come; `isMute` says that
-    // nothing has come from the server so far.
-    private func get(
-        _ range: ByteRange?, first: Landing?, isMute: Bool
-    ) async throws(DownloadError.Reason) -> Finding {
-        var (range, first, answered) = (range, first, answered)
-        var (attempts, failures) = (0, 0)
-        var isBroken = false
-        while true {
-            let landing: Landing
-            if let answered = first {
-                (landing, first) = (answered, nil)
-            } else {
-                landing = try await follow(
-                    .get, range: range, isBroken: isBroken, turn: failures + (isMute ? 1 : 0),
-                    answered: answered)
-                answered = nil
-            }
-            let exchange = landing.exchange
-            switch exchange.reply?.status {
-            case 200?, 206?:
-                guard let reply = exchange.reply else { continue }
-                if let breach = reply.codingBreach ?? reply.lengthBreach {
-                    release(exchange)
-                    throw .contract(breach)
-                }
-                if let finding = accept(landing, reply, asked: range) { return finding }
-                release(exchange)
-                guard range != nil else { throw .contract(.unexpectedStatus(reply.status)) }
-                // A 206 that cannot be used: ask for the whole file.
-                tell(.replyRefused(.contentRangeUnusable(reply["content-range"])))
-                range = nil
-                continue
-            case 416? where range != nil:
-                // An empty file has no range.
-                range = nil
-                continue
-            default: break
-            }
-            let failure = try Self.failure(of: exchange)
-            failures += 1
-            // Perhaps it is HTTP/2 that does not work there.
-            isBroken = isBroken || exchange.reply == nil
-            // An address that fails is no attempt that counts, nor to be waited for, before all have.
-            let tried = failures + (isMute ? 1 : 0)
-            let isLast = await addresses(of: landing.url).count <= tried
-            let isSpare = exchange.isOneTooMany || !isLast
-            if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
-            guard policy.allows(attempts) else {
-                if case .breach(let breach) = failure { throw .contract(breach) }
-                throw .transfer(failure, attempts: attempts)
-            }
-            try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
-        }
-    }
-
-    /// The addresses of a host that are asked in turn; none where connections are not spread.
-    private func addresses(of url: WebURL) async -> [String] {
-        guard spreads, NamedHost(origin: url.origin) != nil else { return [] }
-        return await loop.addresses(of: url.origin)
-    }
-
-    /// What a reply to `GET` says, when its body can be kept.
-    func accept(_ landing: Landing, _ reply: Reply, asked: ByteRange?) -> Finding? {
-        guard reply.status == 206 else { return finding(landing, reply, by: .get) }
-        guard let asked, let field = reply["content-range"], let got = ContentRange(field),
-            let total = got.total, total <= Reply.largestSize, !reply.isMultipart,
-            got.range.start == 0, asked.contains(got.range),
-            reply.contentLength ?? got.range.count == got.range.count
-        else { return nil }
-        return finding(landing, reply, by: .get, range: got)
-    }
-
-    /// Why an exchange failed, when trying again may help.
-    ///
-    /// - Throws: What no retry can mend.
-    static func failure(of exchange: Exchange) throws(DownloadError.Reason)
-        -> TransferFailure
-    {
-        if let status = exchange.reply?.status {
-            if (200..<300).contains(status) { return .breach(.unexpectedStatus(status)) }
-            guard !isRefusal(status) else { throw refusal(status) }
-            guard isTransient(status) else { throw .transfer(.status(status), attempts: 1) }
-            return .status(status)
-        }
-        switch exchange.end {
-        case .failed(.network(let code, _)) where isInterfaceFailure(code):
-            throw .access(.unusable(.interface))
-        case .failed(.network(let code, let text)) where isHopelessHandshake(code, text):
-            throw .transfer(.network(code: code, message: text), attempts: 1)
-        case .failed(let failure): return failure
-        case .untrusted(let text): throw .untrusted(text)
-        case .cancelled: throw .cancelled
-        default: return .network(code: 0, message: "no response")
-        }
-    }
-
-    /// Waits before the next attempt; `random`, in 0...1, is the share of the longest delay.
-    func pause(
-        _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure,
-        random: Double = .random(in: 0..<1)
-    ) async throws(DownloadError.Reason) {
-        if let retryAfter, retryAfter > policy.longestRetryAfter {
-            throw .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: failures)
-        }
-        let delay = policy.delay(
-            failures: failures, retryAfter: retryAfter, random: random)
-        tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
-        do {
-            try await Task.sleep(for: .seconds(delay))
-        } catch {
-            throw .cancelled
-        }
     }
 
     // MARK: Redirects
@@ -255,8 +189,8 @@ struct Probe: Sendable {
     /// is the answer to the first request, when that was made already.
     func follow(
         _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
-        conditions: [String] = [], isBroken: Bool = false, turn: Int = 0,
-        answered: Exchange? = nil
+        conditions: [String] = [], isBroken: Bool = false, isDecoded: Bool = false, turn: Int = 0,
+        answered: Exchange? = nil, patience: Double = .infinity
     ) async throws(DownloadError.Reason) -> Landing {
         var here = url
         for redirects in 0...Self.longestChain {
@@ -265,11 +199,14 @@ struct Probe: Sendable {
             request.wantsFreshConnection = fresh
             request.needsOwnConnection = isBroken
             request.headers = conditions
+            request.isDecoded = isDecoded
+            request.connecting.stallTimeout = min(request.connecting.stallTimeout, patience)
             if turn > 0 {
                 let addresses = await addresses(of: here)
                 request.address = addresses.isEmpty ? nil : addresses[turn % addresses.count]
             }
-            let isCollected = collects && method == .get
+            // What is decoded may be of any length.
+            let isCollected = collects && method == .get && !isDecoded
             if spreads, !isCollected { loop.findAddresses(for: request) }
             var exchange: Exchange
             if redirects == 0, let answered {
@@ -310,29 +247,51 @@ struct Probe: Sendable {
 
     // MARK: Facts
 
-    private func finding(
+    /// The version of the file, as the reply to a request for all of it tells.
+    func identity(by reply: Reply) -> RemoteIdentity {
+        reply.identity(size: reply.contentLength, time: secondsSince1970(httpDate:))
+    }
+
+    /// What is done with the coding of a body; `nil` when it is not encoded.
+    func coding(of reply: Reply, at here: WebURL) -> ContentCoding? {
+        guard let coding = reply.coding else { return nil }
+        let suggested = FileName.suggested(disposition: reply["content-disposition"], url: here)
+        return ContentCoding(
+            coding, names: [suggested, here.lastPathComponent, url.lastPathComponent],
+            type: reply["content-type"], decodable: curlCodings)
+    }
+
+    /// The facts that a reply tells.
+    ///
+    /// - Parameters:
+    ///   - part: The part of the file that it brings; `nil` for the whole file.
+    ///   - isDecoded: Whether its body is decoded: what it tells is of other bytes then.
+    func finding(
         _ landing: Landing, _ reply: Reply, by method: TransferRequest.Method,
-        range: ContentRange? = nil
+        part: ContentRange? = nil, isDecoded: Bool = false
     ) -> Finding {
-        let size = reply.status == 206 ? range?.total : reply.contentLength
-        let identity = reply.identity(size: size, time: secondsSince1970(httpDate:))
-        let file = RemoteFile(
+        var identity = identity(by: reply)
+        if let part { identity.size = part.total }
+        if isDecoded { identity = RemoteIdentity(size: nil, coding: reply.coding) }
+        var file = RemoteFile(
             url: url.redacted, effectiveURL: landing.url.redacted, redirects: landing.redirects,
             identity: identity, date: reply["date"],
-            acceptsRanges: method == .head || reply.status == 206,
+            acceptsRanges: method == .head || part != nil,
             contentType: reply["content-type"],
             suggestedName: FileName.suggested(
                 disposition: reply["content-disposition"], url: landing.url),
-            digests: AdvertisedDigests.all(in: reply), probedBy: method == .head ? "HEAD" : "GET")
+            digests: isDecoded ? [] : AdvertisedDigests.all(in: reply),
+            probedBy: method == .head ? "HEAD" : "GET")
+        file.isDecoded = isDecoded
         return Finding(
             file: file, effective: landing.url,
             held: landing.exchange.held.map {
                 Held(
-                    transfer: $0, range: range?.range, body: landing.exchange.body,
+                    transfer: $0, range: part?.range, body: landing.exchange.body,
                     end: landing.exchange.end, wait: landing.exchange.wait)
             },
-            isProven: method == .get,
-            modified: identity.lastModified.flatMap { secondsSince1970(httpDate: $0) })
+            isProven: method == .get, isNamed: reply["content-disposition"] != nil,
+            modified: reply["last-modified"].flatMap { secondsSince1970(httpDate: $0) })
     }
 }
 

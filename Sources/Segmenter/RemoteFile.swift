@@ -24,6 +24,9 @@ public struct RemoteFile: Sendable, Equatable {
     public var probedBy: String
     /// Why `HEAD` was not enough, when it was not.
     public var headProblem: String?
+    /// Whether the server encodes the file on the way and segget decodes it: size, validators and digests
+    /// belong to the encoded bytes then, and are left out.
+    public var isDecoded = false
 
     /// Length of the representation in bytes, `nil` when the server does not tell.
     public var size: Int64? { identity.size }

@@ -57,19 +57,23 @@ struct Reply: Sendable, Hashable {
         return .contentLengthUnusable(field)
     }
 
-    /// A content coding that is not the file's own bytes.
-    var codingBreach: ContractBreach? {
-        guard let coding = self["content-encoding"], coding.lowercased() != "identity" else {
-            return nil
-        }
-        return .contentCoding(coding)
+    /// The content codings of the body in lower case, joined by `, `; `nil` when the bytes are the file's
+    /// own (RFC 9110 §8.4).
+    var coding: String? {
+        guard let field = self["content-encoding"] else { return nil }
+        let codings = field.split(separator: ",").map { item in
+            String(item.filter { $0 != " " && $0 != "\t" }).lowercased()
+        }.filter { !$0.isEmpty && !Self.meaninglessCodings.contains($0) }
+        return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// Whether the body is several ranges, each with a head of its own (RFC 9110 §14.6).
-    var isMultipart: Bool {
-        status == 206
-            && self["content-type"]?.lowercased().hasPrefix("multipart/byteranges") == true
-    }
+    /// What stands in `Content-Encoding` without saying that the bytes are encoded: nothing, names of
+    /// character sets, and how a client had uploaded the file to S3.
+    private static let meaninglessCodings: Set = [
+        "identity", "none", "null", "binary", "plain", "text", "raw", "7bit", "8bit", "ascii",
+        "us-ascii", "utf-8", "utf8", "utf-16", "iso-8859-1", "latin1", "windows-1252",
+        "aws-chunked",
+    ]
 
     /// What the reply says about the version of the file, with `size` as its length.
     ///
@@ -84,7 +88,7 @@ struct Reply: Sendable, Hashable {
         }
         return RemoteIdentity(
             size: size, etag: self["etag"], lastModified: modified,
-            lastModifiedIsStrong: (age ?? 0) >= 1)
+            lastModifiedIsStrong: (age ?? 0) >= 1, coding: coding)
     }
 }
 

@@ -13,6 +13,10 @@ struct ResponseCheck: Sendable {
     var identity: RemoteIdentity
     /// Whether the request carried `If-Range`.
     var sentIfRange: Bool
+    /// Dates with which the same strong tag came, and a sample was the same.
+    var vouchedDates: Set<String> = []
+    /// Whether libcurl decodes the body: then its length and validators are not the file's.
+    var isDecoded = false
 
     /// What to do with a reply.
     enum Verdict: Hashable {
@@ -27,11 +31,15 @@ struct ResponseCheck: Sendable {
     /// Judges a reply by its head.
     func verdict(on reply: Reply) -> Verdict {
         switch reply.status {
-        case 206: asked == nil ? .breach(.unexpectedStatus(206)) : partial(reply)
-        case 200: whole(reply)
-        case 416: .breach(.rangeNotSatisfiable)
-        case 201..<300, 304: .breach(.unexpectedStatus(reply.status))
-        default: .status(reply.status)
+        case 200, 206:
+            do throws(ContractBreach) {
+                return .accept(try range(of: reply))
+            } catch {
+                return .breach(error)
+            }
+        case 416: return .breach(.rangeNotSatisfiable)
+        case 201..<300, 304: return .breach(.unexpectedStatus(reply.status))
+        default: return .status(reply.status)
         }
     }
 
@@ -42,46 +50,77 @@ struct ResponseCheck: Sendable {
             && reply["last-modified"] == nil
     }
 
-    private func partial(_ reply: Reply) -> Verdict {
-        guard let asked else { return .breach(.unexpectedStatus(206)) }
-        guard !reply.isMultipart else { return .breach(.severalRanges) }
-        guard let field = reply["content-range"], let got = ContentRange(field),
-            let total = got.total
-        else { return .breach(.contentRangeUnusable(reply["content-range"])) }
-        guard total == identity.size else {
-            return .breach(.otherSize(expected: identity.size, got: total))
+    /// The bytes of the file that the body is; `nil` for one of unknown length from 0.
+    private func range(of reply: Reply) throws(ContractBreach) -> ByteRange? {
+        guard asked != nil || reply.status == 200 else { throw .unexpectedStatus(reply.status) }
+        guard let asked, let part = try reply.part(asked: asked) else {
+            return try whole(reply)
         }
-        // A server may cap a range: less than asked is fine, from the start that was asked.
-        guard got.range.start == asked.start, got.range.end <= asked.end else {
-            return .breach(.otherRange(asked: asked, got: got.range))
+        guard part.total == identity.size else {
+            throw .otherSize(expected: identity.size, got: part.total)
         }
-        if let breach = reply.lengthBreach { return .breach(breach) }
-        if let length = reply.contentLength, length != got.range.count {
-            return .breach(.otherLength(expected: got.range.count, got: length))
-        }
-        if let breach = validatorBreach(reply) ?? reply.codingBreach { return .breach(breach) }
-        return .accept(got.range)
+        try reply.check(part, asked: asked)
+        try checkVersion(of: reply)
+        return part.range
     }
 
-    private func whole(_ reply: Reply) -> Verdict {
-        if let breach = reply.codingBreach ?? reply.lengthBreach { return .breach(breach) }
+    private func whole(_ reply: Reply) throws(ContractBreach) -> ByteRange? {
+        if asked == nil { _ = try reply.part(asked: nil) }
+        try checkCoding(of: reply)
+        // What is decoded has neither the length nor the validators of what is sent.
+        guard !isDecoded else { return nil }
         if let size = identity.size, let length = reply.contentLength, length != size {
-            return .breach(.otherSize(expected: size, got: length))
+            throw .otherSize(expected: size, got: length)
         }
-        if let breach = validatorBreach(reply) { return .breach(breach) }
-        guard asked == nil else { return .breach(.wholeFileForRange) }
-        return .accept((identity.size ?? reply.contentLength).map { ByteRange(0, $0) })
+        try checkVersion(of: reply)
+        guard asked == nil else { throw .wholeFileForRange }
+        return (identity.size ?? reply.contentLength).map { ByteRange(0, $0) }
     }
 
-    /// Whether the reply is about another version than the one that is being put together.
-    private func validatorBreach(_ reply: Reply) -> ContractBreach? {
+    /// Checks that the reply is about the version that is being put together, in the same coding.
+    private func checkVersion(of reply: Reply) throws(ContractBreach) {
+        try checkTag(of: reply)
+        try checkDate(of: reply)
+        try checkCoding(of: reply)
+    }
+
+    private func checkTag(of reply: Reply) throws(ContractBreach) {
         // Every 206 carries the tag that a 200 would have had (RFC 9110 §15.3.7); one that comes where
         // there was none is as much another answer as one that is missing.
-        let (tag, date) = (reply["etag"], reply["last-modified"])
-        guard tag == identity.etag else { return .otherETag(expected: identity.etag, got: tag) }
-        guard identity.strongETag == nil, date != identity.lastModified else { return nil }
-        // A 206 to If-Range may leave Last-Modified out: the server has compared it.
-        if date == nil, reply.status == 206, sentIfRange || tag != nil { return nil }
-        return .otherLastModified(expected: identity.lastModified, got: date)
+        let tag = reply["etag"]
+        guard tag != identity.etag, tag != nil || !identity.headOnly.contains(.etag) else { return }
+        throw .otherETag(expected: identity.etag, got: tag)
+    }
+
+    private func checkDate(of reply: Reply) throws(ContractBreach) {
+        let date = reply["last-modified"]
+        guard date != identity.lastModified else { return }
+        if identity.strongETag != nil {
+            // The tag decides, unless the date contradicts it: some servers compute the tag once, and
+            // others differ in the date alone. A sample tells which it is.
+            guard let date, identity.lastModified != nil, !vouchedDates.contains(date) else {
+                return
+            }
+            throw .otherLastModified(expected: identity.lastModified, got: date)
+        }
+        if date == nil {
+            if identity.headOnly.contains(.lastModified) { return }
+            // A 206 to If-Range may leave Last-Modified out: the server has compared it.
+            if reply.status == 206, sentIfRange || reply["etag"] != nil { return }
+        }
+        throw .otherLastModified(expected: identity.lastModified, got: date)
+    }
+
+    private func checkCoding(of reply: Reply) throws(ContractBreach) {
+        guard reply.coding != identity.coding else { return }
+        throw .contentCoding(reply["content-encoding"] ?? "identity")
+    }
+}
+
+extension ContractBreach {
+    /// Whether a date alone contradicts a strong tag that is the same: then a sample decides.
+    func isDoubt(of identity: RemoteIdentity) -> Bool {
+        guard case .otherLastModified(_, let got?) = self else { return false }
+        return identity.strongETag != nil && got != identity.lastModified
     }
 }

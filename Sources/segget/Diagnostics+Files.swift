@@ -81,6 +81,11 @@ extension Diagnostic {
         default: reason.text
         }
     }
+
+    /// How the bytes of a file are encoded, in words.
+    static func show(coding: String?) -> String {
+        coding.map { "encoded as \(quote($0))" } ?? "not encoded"
+    }
 }
 
 extension FinishedDoubt {

@@ -82,7 +82,8 @@ enum JSONEvents {
             case .startedOver(let reason):
                 self.reason = reason.kind
                 if case .sampleDiffers(let range) = reason { set(range) }
-            case .resumedUnverified(let bytes): self.bytes = bytes
+            case .resumedUnverified(let bytes), .sampleAgreed(let bytes): self.bytes = bytes
+            case .endUnchecked(let cause): reason = Diagnostic.kind(of: cause)
             case .retrying(let range, let attempt, let delay, let cause):
                 reason = Diagnostic.kind(of: cause)
                 self.attempt = attempt
@@ -126,7 +127,8 @@ enum JSONEvents {
                 reason = why.kind
                 if case .otherData(let range) = why { set(range) }
             case .ifRangeUnusable(let range): set(range)
-            case .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable, .endUnproven,
+            case .decoding, .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable,
+                .endUnproven,
                 .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished,
                 .spaceNotReserved, .namedByLink:
                 break
@@ -176,6 +178,7 @@ enum JSONEvents {
         var bytesReceived: Int64
         var bytesResumed: Int64
         var seconds: Double?
+        var sampled: Bool?
 
         init(_ file: DownloadedFile) {
             path = file.path
@@ -186,6 +189,7 @@ enum JSONEvents {
             bytesReceived = file.bytesReceived
             bytesResumed = file.bytesResumed
             seconds = file.seconds.thousandths
+            sampled = file.isSampled ? true : nil
         }
     }
 

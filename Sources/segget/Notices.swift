@@ -30,6 +30,9 @@ extension DownloadNotice {
         case .addressUsed: "address_used"
         case .addressLeft: "address_left"
         case .limitChanged: "limit_changed"
+        case .decoding: "decoding"
+        case .sampleAgreed: "sample_agreed"
+        case .endUnchecked: "end_unchecked"
         case .mirrorJoined: "mirror_joined"
         case .mirrorSpared: "mirror_spared"
         case .mirrorDropped: "mirror_dropped"
@@ -45,10 +48,12 @@ extension DownloadNotice {
     var isAlwaysShown: Bool {
         switch self {
         case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
-            .endUnproven, .certificatesUnchecked, .downgraded, .changingConnections, .limitChanged,
+            .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
+            .changingConnections, .limitChanged,
             .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
             true
-        case .retrying, .resolvingAgain, .replyRefused, .stole, .headUnusable, .mirrorJoined,
+        case .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole, .headUnusable,
+            .mirrorJoined,
             .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
             .silence, .silenceOver, .ceiling, .connections, .addressUsed, .addressLeft:
             false
@@ -127,6 +132,15 @@ extension DownloadNotice {
                 + "\(Units.speed(rate)), others \(Units.speed(others))"
         case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
         case .limitChanged(nil): "the rate is not limited now"
+        case .decoding(let coding):
+            "the server sends the file encoded as \(Diagnostic.quote(coding)), though nobody asked it to: "
+                + "it is decoded; its size, validators and digests are not the file's"
+        case .sampleAgreed(let bytes):
+            "the same ETag came with another `Last-Modified`: \(Units.size(bytes)) were fetched again "
+                + "and are the same"
+        case .endUnchecked(let cause):
+            "whether the file changed while its last bytes came could not be asked: "
+                + Diagnostic.describe(cause)
         case .mirrorJoined(let url):
             "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
         case .mirrorSpared(let url):
@@ -165,6 +179,7 @@ extension StartOverReason {
         case .sizeChanged: "size_changed"
         case .etagChanged: "etag_changed"
         case .lastModifiedChanged: "last_modified_changed"
+        case .codingChanged: "coding_changed"
         case .noValidator: "no_validator"
         case .sampleDiffers: "sample_differs"
         case .noRanges: "no_ranges"
@@ -193,6 +208,9 @@ extension StartOverReason {
         case .lastModifiedChanged(let was, let now):
             "the remote file changed: `Last-Modified` was \(Diagnostic.show(was)) and is now "
                 + Diagnostic.show(now)
+        case .codingChanged(let was, let now):
+            "the remote file changed: its bytes were \(Diagnostic.show(coding: was)) and are now "
+                + Diagnostic.show(coding: now)
         case .noValidator:
             "the server sends neither a strong ETag nor a usable `Last-Modified`, so nothing "
                 + "proves that the file is the same; `--checksum` would, and `--resume-unverified` "

@@ -17,12 +17,14 @@ struct ProbeReport: Encodable {
     var headProblem: String?
     var plan: String
     var identity: String
+    var coding: String?
+    var decoded: Bool?
 
     private enum CodingKeys: String, CodingKey {
         // The key strategy would make `final_ur_l` of `finalURL`.
         case finalURL = "finalUrl"
         case url, redirects, name, size, type, etag, lastModified, acceptsRanges, digests
-        case probedBy, headProblem, plan, identity
+        case probedBy, headProblem, plan, identity, coding, decoded
     }
 
     init(_ file: RemoteFile) {
@@ -40,6 +42,8 @@ struct ProbeReport: Encodable {
         headProblem = file.headProblem
         plan = file.plan.name
         identity = file.identity.kind
+        coding = file.identity.coding
+        decoded = file.isDecoded ? true : nil
     }
 
     /// The report for people, a line for each fact; no control characters.
@@ -47,7 +51,7 @@ struct ProbeReport: Encodable {
         let moves = redirects == 0 ? "" : " (\(Units.count(Int64(redirects), "redirect")))"
         let isWeak = etag?.hasPrefix("W/") == true
         let ranges = acceptsRanges.map { $0 ? "served" : "not served" } ?? "not advertised"
-        let facts = [
+        var facts = [
             ("url", url),
             ("final url", finalURL + moves),
             ("name", name),
@@ -61,6 +65,10 @@ struct ProbeReport: Encodable {
             ("fetch", fetch(connections)),
             ("resume", resume),
         ]
+        if let coding {
+            let what = decoded == true ? "decoded" : "saved as it is sent"
+            facts.insert(("coding", "\(coding) (\(what))"), at: 5)
+        }
         return facts.map { name, value in
             let padding = String(repeating: " ", count: 14 - name.count)
             return PrintableText.escape("\(name):\(padding)\(value)")

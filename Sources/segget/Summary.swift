@@ -39,9 +39,10 @@ struct Summary {
         guard file.verified.isEmpty else {
             return "verified \(file.verified.map(\.description).joined(separator: ", "))"
         }
+        let held = file.isSampled ? "a sample, not the validator, held it together; " : ""
         let crc = "CRC-32 \(file.crc32.map { Digest(crc32: $0).hex } ?? "unknown")"
         return endIsProven
-            ? "only the size is verified: there was no digest to compare with (\(crc))"
+            ? "\(held)only the size is verified: there was no digest to compare with (\(crc))"
             : "nothing is verified: neither size nor digest was known (\(crc))"
     }
 }

@@ -7,10 +7,12 @@ import Testing
     private static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
 
     private static func identity(
-        _ size: Int64? = 9, _ etag: String? = nil, modified: String? = nil, strong: Bool = false
+        _ size: Int64? = 9, _ etag: String? = nil, modified: String? = nil, strong: Bool = false,
+        coding: String? = nil
     ) -> RemoteIdentity {
         RemoteIdentity(
-            size: size, etag: etag, lastModified: modified, lastModifiedIsStrong: strong)
+            size: size, etag: etag, lastModified: modified, lastModifiedIsStrong: strong,
+            coding: coding)
     }
 
     private static let strongDate = identity(modified: monday, strong: true)
@@ -47,11 +49,13 @@ import Testing
                 .etagChanged(was: "\"a\"", now: "W/\"a\"")
             ),
             (identity(9, nil), identity(9, "\"a\""), .noValidator),
-            // The date says nothing beside a tag that is the same, and speaks for one that is missing.
+            // Another date beside a tag that is the same: the tag may be out of date.
             (
                 identity(9, "\"a\"", modified: monday, strong: true),
-                identity(9, "\"a\"", modified: tuesday, strong: true), nil
+                identity(9, "\"a\"", modified: tuesday, strong: true),
+                .lastModifiedChanged(was: monday, now: tuesday)
             ),
+            // No date says nothing beside a tag, and a date speaks for a tag that is missing.
             (identity(9, "\"a\"", modified: monday), identity(9, "\"a\""), nil),
             (
                 identity(9, "\"a\"", modified: monday, strong: true),
@@ -84,6 +88,12 @@ import Testing
                 .lastModifiedChanged(was: monday, now: tuesday)
             ),
             (identity(9), identity(9), .noValidator),
+            // Codings belong to the bytes.
+            (identity(9, "\"a\"", coding: "gzip"), identity(9, "\"a\"", coding: "gzip"), nil),
+            (
+                identity(9, "\"a\"", coding: "gzip"), identity(9, "\"a\""),
+                .codingChanged(was: "gzip", now: nil)
+            ),
             // Sizes come first.
             (identity(9, "\"a\""), identity(10, "\"a\""), .sizeChanged(was: 9, now: 10)),
             (identity(9, "\"a\""), identity(10, "\"b\""), .sizeChanged(was: 9, now: 10)),

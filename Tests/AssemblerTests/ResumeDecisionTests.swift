@@ -70,6 +70,9 @@ import Testing
 
     private static func over(_ reason: StartOverReason) -> String { "start over: \(reason)" }
 
+    private static let otherDate = StartOverReason.lastModifiedChanged(
+        was: both.lastModified, now: "x")
+
     private static let byChecksum = "resume 10, by the checksum only"
 
     /// Known by a strong tag and by a strong date.
@@ -146,16 +149,37 @@ import Testing
             $0.manifest = manifest(dated)
             $0.offered = dated
         },
-        Row("the same tag, another date", "resume 10") {
+        Row("the same tag, another date", over(otherDate)) {
             $0.manifest = manifest(both)
             $0.offered.lastModified = "x"
         },
-        Row("another query, the same tag, another date", over(.urlChanged)) {
+        Row("the same tag, another date, and a sample was the same", "resume 10") {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+            $0.sampled = "0000000000000001"
+        },
+        Row("the same tag, another date, and a sample of another part", over(otherDate)) {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+            $0.sampled = "0123456789abcdef"
+        },
+        Row("the same tag, another date, with a checksum", "resume 10, by the checksum only") {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+            $0.checksum = checksum
+        },
+        Row("another query, the same tag, another date", over(otherDate)) {
             $0.manifest = manifest(both)
             $0.offered.lastModified = "x"
             $0.fullURL = url + "?key=2"
         },
-        Row("a mirror, the same tag, another date", over(.urlChanged)) {
+        Row("another query, the same tag, another date, sampled", over(.urlChanged)) {
+            $0.manifest = manifest(both)
+            $0.offered.lastModified = "x"
+            $0.fullURL = url + "?key=2"
+            $0.sampled = "0000000000000001"
+        },
+        Row("a mirror, the same tag, another date", over(otherDate)) {
             mirror(&$0)
             $0.manifest = manifest(both)
             $0.offered.lastModified = "x"

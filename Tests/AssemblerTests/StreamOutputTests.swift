@@ -95,7 +95,10 @@ import Testing
                 flags: seed == 3 ? O_NONBLOCK : 0)
             let all = rig.drain()
             try rig.fill(&random)
-            let file = try rig.output.publish(size: Int64(size)) {}
+            let file = try rig.output.publish(size: Int64(size)) {
+            } isCurrent: {
+                true
+            }
             #expect(file?.size == Int64(size))
             #expect(file?.verified == (seed == 1 ? [] : [crc]))
             #expect(file?.crc32 == CRC32.of(rig.data))
@@ -132,7 +135,12 @@ import Testing
         let rig = try Rig(size: size, expected: [wrong])
         let all = rig.drain()
         try rig.fill(&random)
-        #expect(throws: AssemblyError.self) { try rig.output.publish(size: Int64(size)) {} }
+        #expect(throws: AssemblyError.self) {
+            try rig.output.publish(size: Int64(size)) {
+            } isCurrent: {
+                true
+            }
+        }
         let written = Int(rig.output.bytesWritten)
         #expect(written <= max(0, size - (60 << 10)))
         #expect(all.wait(timeout: 120) { $0 } == Array(rig.data[..<written]))
@@ -189,7 +197,10 @@ import Testing
         #expect(writer.unrecorded == 20_000)
         #expect(writer.put(Array(rig.data[90_000...])) == 0)
         rig.output.retire(writer)
-        let file = try rig.output.publish(size: 200_000) {}
+        let file = try rig.output.publish(size: 200_000) {
+        } isCurrent: {
+            true
+        }
         #expect(file?.crc32 == CRC32.of(rig.data))
         #expect(all.wait(timeout: 120) { $0 } == rig.data)
     }

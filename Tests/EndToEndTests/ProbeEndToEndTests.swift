@@ -114,7 +114,8 @@ struct ProbeEndToEndTests {
         #expect(!outcome.output.contains("sig="))
     }
 
-    @Test(arguments: ["gzip", "br", "x-unknown"])
+    /// What nobody can decode, or what is not what it says.
+    @Test(arguments: ["gzip", "br", "x-unknown", "bzip2", "gzip, x-unknown"])
     func unaskedContentCodingIsRefused(coding: String) async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", coding) }
         let outcome = try await trial.run("--retries", "1")

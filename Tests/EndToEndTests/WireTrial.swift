@@ -167,6 +167,7 @@ struct WireEvent: Decodable {
     var connections: Int?
     var seconds: Double?
     var address: String?
+    var sampled: Bool?
 
     /// A mirror that failed, or how many there are.
     enum Mirrors: Decodable {

@@ -150,36 +150,6 @@ import Testing
     ])
     func otherDatesAreLibcurls(text: String) { #expect(secondsSince1970(fixedDate: text) == nil) }
 
-    /// Fields of an answer to HEAD, and what is wrong with it.
-    @Test(
-        arguments: [
-            (200, ["content-length": "5", "accept-ranges": "bytes"], nil),
-            (200, ["content-length": "5", "accept-ranges": "Bytes"], nil),
-            (200, ["content-length": "5"], "did not tell of byte ranges"),
-            (200, ["content-length": "5", "accept-ranges": "none"], "did not tell of byte ranges"),
-            (200, ["accept-ranges": "bytes"], "told no length"),
-            (200, ["content-length": "5, 5", "accept-ranges": "bytes"], nil),
-            (200, ["content-length": "5, 6", "accept-ranges": "bytes"], "told no length"),
-            (
-                200, ["content-length": "9223372036854775807", "accept-ranges": "bytes"],
-                "told no length"
-            ),
-            (200, ["content-length": "-1", "accept-ranges": "bytes"], "told no length"),
-            (200, ["content-length": "0", "accept-ranges": "bytes"], "told a length of 0"),
-            (
-                200, ["content-length": "5", "accept-ranges": "bytes", "content-encoding": "gzip"],
-                "told of a content coding"
-            ),
-            (204, ["content-length": "5", "accept-ranges": "bytes"], "was answered 204"),
-            (206, ["content-length": "5", "accept-ranges": "bytes"], "was answered 206"),
-            (403, ["content-length": "5", "accept-ranges": "bytes"], "was answered 403"),
-            (404, [:], "was answered 404"), (405, [:], "was answered 405"),
-            (501, [:], "was answered 501"), (503, [:], "was answered 503"),
-        ] as [(Int, [String: String], String?)])
-    func saysWhyAHeadWillNotDo(status: Int, fields: [String: String], problem: String?) {
-        #expect(Probe.headProblem(Reply(status: status, fields: fields)) == problem)
-    }
-
     @Test func knowsWhatARetryMayMend() {
         let transient = (400..<600).filter(isTransient)
         let server = (500..<600).filter { $0 != 501 && $0 != 505 }

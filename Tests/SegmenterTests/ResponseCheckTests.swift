@@ -5,19 +5,24 @@ import Testing
 
 /// Judging a reply, as a table.
 @Suite struct ResponseCheckTests {
-    private static let monday = "Mon, 01 Jan 2024 00:00:00 GMT"
-    private static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
-    private static let asked = ByteRange(100, 200)
+    static let monday = "Mon, 01 Jan 2024 00:00:00 GMT"
+    static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
+    static let asked = ByteRange(100, 200)
 
-    private static let tagged = RemoteIdentity(size: 1000, etag: "\"a\"")
-    private static let weak = RemoteIdentity(size: 1000, etag: "W/\"a\"")
-    private static let dated = RemoteIdentity(
+    static let tagged = RemoteIdentity(size: 1000, etag: "\"a\"")
+    static let weak = RemoteIdentity(size: 1000, etag: "W/\"a\"")
+    static let dated = RemoteIdentity(
         size: 1000, lastModified: monday, lastModifiedIsStrong: true)
-    private static let both = RemoteIdentity(size: 1000, etag: "\"a\"", lastModified: monday)
-    private static let weakAndDated = RemoteIdentity(
+    static let both = RemoteIdentity(size: 1000, etag: "\"a\"", lastModified: monday)
+    static let weakAndDated = RemoteIdentity(
         size: 1000, etag: "W/\"a\"", lastModified: monday)
-    private static let bare = RemoteIdentity(size: 1000)
-    private static let unsized = RemoteIdentity(size: nil, etag: "\"a\"")
+    static let wednesday = "Wed, 03 Jan 2024 00:00:00 GMT"
+    static let tagByHead = tagged.with { $0.headOnly = .etag }
+    static let dateByHead = dated.with { $0.headOnly = .lastModified }
+    static let coded = tagged.with { $0.coding = "gzip" }
+    static let decoded = RemoteIdentity(size: nil, coding: "gzip")
+    static let bare = RemoteIdentity(size: 1000)
+    static let unsized = RemoteIdentity(size: nil, etag: "\"a\"")
 
     /// One row: a request, a reply, and the verdict.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -25,6 +30,8 @@ import Testing
         var identity = tagged
         var asked: ByteRange? = ResponseCheckTests.asked
         var sentIfRange = true
+        var vouched: Set<String> = []
+        var isDecoded = false
         var status = 206
         /// `nil` leaves a field out.
         var fields: [String: String?] = [:]
@@ -33,7 +40,7 @@ import Testing
 
         var reply: Reply {
             var all: [String: String?] = ["etag": identity.etag]
-            if status == 206 {
+            if status == 206 || sentIfRange && fields.keys.contains("content-range") {
                 all["content-range"] = "bytes 100-199/1000"
                 all["content-length"] = "100"
             }
@@ -44,11 +51,12 @@ import Testing
         /// A row about a 206 to a request for 100..<200.
         static func partial(
             _ name: String, _ identity: RemoteIdentity = tagged, ifRange: Bool = true,
+            vouched: Set<String> = [], status: Int = 206,
             fields: [String: String?] = [:], is expected: ResponseCheck.Verdict
         ) -> Row {
             Row(
-                name: "206: " + name, identity: identity, sentIfRange: ifRange, fields: fields,
-                expected: expected)
+                name: "\(status): " + name, identity: identity, sentIfRange: ifRange,
+                vouched: vouched, status: status, fields: fields, expected: expected)
         }
 
         /// A row about a 200 to a request for the whole file.
@@ -62,7 +70,7 @@ import Testing
         }
     }
 
-    private static let good = ResponseCheck.Verdict.accept(asked)
+    static let good = ResponseCheck.Verdict.accept(asked)
 
     static let ranges: [Row] = [
         .partial("as asked", is: good),
@@ -144,7 +152,26 @@ import Testing
         .partial(
             "a weak tag in place of a strong", fields: ["etag": "W/\"a\""],
             is: .breach(.otherETag(expected: "\"a\"", got: "W/\"a\""))),
-        .partial("a tag with another date", both, fields: ["last-modified": tuesday], is: good),
+        .partial(
+            "a tag with another date", both, fields: ["last-modified": tuesday],
+            is: .breach(.otherLastModified(expected: monday, got: tuesday))),
+        .partial(
+            "a tag with another date, for which a sample was the same", both,
+            vouched: [tuesday], fields: ["last-modified": tuesday], is: good),
+        .partial(
+            "a tag with a third date", both, vouched: [tuesday],
+            fields: ["last-modified": wednesday],
+            is: .breach(.otherLastModified(expected: monday, got: wednesday))),
+        .partial("a tag without the date", both, is: good),
+        .partial("no tag, where only `HEAD` tells it", tagByHead, fields: ["etag": nil], is: good),
+        .partial(
+            "another tag, where only `HEAD` tells it", tagByHead, fields: ["etag": "\"b\""],
+            is: .breach(.otherETag(expected: "\"a\"", got: "\"b\""))),
+        .partial("no date, where only `HEAD` tells it", dateByHead, ifRange: false, is: good),
+        .partial(
+            "another date, where only `HEAD` tells it", dateByHead, ifRange: false,
+            fields: ["last-modified": tuesday],
+            is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial("the same weak tag", weak, ifRange: false, fields: ["etag": "W/\"a\""], is: good),
         .partial(
             "another weak tag", weak, ifRange: false, fields: ["etag": "W/\"b\""],
@@ -230,10 +257,11 @@ import Testing
             is: .breach(.contentCoding("gzip"))),
     ]
 
-    @Test(arguments: ranges + validators + wholes)
+    @Test(arguments: ranges + validators + wholes + partsBy200 + codings)
     func decidesByTheHead(row: Row) {
         let check = ResponseCheck(
-            asked: row.asked, identity: row.identity, sentIfRange: row.sentIfRange)
+            asked: row.asked, identity: row.identity, sentIfRange: row.sentIfRange,
+            vouchedDates: row.vouched, isDecoded: row.isDecoded)
         #expect(check.verdict(on: row.reply) == row.expected)
     }
 

@@ -13,6 +13,8 @@ struct TransferRequest: Sendable {
     var ifRange: String?
     /// Further header lines; the caller's own are in `connecting`.
     var headers: [String] = []
+    /// Whether libcurl decodes the body, should it be encoded (CURLOPT_ACCEPT_ENCODING).
+    var isDecoded = false
     /// Whether a new connection is made even when an idle one could be used.
     var wantsFreshConnection = false
     /// Whether it may share a connection with others, by HTTP/2.
@@ -74,6 +76,8 @@ extension TransferRequest {
             if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
         }
         set(CURLOPT_BUFFERSIZE, bufferSize)
+        // Whatever libcurl knows; what is asked for stays `identity`, by the header line below.
+        if isDecoded { set(CURLOPT_ACCEPT_ENCODING, "") }
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(connecting.connectTimeout * 1000))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

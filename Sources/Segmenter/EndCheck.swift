@@ -1,0 +1,121 @@
+import Assembler
+
+/// Asks once more, after the last byte, whether the file is still the version that was fetched.
+///
+/// A file that is written into in place while its last replies run shows that to no later request, unless
+/// one is made. It is asked while the data is synchronized, and waited for by whoever is about to give the
+/// file its name.
+final class EndCheck: Sendable {
+    /// Seconds that the answer may take, from when it was asked.
+    static let patience = 5.0
+
+    private enum State {
+        case waiting
+        case over(ContractBreach?)
+    }
+
+    private let monitor: Monitor<State>
+    private let task: Task<Void, Never>
+    private let deadline: Double
+
+    /// Asks; `tell` is told why that failed, if it did.
+    init(
+        _ ask: @escaping @Sendable () async -> Result<ContractBreach?, TransferFailure>,
+        tell: @escaping @Sendable (DownloadNotice) -> Void
+    ) {
+        let monitor = Monitor(State.waiting)
+        self.monitor = monitor
+        deadline = monotonicSeconds() + Self.patience
+        task = Task {
+            let answer = await ask()
+            guard !Task.isCancelled else { return monitor.withLock { $0 = .over(nil) } }
+            if case .failure(let failure) = answer { tell(.endUnchecked(failure)) }
+            monitor.withLock { $0 = .over((try? answer.get()) ?? nil) }
+        }
+    }
+
+    /// Waits for the answer, on a thread that may block, and says whether nothing contradicts.
+    ///
+    /// Without an answer in time, nothing does.
+    func passes() -> Bool {
+        let patience = max(0, deadline - monotonicSeconds()) + 1
+        return monitor.wait(timeout: patience) { state -> Bool? in
+            if case .over(let breach) = state { breach == nil } else { nil }
+        } ?? true
+    }
+
+    /// How the version that is offered now differs from the one that was fetched, if it does.
+    var breach: ContractBreach? {
+        monitor.withLock { if case .over(let breach) = $0 { breach } else { nil } }
+    }
+
+    /// Stops asking; nobody waits any more.
+    func cancel() { task.cancel() }
+}
+
+extension DownloadRun {
+    /// Seconds of a download from which on the file may well have changed meanwhile.
+    private static let longEnough = 1.0
+    /// Seconds before it is asked again, where the answer is that it changed.
+    private static let pauses = [0.5, 1]
+
+    /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, or
+    /// hardly any time has passed.
+    func endCheck(
+        _ lead: Lead, _ started: Double, _ state: State
+    ) throws(DownloadError.Reason) -> EndCheck? {
+        let finding = lead.finding
+        guard monotonicSeconds() - started > Self.longEnough, destination != .null,
+            options.checksum == nil, finding.file.digests.isEmpty, !finding.file.isDecoded
+        else { return nil }
+        if state.target != nil {
+            let request = try request(finding, lead.probe.url, state)
+            guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
+        }
+        return EndCheck {
+            var answer = await lead.probe.recheck(finding, vouchedDates: state.vouchedDates)
+            // Not for a reply or two is a whole file doubted.
+            for pause in Self.pauses {
+                guard case .success(.some) = answer else { break }
+                try? await Task.sleep(for: .seconds(pause))
+                answer = await lead.probe.recheck(finding, vouchedDates: state.vouchedDates)
+            }
+            return answer
+        } tell: { [tell] in
+            tell(.notice($0))
+        }
+    }
+}
+
+extension Probe {
+    /// Asks where the file came from, once, whether it is still the version of `finding`.
+    ///
+    /// - Returns: How it differs, if it does; or why there is no answer.
+    fileprivate func recheck(
+        _ finding: Finding, vouchedDates: Set<String>
+    ) async -> Result<ContractBreach?, TransferFailure> {
+        let identity = finding.file.identity
+        let isByHead = finding.file.probedBy == "HEAD" || !identity.headOnly.isEmpty
+        var request = TransferRequest(
+            method: isByHead ? .head : .get, url: finding.effective, connecting: connecting)
+        request.range = isByHead ? nil : Self.firstByte
+        request.connecting.connectTimeout = min(connecting.connectTimeout, EndCheck.patience)
+        request.connecting.stallTimeout = min(connecting.stallTimeout, EndCheck.patience)
+        let exchange = await loop.exchange(request, holding: !isByHead)
+        release(exchange)
+        let check = ResponseCheck(
+            asked: request.range, identity: identity, sentIfRange: false,
+            vouchedDates: vouchedDates)
+        switch exchange.reply.map(check.verdict) {
+        case .accept?: return .success(nil)
+        // Where no ranges are served it comes whole: its validators are the same.
+        case .breach(.wholeFileForRange)?: return .success(nil)
+        case .breach(let breach)?:
+            return breach.isAnotherVersion ? .success(breach) : .failure(.breach(breach))
+        case .status(let status)?: return .failure(.status(status))
+        case nil:
+            if case .failed(let failure)? = exchange.end { return .failure(failure) }
+            return .failure(.network(code: 0, message: "no answer"))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The strong ETag stays while Last-Modified changes: a sample tells whether the file did.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct DoubtedDateTests {
+    private static let size: Int64 = 6_000_000
+    private static let monday = httpDate(unixTime: 1_700_000_000)
+    private static let tuesday = httpDate(unixTime: 1_700_086_400)
+
+    /// A server that offers `first` to so many GETs, and then `then`, of another date and the same tag.
+    private static func trial(
+        first: Content, then: Content, after count: Int, longest: Int64 = 1_000_000
+    ) throws -> WireTrial {
+        let gets = Tally()
+        return try WireTrial(size: size) { request, _ in
+            let isFirst =
+                request.method == "HEAD"
+                ? gets.count() < count : gets.add() <= count
+            return OriginReply.file(
+                isFirst ? first : then, for: request, etag: "\"same\"",
+                lastModified: isFirst ? monday : tuesday, longest: longest)
+        }
+    }
+
+    @Test(arguments: ["1", "4"])
+    func midwayTheSameBytesGoOn(connections: String) async throws {
+        let content = Content(size: Self.size, seed: 1)
+        let trial = try Self.trial(first: content, then: content, after: 4)
+        let outcome = try await trial.run("-x", connections)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("sample_agreed").count == 1, "\(outcome.errorOutput)")
+        #expect(try outcome.events("finished").first?.sampled == true)
+        #expect(outcome.errorOutput.contains("a sample, not the validator, held it together"))
+        // Nothing of what is there is fetched again but the sample.
+        #expect(trial.excess < Stage.stolen)
+    }
+
+    @Test(arguments: ["1", "4"])
+    func midwayOtherBytesAreAnotherVersion(connections: String) async throws {
+        let (old, new) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
+        let trial = try Self.trial(first: old, then: new, after: 4)
+        let outcome = try await trial.run("-x", connections)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("sample_agreed").isEmpty)
+    }
+
+    /// Servers of a cluster that differ in the date, and in nothing else.
+    @Test func aClusterOfTwoDates() async throws {
+        let trial = try WireTrial(size: Self.size) { request, content in
+            OriginReply.file(
+                content, for: request, etag: "\"same\"",
+                lastModified: request.connection % 2 == 0 ? Self.monday : Self.tuesday,
+                longest: 500_000)
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(trial.excess < Stage.stolen)
+    }
+
+    /// A cluster whose servers have different files under one tag: never a mixture.
+    @Test(arguments: 0..<4)
+    func aClusterOfTwoFiles(turn: Int) async throws {
+        let contents = [Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2)]
+        let trial = try WireTrial(size: Self.size) { request, _ in
+            let number = (request.connection + turn) % 2
+            return OriginReply.file(
+                contents[number], for: request, etag: "\"same\"",
+                lastModified: number == 0 ? Self.monday : Self.tuesday, longest: 500_000)
+        }
+        let outcome = try await trial.run("-x", "4", "--retries", "2")
+        guard outcome.exitCode == 0 else {
+            #expect([69, 76].contains(outcome.exitCode), "\(outcome.errorOutput)")
+            #expect(try !trial.sandbox.names().contains("file.bin"))
+            return
+        }
+        let path = trial.sandbox.path("file.bin")
+        #expect(try contents.contains { try $0.firstDifference(at: path) == nil })
+    }
+
+    @Test(arguments: [true, false])
+    func betweenTwoRuns(isSame: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        stage.change { $0.lastModified = Self.monday }
+        let kept = try stage.leavePart(each: 400_000)
+        stage.change {
+            $0.lastModified = Self.tuesday
+            if !isSame { $0.content = Content(size: Self.size, seed: 2) }
+        }
+        let before = stage.origin.requests.count
+        let outcome = try stage.run()
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        if isSame {
+            // 256 KiB at the most are fetched again.
+            let most = Self.size - kept + (256 << 10) + Stage.stolen
+            #expect(stage.bytesServed(after: before) <= most)
+            #expect(outcome.errorOutput.contains("a sample, not the validator, held it together"))
+        } else {
+            #expect(outcome.errorOutput.contains("starting over"), "\(outcome.errorOutput)")
+        }
+    }
+
+    /// A finished file, of which the manifest tells.
+    @Test(arguments: [true, false])
+    func aFileThatIsThere(isSame: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        stage.change { $0.lastModified = Self.monday }
+        #expect(try stage.run(["--keep-manifest"]).exitCode == 0)
+        stage.change {
+            $0.lastModified = Self.tuesday
+            if !isSame { $0.content = Content(size: Self.size, seed: 2) }
+        }
+        let outcome = try stage.run()
+        #expect(outcome.exitCode == (isSame ? 0 : 73), "\(outcome.errorOutput)")
+    }
+
+    /// What has gone out cannot be read again: checksums of what came are compared.
+    @Test(arguments: [true, false])
+    func intoAPipe(isSame: Bool) async throws {
+        let (old, other) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
+        let trial = try Self.trial(
+            first: old, then: isSame ? old : other, after: 2, longest: .max)
+        let outcome = try await Trials.run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-", "-x", "4"], in: trial.sandbox.path)
+        let bytes = outcome.standardOutput
+        if isSame {
+            #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+            #expect(old.matches(bytes, in: 0..<Self.size))
+        } else if outcome.exitCode == 0 {
+            #expect(other.matches(bytes, in: 0..<Self.size), "\(outcome.errorOutput)")
+        } else {
+            #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
+            #expect(old.matches(bytes, in: 0..<Int64(bytes.count)))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import TestSupport
+import Testing
+
+/// A file that is written into in place while its last replies run: one request after the last byte tells.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct EndCheckTests {
+    private static let size: Int64 = 3_000_000
+
+    /// A server whose first answer takes longer than a second, and whose file changes when all of the
+    /// first version has been sent.
+    private static func trial(
+        changes: Bool = true, etag: Bool = true, ranges: Bool = true, digest: String? = nil,
+        bend: @escaping @Sendable (OriginRequest, _ isLate: Bool, inout OriginReply) -> Void = {
+            _, _, _ in
+        }
+    ) throws -> WireTrial {
+        let (heads, gets) = (Tally(), Tally())
+        return try WireTrial(size: size) { request, content in
+            let number = request.method == "HEAD" ? heads.add() : heads.count()
+            // Nobody asks for `HEAD` again before the last byte has come; where it is of no use, nobody asks
+            // with `GET` again.
+            let streams = request.method == "GET" ? gets.add() : gets.count()
+            let isLate = ranges ? number > 1 : streams > 1
+            let now = isLate && changes ? Content(size: size, seed: 2) : content
+            var reply = OriginReply.file(
+                now, for: request, etag: etag ? (isLate && changes ? "\"b\"" : "\"a\"") : nil,
+                lastModified: httpDate(unixTime: isLate && changes ? 1_700_000_009 : 1_700_000_000),
+                ranges: ranges)
+            if let digest, !isLate { reply.set("Repr-Digest", digest) }
+            if request.method == "HEAD", number == 1 { reply.delayBeforeHeaders = 1.2 }
+            bend(request, isLate, &reply)
+            return reply
+        }
+    }
+
+    private static func heads(_ trial: WireTrial) -> Int {
+        trial.origin.requests.count { $0.method == "HEAD" }
+    }
+
+    @Test(arguments: [true, false], ["1", "4"])
+    func aChangeAtTheEndIsFound(hasTag: Bool, connections: String) async throws {
+        let trial = try Self.trial(etag: hasTag)
+        let outcome = try await trial.run("-x", connections)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        let new = Content(size: Self.size, seed: 2)
+        #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+        #expect(try outcome.notices("started_over").map(\.reason) == ["changed_midway"])
+    }
+
+    @Test func aFileThatStaysIsAskedForOnce() async throws {
+        let trial = try Self.trial(changes: false)
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(Self.heads(trial) == 2)
+        #expect(trial.excess < Stage.stolen)
+    }
+
+    /// What has gone out cannot be taken back: the reader is not told that this was all.
+    @Test func intoAPipe() async throws {
+        let trial = try Self.trial()
+        let outcome = try await Trials.run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-"], in: trial.sandbox.path)
+        #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
+    }
+
+    /// Where a digest proves the file, and where hardly any time has passed, nobody is asked.
+    @Test func notWhereADigestTells() async throws {
+        let content = Content(size: Self.size, seed: 1)
+        let sandbox = try Sandbox()
+        try content.write(to: sandbox.path("file"))
+        let sum = try ChildProcess.run("/usr/bin/sha256sum", ["file"], in: sandbox.path)
+        let hex = String(sum.output.prefix { $0 != " " })
+        let trial = try Self.trial()
+        let outcome = try await trial.run("--checksum", "sha-256:\(hex)")
+        try trial.expectComplete(outcome)
+        #expect(Self.heads(trial) == 1)
+    }
+
+    @Test func notForAShortTime() async throws {
+        let trial = try WireTrial(size: 1000)
+        let outcome = try await trial.run()
+        try trial.expectComplete(outcome)
+        let seconds = try outcome.events("finished").first?.seconds ?? 0
+        if seconds < 1 { #expect(Self.heads(trial) == 1) }
+    }
+
+    /// No answer, or one that tells nothing, is a note and no failure.
+    @Test(arguments: ["closed", "403", "500"])
+    func noAnswerIsANote(kind: String) async throws {
+        let trial = try Self.trial(changes: false) { request, isLate, reply in
+            guard request.method == "HEAD", isLate else { return }
+            reply = kind == "closed" ? .closeWithoutReply : .text(Int(kind) ?? 500)
+        }
+        let outcome = try await trial.run("-x", "2")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("end_unchecked").count == 1, "\(outcome.errorOutput)")
+    }
+
+    /// Another answer for a moment is asked again.
+    @Test func aMomentaryAnswer() async throws {
+        let late = Tally()
+        let trial = try Self.trial(changes: false) { request, isLate, reply in
+            guard request.method == "HEAD", isLate, late.add() == 1 else { return }
+            reply.set("ETag", "\"other\"")
+        }
+        let outcome = try await trial.run("-x", "2")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("started_over").isEmpty)
+    }
+
+    /// Without ranges the file comes in one reply, into which a server writes as well.
+    @Test func inOneStream() async throws {
+        let trial = try Self.trial(ranges: false)
+        let outcome = try await trial.run()
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        let new = Content(size: Self.size, seed: 2)
+        #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+    }
+}

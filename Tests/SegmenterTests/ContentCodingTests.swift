@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct ContentCodingTests {
+    private static let curls: Set = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+
+    /// Codings, names, types, and what is done.
+    @Test(
+        arguments: [
+            ("gzip", "a.tar.gz", nil, .saved), ("x-gzip", "a.tgz", nil, .saved),
+            ("gzip", "a.TGZ", nil, .saved), ("gzip", "drawing.svgz", "image/svg+xml", .saved),
+            ("gzip", "download", "application/gzip", .saved),
+            ("gzip", "download", "application/x-gzip; charset=binary", .saved),
+            ("bzip2", "a.tar.bz2", nil, .saved), ("x-bzip2", "a.bz2", nil, .saved),
+            ("xz", "a.tar.xz", "application/x-tar", .saved), ("zstd", "a.tar.zst", nil, .saved),
+            ("compress", "a.tar.Z", nil, .saved), ("br", "a.js.br", nil, .saved),
+            // A coding that was put on for the way.
+            ("gzip", "text.txt", "text/plain", .decoded), ("gzip", "download", nil, .decoded),
+            ("br", "a.tar.gz", nil, .decoded), ("zstd", "a.gz", nil, .decoded),
+            ("gzip", "gz", nil, .decoded), ("gzip", ".gz", nil, .decoded),
+            ("gzip", "a.gz.txt", nil, .decoded), ("deflate", "a.txt", nil, .decoded),
+            ("gzip", "page", "text/gzip", .decoded), ("gzip, br", "a.txt", nil, .decoded),
+            // An archive that is encoded once more: what comes out is the archive.
+            ("gzip, gzip", "a.tar.gz", nil, .decoded),
+            ("bzip2", "a.txt", nil, .unusable), ("xz", "a.txt", nil, .unusable),
+            ("x-unknown", "a.txt", nil, .unusable), ("x-unknown", "a.tar.gz", nil, .unusable),
+            ("gzip, x-unknown", "a.txt", nil, .unusable),
+        ] as [(String, String, String?, ContentCoding)])
+    func decidesByWhatTheFileIsCalled(
+        coding: String, name: String, type: String?, expected: ContentCoding
+    ) {
+        #expect(
+            ContentCoding(coding, names: [name], type: type, decodable: Self.curls) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("", nil), ("identity", nil), ("Identity", nil), ("none", nil),
+            ("binary", nil), ("UTF-8", nil), ("aws-chunked", nil), ("identity, utf-8", nil),
+            ("gzip", "gzip"), ("GZip", "gzip"), (" gzip ", "gzip"), ("aws-chunked,gzip", "gzip"),
+            ("gzip,br", "gzip, br"), ("identity, gzip", "gzip"), ("x-new", "x-new"),
+        ] as [(String?, String?)])
+    func readsTheField(field: String?, expected: String?) {
+        #expect(
+            Reply(status: 200, fields: ["content-encoding": field].compactMapValues { $0 }).coding
+                == expected)
+    }
+
+    /// What Debian's libcurl knows; without zlib it would be of no use.
+    @Test func libcurlDecodesWhatItSays() {
+        #expect(curlCodings.isSuperset(of: ["gzip", "x-gzip"]))
+    }
+}
