@@ -104,7 +104,10 @@ extension DownloadRun {
         var probe = probe
         if let head, !head.isProven { probe.said = head.file.identity }
         if let known = head ?? before { probe.asksHead = !known.file.identity.headOnly.isEmpty }
-        let finding = try await probe.run(byGet: byGet, range: range)
+        var finding = try await probe.run(byGet: byGet, range: range)
+        if let before, before.isToldByHead, before.file.identity == finding.file.identity {
+            finding.isToldByHead = true
+        }
         tell(.probed(finding.file))
         if isTooLarge(finding), !finding.isProven {
             // `HEAD` is a hint: a `GET` is to say the same.

@@ -278,7 +278,7 @@ final class DownloadRun: Sendable {
         case .failed(let reason): throw reason
         case .contradictsProbe:
             tell(.notice(.headUnusable(Probe.contradicted)))
-            finding = try await find(probe, byGet: true, after: finding)
+            finding = try await find(probe, byGet: true, after: finding, again: finding)
         case .mayBePart:
             tell(.notice(.replyRefused(.contentRangeUnusable(nil))))
             state.isRangeless = true

@@ -95,7 +95,7 @@ extension Probe {
         _ finding: Finding, vouchedDates: Set<String>
     ) async -> Result<ContractBreach?, TransferFailure> {
         let identity = finding.file.identity
-        let isByHead = finding.file.probedBy == "HEAD" || !identity.headOnly.isEmpty
+        let isByHead = finding.isToldByHead || !identity.headOnly.isEmpty
         var request = TransferRequest(
             method: isByHead ? .head : .get, url: finding.effective, connecting: connecting)
         request.range = isByHead ? nil : Self.firstByte

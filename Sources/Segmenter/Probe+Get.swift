@@ -183,6 +183,8 @@ extension Probe.Asking {
             shortened = finding.held?.range == nil ? nil : got
             throw .otherSize(expected: length, got: size)
         }
+        finding.isToldByHead =
+            said.size == got.size && said.etag == got.etag && said.lastModified == got.lastModified
         finding.file.identity.remember(said)
         if finding.modified == nil, let date = finding.file.identity.lastModified {
             finding.modified = secondsSince1970(httpDate: date)

@@ -151,6 +151,13 @@ extension Probe {
             tell(.headUnusable(Self.contradicted))
             return finding
         }
+        guard asked != Self.firstByte else {
+            // It was asked for its name alone.
+            release(first.exchange)
+            var head = head
+            if finding.isNamed { head.take(nameOf: finding) }
+            return head
+        }
         for digest in head.file.digests where !finding.file.digests.contains(digest) {
             finding.file.digests.append(digest)
         }

@@ -48,6 +48,8 @@ struct Probe: Sendable {
         var isProven: Bool
         /// Whether the server suggested the name (`Content-Disposition`).
         var isNamed: Bool
+        /// Whether `HEAD` tells size and validators as `GET` does, so that it may be asked for them again.
+        var isToldByHead: Bool
         /// `Last-Modified` in seconds since 1970.
         var modified: Int64?
     }
@@ -152,12 +154,10 @@ struct Probe: Sendable {
         return (finding(landing, reply, by: .head), nil)
     }
 
-    /// Whether only `GET` may tell the name: of a file by such a name as this everybody tells the same.
+    /// Whether only `GET` may tell the name: what a query asks for (`response-content-disposition`), some
+    /// servers do not do for `HEAD`.
     private func mayNameOtherwise(_ head: Finding) -> Bool {
-        guard wantsName, !head.isNamed else { return false }
-        return [url, head.effective].contains {
-            $0.text != $0.redacted || !$0.lastPathComponent.contains(".")
-        }
+        wantsName && !head.isNamed && [url, head.effective].contains { $0.text != $0.redacted }
     }
 
     private func told(_ finding: Finding) -> Finding {
@@ -291,6 +291,7 @@ struct Probe: Sendable {
                     end: landing.exchange.end, wait: landing.exchange.wait)
             },
             isProven: method == .get, isNamed: reply["content-disposition"] != nil,
+            isToldByHead: method == .head,
             modified: reply["last-modified"].flatMap { secondsSince1970(httpDate: $0) })
     }
 }

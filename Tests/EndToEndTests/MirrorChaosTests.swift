@@ -10,7 +10,7 @@ struct MirrorChaosTests {
     /// What a mirror does.
     private enum Conduct: CaseIterable {
         case honest, slow, liar, corrupt, missing, moody, cuts, otherSize, otherTag, noRanges,
-            ignoresRanges, changes, headLies, late
+            ignoresRanges, changes, headLies, late, partsBy200, otherDate, datesChange, coded
     }
 
     private static func apply(
@@ -51,6 +51,17 @@ struct MirrorChaosTests {
                 reply = OriginReply.file(
                     Content(size: size, seed: 200 + seed), for: request, etag: "\"v2\(seed)\"")
             }
+        case .partsBy200:
+            offer.bend = { _, reply in if reply.status == 206 { reply.status = 200 } }
+        case .otherDate:
+            offer.bend = { $1.set("Last-Modified", httpDate(unixTime: 1_600_000_000)) }
+        case .datesChange:
+            offer.bend = { request, reply in
+                let date = httpDate(unixTime: 1_600_000_000 + 60 * (request.number % 2))
+                reply.set("Last-Modified", date)
+            }
+        case .coded:
+            offer.bend = { $1.set("Content-Encoding", "x-\(seed)") }
         case .headLies:
             offer.bend = { request, reply in
                 if request.method == "HEAD" { reply.set("ETag", "\"head\"") }
@@ -87,7 +98,7 @@ struct MirrorChaosTests {
             if let code = outcome.exitCode, code != 0 {
                 #expect([65, 69, 76].contains(code), report)
                 let canSucceed = conducts.contains {
-                    [.honest, .slow, .otherTag, .late].contains($0)
+                    [.honest, .slow, .otherTag, .late, .partsBy200, .otherDate].contains($0)
                 }
                 #expect(!canSucceed, report)
                 continue

@@ -101,7 +101,7 @@ struct ProbeCommandEndToEndTests {
     }
 
     @Test func unknownCodingIsRefused() async throws {
-        let trial = try WireTrial { _, reply in reply.set("Content-Encoding", "gzip") }
+        let trial = try WireTrial { _, reply in reply.set("Content-Encoding", "x-unknown") }
         let outcome = try await Trials.run(
             ["probe", trial.origin.url("/f"), "--json"], in: trial.sandbox.path)
         #expect(outcome.exitCode == 76)

@@ -74,7 +74,8 @@ struct SmallFilesEndToEndTests {
         let outcome = try stage.run(list: Self.list(stage, 3), ["-q"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         try Self.expectRight(stage, Self.names(3))
-        let requests = stage.origin.requests
+        // One byte is asked for in the end, where it took longer than a second.
+        let requests = stage.origin.requests.filter { $0.range?.last != 0 }
         #expect(requests.allSatisfy { $0.method == "GET" } && requests.count >= 9)
         // The very end may be asked for twice, where one connection keeps all others waiting.
         #expect(requests.count { $0.range?.first == 0 } == 3)
@@ -108,7 +109,7 @@ struct SmallFilesEndToEndTests {
         for name in ["f2", "f3", "f8"] {
             #expect(try !stage.sandbox.names().contains(name), "\(outcome.errorOutput)")
         }
-        let served = stage.origin.requests.filter { $0.target == "/f5" }
+        let served = stage.origin.requests.filter { $0.target == "/f5" && $0.range?.last != 0 }
             .reduce(0) { $0 + $1.bytesServed }
         #expect(served == 20_000, "what had come of a broken one was fetched again")
     }

@@ -105,6 +105,7 @@ final class SoakOrigin: Sendable {
             ranges: ranges)
         if plan.serving == .chunked { reply.framing = .chunked }
         if plan.proof == .advertised { reply.set("Repr-Digest", "sha-256=:\(digests[version]):") }
+        bend(&reply, request, plan.manner)
         if request.method == "HEAD", isFaulty {
             switch plan.head {
             case .right: break
@@ -125,6 +126,22 @@ final class SoakOrigin: Sendable {
         default: fault.bend(&reply, request, &random)
         }
         return reply
+    }
+
+    private static func bend(
+        _ reply: inout OriginReply, _ request: OriginRequest, _ manner: SoakPlan.Manner
+    ) {
+        switch manner {
+        case .plain: break
+        case .partsBy200: if reply.status == 206 { reply.status = 200 }
+        case .coded:
+            reply.set("Content-Type", "application/gzip")
+            reply.set("Content-Encoding", "gzip")
+        case .dates:
+            let date = httpDate(unixTime: 1_600_000_000 + 60 * (request.connection % 2))
+            reply.set("Last-Modified", date)
+        case .cookies: reply.set("Set-Cookie", "turn=\(request.number); Path=/")
+        }
     }
 
     private static func etag(_ plan: SoakPlan, _ version: Int) -> String? {

@@ -13,6 +13,10 @@ struct SoakPlan: Sendable {
     /// What `HEAD` is answered.
     enum Head: Sendable { case right, refused, lies }
 
+    /// What some servers do that is no fault: ranges that are answered with 200, a stored archive that is
+    /// marked as encoded, a date that differs from server to server, a cookie with each reply.
+    enum Manner: CaseIterable, Sendable { case plain, partsBy200, coded, dates, cookies }
+
     /// How a run is stopped.
     struct Stop: Sendable {
         /// The signal; `SIGSTOP` is followed by `SIGCONT`.
@@ -46,6 +50,8 @@ struct SoakPlan: Sendable {
     let change: (served: Int64, size: Int64)?
     /// Size of the disk in the first run, in bytes; `nil` is plenty.
     let disk: Int64?
+    /// What else is as other servers have it.
+    let manner: Manner
 
     /// Draws a plan.
     init(seed: UInt64) {
@@ -92,6 +98,10 @@ struct SoakPlan: Sendable {
             : nil
         disk =
             chance(0.1) ? Int64(Double(size) * Double.random(in: 0.1..<0.9, using: &random)) : nil
+        let other = Manner.allCases.randomElement(using: &random) ?? .plain
+        // A sample is fetched again for each date, and the tag has to be a strong one.
+        let mayDiffer = validator == .strongTag && change != nil
+        manner = chance(0.5) || other == .dates && !mayDiffer ? .plain : other
     }
 
     /// The command's options.

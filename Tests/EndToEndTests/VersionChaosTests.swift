@@ -6,7 +6,7 @@ import Testing
 /// one version, whole, or nothing is.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct VersionChaosTests {
-    private static let rounds = 14
+    private static let rounds = 20
 
     /// What tells the versions apart.
     private enum Validator: CaseIterable { case etag, date, weak, etagAndDate, weakAndDate, none }
@@ -14,6 +14,19 @@ struct VersionChaosTests {
     /// Which version a request gets.
     private enum Change: CaseIterable {
         case never, once, everyFew, thereAndBack, byConnection, byRequest
+    }
+
+    /// What some servers do that is no change of the file.
+    private enum Manner: CaseIterable {
+        case plain
+        /// Ranges are answered with 200.
+        case partsBy200
+        /// The file is a stored archive that is marked so; now and then it is not.
+        case coded, codedAtTimes
+        /// The date differs from server to server, and the tag does not.
+        case dates
+        /// Each reply sets a cookie.
+        case cookies
     }
 
     /// A file in several versions, and how the origin goes from one to the next.
@@ -24,6 +37,8 @@ struct VersionChaosTests {
         var after: Int
         /// The version between runs, where the server does not tell them apart.
         var fixed: Int?
+        /// What else of the replies is as other servers have it.
+        var manner: Manner
 
         init(_ random: inout SplitMix64) {
             let sizes: [Int64] =
@@ -34,6 +49,7 @@ struct VersionChaosTests {
             validator = Validator.allCases.randomElement(using: &random) ?? .etag
             change = Change.allCases.randomElement(using: &random) ?? .once
             after = Int.random(in: 1...8, using: &random)
+            manner = Manner.allCases.randomElement(using: &random) ?? .plain
             if validator == .none { fixed = 0 }
         }
 
@@ -63,7 +79,26 @@ struct VersionChaosTests {
             let hasDate = [.date, .etagAndDate, .weakAndDate].contains(validator)
             return OriginReply.file(
                 versions[number], for: request, etag: etag, lastModified: hasDate ? date : nil
-            ).with { $0.pace = 2_000_000 }
+            ).with {
+                $0.pace = 2_000_000
+                bend(&$0, request)
+            }
+        }
+
+        private func bend(_ reply: inout OriginReply, _ request: OriginRequest) {
+            switch manner {
+            case .plain: break
+            case .partsBy200: if reply.status == 206 { reply.status = 200 }
+            case .coded: reply.set("Content-Encoding", "gzip")
+            case .codedAtTimes:
+                if request.number % 5 != 0 { reply.set("Content-Encoding", "gzip") }
+            case .dates:
+                guard validator == .etag || validator == .etagAndDate else { return }
+                reply.set(
+                    "Last-Modified",
+                    httpDate(unixTime: 1_500_000_000 + 60 * (request.connection % 2)))
+            case .cookies: reply.set("Set-Cookie", "turn=\(request.number); Path=/")
+            }
         }
     }
 
@@ -98,7 +133,10 @@ struct VersionChaosTests {
             try expectOneVersion(outcome, plan.withLock { $0.versions }, sandbox, report)
             guard !isPublished(sandbox) else { continue }
             // Once the file stays as it is, the same command brings it.
-            plan.withLock { ($0.change, $0.fixed) = (.never, 0) }
+            plan.withLock {
+                ($0.change, $0.fixed) = (.never, 0)
+                if $0.manner == .codedAtTimes { $0.manner = .coded }
+            }
             let last = try await Trials.run(arguments(&random, origin), in: sandbox.path)
             #expect(last.exitCode == 0, "\(last.errorOutput)")
             let first = plan.withLock { $0.versions[0] }
@@ -109,7 +147,7 @@ struct VersionChaosTests {
     private func arguments(_ random: inout SplitMix64, _ origin: FaultOrigin) -> [String] {
         let isUnverified = Bool.random(using: &random)
         return [
-            origin.url("/file"), "--json", "-v", "--retries", "3", "-x",
+            origin.url("/file.gz"), "-o", "file", "--json", "-v", "--retries", "3", "-x",
             "\(Int.random(in: 1...6, using: &random))",
         ] + (isUnverified ? ["--resume-unverified"] : [])
     }

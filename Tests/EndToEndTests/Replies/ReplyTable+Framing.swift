@@ -138,7 +138,8 @@ extension ReplyTable {
             ReplyRow.head("HTTP/1.0 200 OK", ["Transfer-Encoding: chunked"]) + whole + end)
     }
 
-    private static let coded = ReplyRow.Outcome.refusal("a coding that nobody has asked for")
+    private static let coded = ReplyRow.Outcome.refusal(
+        "a coding that nobody has asked for, or that the body is not in")
 
     @RowList static var codings: [ReplyRow] {
         ReplyRow.field("Content-Encoding: identity")
@@ -148,6 +149,13 @@ extension ReplyTable {
         ReplyRow.field("Content-Encoding: x-gzip", is: coded)
         ReplyRow.field("Content-Encoding: br", is: coded)
         ReplyRow.field("Content-Encoding: unheard-of", is: coded)
+        ReplyRow.field("Content-Encoding: none")
+        ReplyRow.field("Content-Encoding: utf-8")
+        ReplyRow.field("Content-Encoding: binary, identity")
+        ReplyRow.field("Content-Encoding: bzip2", is: coded)
+        ReplyRow.field("Content-Encoding: gzip", "Content-Type: application/gzip")
+        ReplyRow.field("Content-Encoding: x-gzip", "Content-Type: application/x-gzip")
+        ReplyRow.field("Content-Encoding: gzip", "Content-Type: application/x-bzip2", is: coded)
         ReplyRow.field("Content-Encoding: identity, gzip", is: coded)
         ReplyRow.field("Content-Encoding: identity", "Content-Encoding: gzip", is: coded)
         ReplyRow.field("Vary: Accept-Encoding")

@@ -163,7 +163,8 @@ enum ReplyTable {
         ReplyRow.field("Location: /elsewhere")
         ReplyRow.field("Retry-After: 3600")
         ReplyRow.field("Content-Range: bytes 0-43/44")
-        ReplyRow.field("Content-Range: bytes 5-6/7")
+        ReplyRow.field(
+            "Content-Range: bytes 5-6/7", is: .refusal("a part, and not of what was asked for"))
         ReplyRow.field("WWW-Authenticate: Basic realm=\"x\"")
         ReplyRow.field("Digest: md5=AAAA")
         ReplyRow.field("Content-MD5: not base64")
