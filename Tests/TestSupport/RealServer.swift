@@ -16,8 +16,8 @@ public final class RealServer: Sendable {
     ///
     /// - Parameters:
     ///   - kind: which server.
-    ///   - root: the folder to serve, whose subfolders are what S3 calls buckets; it and its files are made
-    ///     readable for all, since some servers give up root's rights, and a folder `alive` is put there.
+    ///   - root: the folder to serve, whose subfolders are what S3 calls buckets; it is made readable for
+    ///     all, since some servers give up root's rights, and a folder `alive` is put there.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(_ kind: Kind, root: Sandbox) throws {
         self.kind = kind

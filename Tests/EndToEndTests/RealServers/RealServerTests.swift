@@ -7,19 +7,21 @@ import Testing
 /// What each of them answers that a client has to know (the versions are those of
 /// Tests/Servers/requirements.txt and Debian 12):
 ///
-/// - `rclone serve s3`: to `bytes=0-99` of 8,000,000 bytes `200 OK`, `Content-Length: 100`,
-///   `Content-Range: bytes 0-99/8000000`.
-/// - webfs: to `bytes=0-262143` of a smaller file, and to any range of an empty one, `400 Bad Request`; to a
-///   range of a listing 200 and all of it.
-/// - RangeHTTPServer: HTTP/1.0; to any range of a folder `404 File not found`, though without a range it lists it.
-/// - WEBrick: `Etag: f7c221-7a1200-6b062399`, without quotes; its 206 has no `Last-Modified`, its 200 has one.
-/// - Tornado: 416 with `Content-Range: bytes */0` to a range of an empty file; 200 to a range that reaches
-///   over the end; 403 for folders.
+/// - `rclone serve s3`: to `bytes=0-99` of 8,000,000 bytes `200 OK` with `Content-Length: 100` and
+///   `Content-Range: bytes 0-99/8000000`; to a range of an empty file 416; 404 for folders.
+/// - webfs: to `bytes=0-262143` of a smaller file, and to any range of an empty one,
+///   `400 Bad Request`; to a range of a listing 200 and all of it.
+/// - RangeHTTPServer: HTTP/1.0; to any range of a folder `404 File not found`, though without a range
+///   it lists it.
+/// - WEBrick: `Etag: f7c221-7a1200-6b062399`, without quotes; its 206 has no `Last-Modified`, its 200
+///   has one.
+/// - Tornado: 416 with `Content-Range: bytes */0` to a range of an empty file; 200 to a range that
+///   reaches over the end; 403 for folders.
 /// - Sanic: to `bytes=0-262143` of 100,000 bytes 206 with `Content-Range: bytes 0-262143/100000` and
 ///   `content-length: 100000`; to a range of an empty file 206 with `bytes 0-0/0`; 500 for folders.
-/// - Flask, Django, Apache: `Content-Encoding: gzip` (`x-gzip`) on a stored .tgz, in a 206 and in an answer to `HEAD`, too.
-/// - Twisted, mini_httpd: the same on a stored .tar.gz, but not on a .tgz; mini_httpd has no ranges.
-/// - Flask, Starlette: 500 for folders. `http.server`: no ranges, HTTP/1.0.
+/// - Flask, Django, Apache: `Content-Encoding: gzip` (`x-gzip`) on a stored .tgz and .tar.gz, in a 206
+///   and in the answer to `HEAD`, too; Twisted, mini_httpd: on a .tar.gz alone.
+/// - mini_httpd, `http.server`: no ranges, 200 and all of it. Flask, Starlette: 500 for folders.
 @Suite(.timeLimit(.minutes(5)))
 struct RealServerTests {
     @Test(arguments: RealServer.Kind.allCases)
