@@ -28,6 +28,8 @@ struct Probe: Sendable {
     var overlaps = false
     /// Whether all addresses of the host are to be known, for connections to be spread over them.
     var spreads = false
+    /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
+    var beginning: Beginning?
 
     /// What was found.
     struct Finding: Sendable {
@@ -140,6 +142,8 @@ struct Probe: Sendable {
         var (range, first, answered) = (range, first, answered)
         var (attempts, failures) = (0, 0)
         var isBroken = false
+        var beginning = beginning
+        beginning?.contact.isMute = isMute
         while true {
             let landing: Landing
             if let answered = first {
@@ -179,12 +183,22 @@ struct Probe: Sendable {
             let tried = failures + (isMute ? 1 : 0)
             let isLast = await addresses(of: landing.url).count <= tried
             let isSpare = exchange.isOneTooMany || !isLast
-            if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
-            guard policy.allows(attempts) else {
+            var step = FirstContact.Step.asEver
+            if !isSpare, !(await isOneTooMany(failure, at: landing.url)) {
+                attempts += 1
+                step = await self.step(after: failure, exchange, at: landing.url, &beginning)
+            } else if !isLast, beginning?.contact.isBounded ?? false {
+                step = .again(after: 0)
+            }
+            guard policy.allows(attempts), step != .giveUp else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
             }
-            try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
+            if case .again(let delay) = step {
+                try await pause(failures, delay: delay, failure)
+            } else {
+                try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
+            }
         }
     }
 
@@ -239,6 +253,13 @@ struct Probe: Sendable {
         }
         let delay = policy.delay(
             failures: failures, retryAfter: retryAfter, random: random)
+        try await pause(failures, delay: delay, failure)
+    }
+
+    /// Waits for so many seconds before the next attempt.
+    private func pause(
+        _ failures: Int, delay: Double, _ failure: TransferFailure
+    ) async throws(DownloadError.Reason) {
         tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
