@@ -44,6 +44,7 @@ struct FirstContact: Sendable, Hashable {
     ///   - trouble: What it was.
     ///   - isGivenUp: Whether the host has just been given up for another file.
     ///   - random: In 0..<1; decides where between its bounds the wait falls.
+    /// - Returns: What is to be done.
     mutating func step(
         after trouble: Trouble, isGivenUp: Bool = false, random: Double
     ) -> Step {

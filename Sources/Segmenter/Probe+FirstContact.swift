@@ -16,6 +16,7 @@ extension Probe {
     ///   - exchange: The request's.
     ///   - url: Where it went.
     ///   - beginning: What has failed before; `nil` from when on the host need not prove that it is there.
+    /// - Returns: What is to be done.
     func step(
         after failure: TransferFailure, _ exchange: Exchange, at url: WebURL,
         _ beginning: inout Beginning?

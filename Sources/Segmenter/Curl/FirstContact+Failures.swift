@@ -36,9 +36,10 @@ private func isUnresolved(_ code: Int) -> Bool {
 }
 
 extension TransferFailure {
-    /// The name that libcurl could not resolve; `nil` when it was something else.
+    /// The name that libcurl could not resolve.
     ///
     /// - Parameter host: The host that was asked for.
+    /// - Returns: `nil` when it was something else.
     func unresolvedName(host: String?) -> String? {
         switch self {
         case .network(let code, _) where isUnresolved(code): return host
