@@ -89,6 +89,8 @@ package final class Assembly: @unchecked Sendable {
                     fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
                     needsChecksum: request.mirroring.isHeldByChecksum)
             header.require(request.required)
+            // What is continued has ranges, whatever it was begun with.
+            header.isOneStream = request.servesRanges ? nil : true
             made = header
             let journal = try Journal(
                 folder: folder, name: manifestName, header: header,

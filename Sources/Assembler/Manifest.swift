@@ -57,6 +57,9 @@ package struct Manifest: Sendable {
         package var needsChecksum: Bool?
         /// Digests that the whole file must have when it is published, as `algorithm:hex`.
         package var requiredDigests: [String]?
+        /// Whether the server served no ranges when it was asked last: nothing but one stream has
+        /// brought what is there.
+        package var isOneStream: Bool?
 
         package init(
             identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64,

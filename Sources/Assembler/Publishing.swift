@@ -248,9 +248,9 @@ extension Assembly {
         manifestOfPart(folder: folder, name: name)?.extents.covered.count ?? 0
     }
 
-    /// The version that an earlier run's part is of; `nil` when there is no manifest.
-    package static func identityRecorded(folder: String, name: String) -> RemoteIdentity? {
-        manifestOfPart(folder: folder, name: name)?.header.identity
+    /// What an earlier run's part was begun for; `nil` when there is no manifest.
+    package static func headerRecorded(folder: String, name: String) -> Manifest.Header? {
+        manifestOfPart(folder: folder, name: name)?.header
     }
 
     private static func manifestOfPart(folder: String, name: String) -> Manifest? {

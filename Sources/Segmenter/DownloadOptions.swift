@@ -27,7 +27,15 @@ public struct DownloadOptions: Sendable {
     /// Longest time without a byte on a connection, in seconds.
     public var stallTimeout = 15.0
     /// Further attempts without progress before the download fails.
-    public var retries = 10
+    ///
+    /// As long as it is not set, a host that has served nothing yet in the session gets no more than
+    /// three tries within about 5 s before the first byte of a file, unless it asks for more time or an
+    /// earlier run's part is continued.
+    public var retries = 10 {
+        didSet { areRetriesGiven = true }
+    }
+    /// Whether ``retries`` was set: then it holds from the beginning on.
+    private(set) var areRetriesGiven = false
     /// How the file goes to a descriptor; without meaning for other destinations.
     public var stream = StreamOptions()
 

@@ -16,12 +16,16 @@ extension DownloadRun {
         var finding = finding
         var asked = 0
         while let reason = try loss(finding, probe, state) {
-            let begun = state.target.flatMap {
-                Assembly.identityRecorded(folder: $0.folder, name: $0.name)
+            let header = state.target.flatMap {
+                Assembly.headerRecorded(folder: $0.folder, name: $0.name)
             }
+            let begun = header?.identity
             // A sample of the part decides.
             if begun?.isDoubted(by: finding.file.identity) == true { break }
-            let breach = asked < Self.lossChecks ? reason.breach(begun) : nil
+            // That is no news, then: one other reply is enough, and it need not be waited for.
+            let isExpected = reason == .noRanges && header?.isOneStream ?? false
+            let checks = isExpected ? 1 : Self.lossChecks
+            let breach = asked < checks ? reason.breach(begun) : nil
             guard !finding.isProven || breach != nil else {
                 try refuseReplacement(of: begun, by: finding, reason)
                 break
@@ -32,7 +36,7 @@ extension DownloadRun {
                 tell(.notice(.headUnusable("said that the part cannot be continued")))
             } else if let breach {
                 asked += 1
-                try await probe.pause(asked, nil, .breach(breach), random: 1)
+                if !isExpected { try await probe.pause(asked, nil, .breach(breach), random: 1) }
             }
             finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
         }

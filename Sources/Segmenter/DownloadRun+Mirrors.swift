@@ -58,7 +58,9 @@ extension DownloadRun {
                     tell: { _ in }, spreads: probe.spreads))
         }
         guard probes.count > 1 else { return nil }
-        return MirrorBook(probes, checksum: options.checksum, loop: loop) { self.tell(.notice($0)) }
+        return MirrorBook(
+            probes, checksum: options.checksum, beginning: beginning, loop: loop
+        ) { self.tell(.notice($0)) }
     }
 
     // MARK: Who leads
@@ -73,12 +75,14 @@ extension DownloadRun {
         guard state.mirroring != nil else {
             guard !asksForWhole else {
                 var asking = probe
+                asking.beginning = beginning
                 asking.collects = true
                 asking.answered = state.answered?.exchange
                 let finding = try await find(asking, byGet: true, range: Probe.smallRange)
                 return Lead(probe: probe, finding: finding)
             }
             var asking = probe
+            asking.beginning = beginning
             asking.overlaps = begins(probe, state)
             let range = asking.overlaps ? Probe.overlappingRange : Probe.firstRange
             return Lead(probe: probe, finding: try await find(asking, byGet: false, range: range))

@@ -53,6 +53,8 @@ extension DownloadRun {
         _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadPreview {
         let (probe, started) = (try makeProbe(), monotonicSeconds())
+        var asking = probe
+        asking.beginning = beginning
         var isNameFinal = false
         if case .file(let path) = destination {
             state.target = Self.split(path)
@@ -66,7 +68,7 @@ extension DownloadRun {
             state.mirroring == nil
             ? Lead(
                 probe: probe,
-                finding: try await find(probe, byGet: false, range: Probe.firstByte))
+                finding: try await find(asking, byGet: false, range: Probe.firstByte))
             : try await nextLead(state)
         try await checkSize(&lead)
         var finding = lead.finding

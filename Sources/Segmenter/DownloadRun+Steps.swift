@@ -150,7 +150,8 @@ extension DownloadRun {
             isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
             vouchedDates: state.vouchedDates, isProven: finding.isProven,
             connections: options.connections, limits: options.limits, policy: probe.policy,
-            connecting: probe.connecting, held: finding.held, number: lead.number,
+            isBeginning: !options.areRetriesGiven && !isRepair, connecting: probe.connecting,
+            held: finding.held, number: lead.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the

@@ -146,7 +146,9 @@ public final class DownloadSession: Sendable {
             loop: loop, urlText: url, url: WebURL(url), destination: .folder("."), options: options
         ) { _ in }
         do throws(DownloadError.Reason) {
-            let finding = try await run.makeProbe().run(byGet: false, range: Probe.firstByte)
+            var probe = try run.makeProbe()
+            probe.beginning = run.beginning
+            let finding = try await probe.run(byGet: false, range: Probe.firstByte)
             finding.held.map { loop.drop($0.transfer) }
             return finding.file
         } catch {

@@ -97,7 +97,8 @@ extension Fetch {
         // One of several is not waited for as long as the only one, while others do better.
         let hasPatience =
             attempts < Self.patience || !othersWork(source, since: slots[index].othersAtFailure)
-        guard isHasty || setup.policy.allows(attempts) && hasPatience else {
+        let step = isHasty ? .asEver : firstStep(after: failure, index, attempts: attempts)
+        guard isHasty || setup.policy.allows(attempts) && hasPatience && step != .giveUp else {
             if case .breach(let breach) = failure {
                 giveUp(source, .contract(breach))
             } else {
@@ -110,12 +111,13 @@ extension Fetch {
                 source, .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: attempts))
             return
         }
-        let delay =
+        var delay =
             isHasty
             ? 0
             : setup.policy.delay(
                 failures: slots[index].failures, retryAfter: retryAfter,
                 random: .random(in: 0..<1))
+        if case .again(let wait) = step { delay = wait }
         let now = monotonicSeconds()
         slots[index].waitsUntil = now + delay
         tell(

@@ -18,6 +18,8 @@ extension Fetch {
         var connections: ConnectionCount
         var limits: LimitOptions
         var policy: RetryPolicy
+        /// Whether a server that has sent nothing yet gets a few tries only.
+        var isBeginning = false
         var connecting: TransferRequest.Connecting
         /// A reply whose body waits to be kept.
         var held: Probe.Held?

@@ -21,7 +21,7 @@ final class MirrorBook: Sendable {
 
     /// Begins to ask every URL what it offers.
     init(
-        _ probes: [Probe], checksum: Digest?, loop: TransferLoop,
+        _ probes: [Probe], checksum: Digest?, beginning: Probe.Beginning, loop: TransferLoop,
         tell: @escaping @Sendable (DownloadNotice) -> Void
     ) {
         self.probes = probes
@@ -29,11 +29,15 @@ final class MirrorBook: Sendable {
         self.loop = loop
         self.tell = tell
         entries = Monitor(probes.map { _ in Entry() })
-        for number in probes.indices { ask(number) }
+        for number in probes.indices { ask(number, beginning) }
     }
 
-    private func ask(_ number: Int) {
-        let task = Task { [loop, probe = probes[number]] () async -> Answer in
+    private func ask(_ number: Int, _ beginning: Probe.Beginning) {
+        var probe = probes[number]
+        probe.beginning = beginning
+        // Those after the first have few retries, and short waits, in any case.
+        if number > 0 { probe.beginning?.contact.isBounded = false }
+        let task = Task { [loop, probe] () async -> Answer in
             do throws(DownloadError.Reason) {
                 var finding = try await probe.run(byGet: false, range: Probe.firstByte)
                 finding.held.map { loop.drop($0.transfer) }

@@ -40,6 +40,8 @@ extension Probe {
         var (asking, answered) = (asking, answered)
         var (attempts, failures) = (0, 0)
         var isBroken = false
+        var beginning = beginning
+        beginning?.contact.isMute = asking.isMute
         while true {
             let landing: Landing
             if let first = asking.first {
@@ -78,12 +80,22 @@ extension Probe {
             let tried = failures + (asking.isMute ? 1 : 0)
             let isLast = await addresses(of: landing.url).count <= tried
             let isSpare = exchange.isOneTooMany || !isLast
-            if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
-            guard policy.allows(attempts) else {
+            var step = FirstContact.Step.asEver
+            if !isSpare, !(await isOneTooMany(failure, at: landing.url)) {
+                attempts += 1
+                step = await self.step(after: failure, exchange, at: landing.url, &beginning)
+            } else if !isLast, beginning?.contact.isBounded ?? false {
+                step = .again(after: 0)
+            }
+            guard policy.allows(attempts), step != .giveUp else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
             }
-            try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
+            if case .again(let delay) = step {
+                try await pause(failures, delay: delay, failure)
+            } else {
+                try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
+            }
         }
     }
 
@@ -156,6 +168,13 @@ extension Probe {
         }
         let delay = policy.delay(
             failures: failures, retryAfter: retryAfter, random: random)
+        try await pause(failures, delay: delay, failure)
+    }
+
+    /// Waits for so many seconds before the next attempt.
+    private func pause(
+        _ failures: Int, delay: Double, _ failure: TransferFailure
+    ) async throws(DownloadError.Reason) {
         tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))

@@ -36,6 +36,8 @@ struct Probe: Sendable {
     var said: RemoteIdentity?
     /// Whether it is asked in any case: it tells what `GET` does not.
     var asksHead = false
+    /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
+    var beginning: Beginning?
 
     /// What was found.
     struct Finding: Sendable {

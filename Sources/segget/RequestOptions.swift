@@ -33,8 +33,15 @@ struct RequestOptions: ParsableArguments {
     var stallTimeout = DownloadOptions().stallTimeout
 
     @Option(
-        help: ArgumentHelp("Further attempts without progress before giving up.", valueName: "n"))
-    var retries = DownloadOptions().retries
+        help: ArgumentHelp(
+            "Further attempts without progress before giving up (default: \(DownloadOptions().retries)).",
+            discussion: """
+                By default a server from which nothing has come yet gets three tries within about \
+                5 s, unless it asks for more time, or an earlier run's part is continued. A name \
+                that does not exist is not tried again.
+                """,
+            valueName: "n"))
+    var retries: Int?
 
     func validate() throws {
         // Here, not while parsing: the parser's own message would show a header's secret value.
@@ -50,7 +57,7 @@ struct RequestOptions: ParsableArguments {
         ] where !(0.1...86_400).contains(value) {
             throw ValidationError("`\(name)` takes 0.1 to 86400 seconds, not \(value)")
         }
-        guard (0...1000).contains(retries) else {
+        if let retries, !(0...1000).contains(retries) {
             throw ValidationError("`--retries` takes 0 to 1000, not \(retries)")
         }
         guard caCertificate != "" else {
@@ -65,7 +72,7 @@ struct RequestOptions: ParsableArguments {
         options.caCertificate = caCertificate
         options.connectTimeout = connectTimeout
         options.stallTimeout = stallTimeout
-        options.retries = retries
+        if let retries { options.retries = retries }
         return options
     }
 }

@@ -41,6 +41,17 @@ import Testing
             })
     }
 
+    /// Manifests of before have no such member.
+    @Test(arguments: [nil, true] as [Bool?])
+    func tellsOfAServerWithoutRanges(isOneStream: Bool?) throws {
+        var header = Self.header()
+        header.isOneStream = isOneStream
+        let bytes = Self.bytes([], header: header)
+        #expect(
+            String(decoding: bytes, as: UTF8.self).contains("OneStream") == (isOneStream == true))
+        #expect(try Manifest(reading: bytes).header == header)
+    }
+
     @Test func survivesWritingAndReading() throws {
         try forEachSeed(500) { seed, random in
             let size =

@@ -20,7 +20,8 @@ struct NameServerEndToEndTests {
     func awayForAWhile(mood: NameServer.Mood) async throws {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
-        let child = try trial.start(url: url)
+        // By default it would be given up after a few seconds: nothing has come yet.
+        let child = try trial.start(["--retries", "30"], url: url)
         #expect(eventually { child.output.contains("\"retrying\"") })
         names.become(.answers)
         let outcome = try await Trials.end(of: child)

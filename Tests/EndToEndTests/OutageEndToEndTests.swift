@@ -21,7 +21,9 @@ struct OutageEndToEndTests {
         let trial = try WireTrial()
         trial.origin.refuseConnections()
         let child = try Segget.start(
-            [trial.origin.url("/dir/file.bin"), "-v", "--json"], in: trial.sandbox.path)
+            // By default it would be given up after a few seconds: nothing has come yet.
+            [trial.origin.url("/dir/file.bin"), "-v", "--json", "--retries", "30"],
+            in: trial.sandbox.path)
         #expect(eventually { child.output.contains("\"retrying\"") })
         try trial.origin.acceptConnections()
         try trial.expectComplete(try await Trials.end(of: child))

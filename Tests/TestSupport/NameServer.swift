@@ -9,6 +9,10 @@ public final class NameServer: Sendable {
         case answers
         /// SERVFAIL.
         case fails
+        /// NXDOMAIN: there is no such name.
+        case unknown
+        /// The name exists, and has no address.
+        case empty
         /// Not even that.
         case silent
     }
@@ -95,7 +99,7 @@ public final class NameServer: Sendable {
         guard end + 5 <= question.count else { return nil }
         let isForAddress = question[end + 2] == 1
         let hasAnswer = mood == .answers && isForAddress
-        let code: UInt8 = mood == .fails ? 2 : 0
+        let code: UInt8 = mood == .fails ? 2 : mood == .unknown ? 3 : 0
         let hosts = hasAnswer ? hosts : []
         var reply = question[0..<2] + [0x81, 0x80 | code, 0, 1, 0, UInt8(hosts.count), 0, 0, 0, 0]
         reply += question[12..<(end + 5)]

@@ -129,7 +129,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" retries' -l 'retries' -d 'Further attempts without progress before giving up (default: 10).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" auth' -l 'auth' -d 'How credentials are shown: basic, digest, or auto, which is digest where only that is asked for.' -rfka 'auto basic digest'
@@ -169,7 +169,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" retries' -l 'retries' -d 'Further attempts without progress before giving up (default: 10).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
@@ -219,7 +219,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" retries' -l 'retries' -d 'Further attempts without progress before giving up (default: 10).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" auth' -l 'auth' -d 'How credentials are shown: basic, digest, or auto, which is digest where only that is asked for.' -rfka 'auto basic digest'
@@ -268,7 +268,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, in place of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" retries' -l 'retries' -d 'Further attempts without progress before giving up.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" retries' -l 'retries' -d 'Further attempts without progress before giving up (default: 10).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS` the password is asked for.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" auth' -l 'auth' -d 'How credentials are shown: basic, digest, or auto, which is digest where only that is asked for.' -rfka 'auto basic digest'

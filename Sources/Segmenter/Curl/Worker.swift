@@ -38,6 +38,8 @@ final class Worker {
     var ceilings: [String: ConnectionCeiling] = [:]
     /// What is known of hosts' addresses.
     var hosts = HostAddresses()
+    /// What is known of hosts that serve nothing.
+    var contacts = HostContacts()
     /// Requests for small files.
     var collecting = Collecting()
 
@@ -98,6 +100,7 @@ final class Worker {
     private func takeOff(_ transfer: Transfer) {
         noteRoundTrip(transfer)
         noteAddress(transfer)
+        noteContact(transfer)
         transfers[transfer.id] = nil
         pacing.retire(transfer)
         transfer.remove(from: multi)

@@ -1,0 +1,190 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// How long a host is asked from which nothing has come yet, and what is waited for all the same.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct FirstContactEndToEndTests {
+    /// Expects three tries within about 5 s.
+    private func expectBrief(
+        _ outcome: ChildProcess.Outcome, tries: Int = 3,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let report = Comment(rawValue: outcome.errorOutput)
+        #expect(outcome.exitCode == 69, report, sourceLocation: location)
+        let waits = try outcome.notices("retrying").compactMap(\.delay)
+        #expect(waits.count == tries - 1, report, sourceLocation: location)
+        #expect(waits.reduce(0, +) <= 5, sourceLocation: location)
+        if tries > 1 {
+            #expect(
+                outcome.errorOutput.contains("(\(tries) attempts without progress)"), report,
+                sourceLocation: location)
+        }
+    }
+
+    @Test(arguments: [500, 502, 503, 504, 520])
+    func statusesForGood(status: Int) async throws {
+        let trial = try WireTrial { _, _ in .text(status) }
+        let outcome = try await trial.run()
+        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try expectBrief(outcome)
+        #expect(trial.gets.count == 3)
+    }
+
+    /// What no repetition mends is not repeated here either.
+    @Test(arguments: [501, 505])
+    func hopelessStatuses(status: Int) async throws {
+        let trial = try WireTrial { _, _ in .text(status) }
+        let outcome = try await trial.run()
+        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try expectBrief(outcome, tries: 1)
+    }
+
+    enum Break: String, Sendable, CaseIterable { case refused, reset, closed }
+
+    @Test(arguments: Break.allCases)
+    func connectionsThatBreakForGood(kind: Break) async throws {
+        let trial = try WireTrial { _, _ in
+            kind == .reset ? .resetWithoutReply : .closeWithoutReply
+        }
+        if kind == .refused { trial.origin.refuseConnections() }
+        let outcome = try await trial.run()
+        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try expectBrief(outcome)
+    }
+
+    /// `HEAD` tells all that is wanted, and no `GET` is ever served.
+    @Test(arguments: [1, 4])
+    func onlyHeadIsServed(connections: Int) async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET" { reply = .text(500) }
+        }
+        let outcome = try await trial.run("-x", "\(connections)")
+        #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("(3 attempts without progress)"))
+        #expect(try outcome.notices("retrying").count <= 2 * connections)
+        #expect(trial.gets.count <= 3 * connections)
+    }
+
+    /// A proxy whose server is dead says so in its own reply.
+    @Test func aProxyOfADeadServer() async throws {
+        let trial = try WireTrial { _, _ in .text(503, "no server") }
+        let outcome = try await trial.run(
+            "--proxy", trial.origin.url(""), url: "http://127.0.0.1:1/file.bin")
+        try expectBrief(outcome)
+    }
+
+    /// Two tries fail, and the third one is served.
+    @Test(arguments: [500, 503])
+    func whatPassesIsWaitedOut(status: Int) async throws {
+        let tally = Tally()
+        let trial = try WireTrial { request, reply in
+            if request.method == "HEAD" || tally.add() <= 2 { reply = .text(status) }
+        }
+        try trial.expectComplete(try await trial.run())
+    }
+
+    /// A server that says when to come again is asked then, more often than three times.
+    @Test func whoeverAsksForTimeGetsIt() async throws {
+        let tally = Tally()
+        let trial = try WireTrial { request, reply in
+            guard request.method == "HEAD" || tally.add() <= 4 else { return }
+            reply = .text(
+                tally.count() % 2 == 0 ? 503 : 429, headers: [HeaderField("Retry-After", "1")])
+        }
+        let outcome = try await trial.run()
+        try trial.expectComplete(outcome)
+        let delays = try outcome.notices("retrying").compactMap(\.delay)
+        #expect(delays.count >= 4 && delays.allSatisfy { $0 >= 1 })
+    }
+
+    /// A number of one's own holds from the beginning on, be it more or less.
+    @Test(arguments: [0, 1, 4])
+    func aNumberOfOnesOwnHolds(retries: Int) async throws {
+        let trial = try WireTrial { _, _ in .text(500) }
+        let outcome = try await trial.run("--retries", "\(retries)")
+        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        #expect(try outcome.notices("retrying").count == retries)
+    }
+
+    // MARK: What has begun is waited for
+
+    /// A server that restarts while an earlier run's part is to be continued, whoever chose its name.
+    @Test(arguments: [false, true])
+    func anEarlierPartIsWaitedFor(isServersName: Bool) throws {
+        let stage = try Stage(size: 4_000_000)
+        let name: @Sendable (inout OriginReply) -> Void = { reply in
+            if isServersName { reply.set("Content-Disposition", "attachment; filename=file") }
+        }
+        let path = isServersName ? "/get?id=7" : "/file"
+        stage.change { offer in
+            offer.bend = { request, reply in
+                name(&reply)
+                if request.method == "GET" { reply.stallAfter = 300_000 }
+            }
+        }
+        let first = try stage.start(["-x", "4"], path: path)
+        #expect(stage.waits(for: 1_200_000, of: first))
+        first.signal(SIGKILL)
+        _ = try first.wait()
+        stage.origin.dropConnections()
+        let kept = try #require(stage.recorded())
+        let tally = Tally()
+        stage.change { offer in
+            offer.bend = { request, reply in
+                name(&reply)
+                if request.method == "HEAD" || tally.add() <= 5 { reply = .text(502) }
+            }
+        }
+        let outcome = try stage.run(["--json"], path: path)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.events("finished").first?.bytesResumed == kept)
+        #expect(try outcome.notices("retrying").count >= 5)
+    }
+
+    /// Whoever wants nothing of the part has not begun.
+    @Test func aPartThatIsNotWantedIsNoReasonToWait() throws {
+        let stage = try Stage(size: 4_000_000)
+        try stage.leavePart(each: 300_000)
+        stage.change { $0.bend = { $1 = .text(502) } }
+        let outcome = try stage.run(["--json", "-v", "--no-resume"])
+        try expectBrief(outcome)
+        #expect(try stage.names() == ["file.part", "file.segget"])
+    }
+
+    /// A host that has served another file of the list is there.
+    @Test func whatHasServedIsWaitedFor() throws {
+        let stage = try BatchStage(size: 30_000)
+        let tally = Tally()
+        stage.bend { request, reply in
+            if request.target.hasPrefix("/2/"), tally.add() <= 5 { reply = .text(502) }
+        }
+        let outcome = try Segget.run(
+            stage.urls(2) + ["-j", "1", "--json"], in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(tally.count() > 5)
+    }
+
+    /// The files of a host that is dead do not wait one after the other.
+    @Test func aDeadHostIsNotTriedAnewForEachFile() throws {
+        let stage = try BatchStage(size: 10)
+        stage.bend { $1 = .text(500) }
+        let count = 40
+        let outcome = try Segget.run(
+            stage.urls(count) + ["-j", "2", "--json"], in: stage.folder)
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        #expect(try outcome.events("error").count == count)
+        // Two files at a time; the others are tried once, as long as that is remembered.
+        #expect(try outcome.notices("retrying").count < count)
+    }
+
+    /// A mirror goes on at once where the first URL's host is dead.
+    @Test func aDeadPrimaryGivesWay() async throws {
+        let trial = try WireTrial()
+        let outcome = try await trial.run(
+            "--mirror", trial.origin.url("/dir/file.bin"), url: "http://127.0.0.1:1/file.bin")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("mirror_leads").count == 1)
+    }
+}
