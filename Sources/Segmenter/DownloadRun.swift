@@ -129,7 +129,7 @@ final class DownloadRun: Sendable {
 
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
-        guard let url else { throw .invalidURL(Self.redactedGuess(urlText)) }
+        let url = try Self.usable(url, urlText)
         for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)

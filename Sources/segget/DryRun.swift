@@ -6,6 +6,8 @@ import Segmenter
 struct DryRun: Sendable {
     let files: FileList
     let json: Bool
+    /// The URLs of the command line, as they were typed: the first files.
+    let typed: [String]
 
     /// Asks on other threads while this one, the main thread, waits for signals.
     func run(_ session: DownloadSession, _ interrupts: Interrupts) -> Never {
@@ -17,7 +19,9 @@ struct DryRun: Sendable {
                 case .success(let preview):
                     if index > 0, !json { StandardStreams.write("\n", to: STDOUT_FILENO) }
                     status = show(preview, files.item(index).options)
-                case .failure(let error): status = ProbeCommand.show(error, json: json)
+                case .failure(let error):
+                    status = ProbeCommand.show(
+                        error, json: json, typed: typed.dropFirst(index).first)
                 }
                 worst = worst.worse(status)
             }

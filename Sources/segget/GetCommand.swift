@@ -161,13 +161,16 @@ struct GetCommand: ParsableCommand {
             let list = FileList(count: items.count) {
                 items[$0].batchItem(options: options, folder: folder)
             }
-            if scripts.dryRun { DryRun(files: list, json: json).run(session, interrupts) }
+            if scripts.dryRun {
+                DryRun(files: list, json: json, typed: urls).run(session, interrupts)
+            }
             runBatch(list, session, interrupts, hooks)
         }
         let (url, destination) = (urls[0], destination)
         if scripts.dryRun {
             let item = BatchItem(url, to: destination, options: options)
-            DryRun(files: FileList(count: 1) { _ in item }, json: json).run(session, interrupts)
+            let list = FileList(count: 1) { _ in item }
+            DryRun(files: list, json: json, typed: urls).run(session, interrupts)
         }
         let download = session.start(url, to: destination, options: options)
         Self.follow(
@@ -223,7 +226,7 @@ struct GetCommand: ParsableCommand {
         DownloadReport.Settings(
             style: progress.style(terminal: terminal, quiet: quiet, json: json),
             terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
-            json: json, connections: connections.most)
+            json: json, connections: connections.most, typed: urls)
     }
 
     /// Reads `--checksum`.
