@@ -46,8 +46,8 @@ struct GetCommand: ParsableCommand {
     @Option(
         name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp(
-            "Save in this folder, under the name that the server or the URL suggests. "
-                + "(default: the current folder)", valueName: "dir"),
+            "Save in this folder, under the name that the server or the URL suggests; it is made "
+                + "if it is missing. (default: the current folder)", valueName: "dir"),
         completion: .directory)
     var directory: String?
 
@@ -215,6 +215,7 @@ struct GetCommand: ParsableCommand {
         options.limits = limits.options
         options.mirrors = sources.mirrors
         if isBatch { options.files.attributes = .proof }
+        if directory != nil { options.files.missingFolders = .made }
         files.apply(to: &options.files)
         laterRuns.apply(to: &options.files)
         options.naming = names.naming
