@@ -51,6 +51,16 @@ extension Assembly {
         }
     }
 
+    /// Checks that the file system of a folder has room for a file of `size` bytes.
+    ///
+    /// - Throws: `noSpace` with `path`, `folderUnavailable`.
+    package static func checkSpace(
+        for size: Int64?, in folder: String, path: String
+    ) throws(AssemblyError) {
+        guard let size, let free = try Folder(folder).freeBytes(), free < size else { return }
+        throw .noSpace(path: path, needed: size, free: free)
+    }
+
     /// The path of a name in a folder, as it is shown.
     package static func path(of name: String, in folder: String) -> String {
         folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"

@@ -96,10 +96,11 @@ package final class Folder: Sendable {
 
     /// Makes renames and removals in the folder durable.
     func sync() throws(AssemblyError) {
-        // Some file systems cannot sync a folder, and say so.
-        let cannot = [EINVAL, ENOSYS, ENOTSUP]
-        guard fsync(descriptor) == 0 || cannot.contains(errno) else { throw failure("fsync", "") }
+        guard fsync(descriptor) == 0 || Self.cannotSync(errno) else { throw failure("fsync", "") }
     }
+
+    /// Whether this `errno` says that a file system cannot sync a folder, as some cannot.
+    static func cannotSync(_ code: Int32) -> Bool { [EINVAL, ENOSYS, ENOTSUP].contains(code) }
 
     /// Bytes that an unprivileged user may still write to the file system; `nil` when it does not
     /// tell, as one without a size of its own.

@@ -40,10 +40,26 @@ public struct RemoteIdentity: Sendable, Hashable {
 
     /// The entity tag, when it is a strong one; not several in one field (RFC 9110 §8.8.3).
     public var strongETag: String? {
-        guard let etag, etag.hasPrefix("\""), etag.hasSuffix("\""),
-            etag.utf8.count(where: { $0 == UInt8(ascii: "\"") }) == 2
-        else { return nil }
+        guard let etag, Self.isQuoted(etag) else { return nil }
         return etag
+    }
+
+    /// The entity tag as a condition may carry it, weak or strong; `nil` for one that is malformed, as
+    /// one without quotes is.
+    ///
+    /// A malformed tag proves nothing and is sent to nobody. That it differs tells of another version all
+    /// the same, as with a weak one.
+    public var wellFormedETag: String? {
+        guard let etag, Self.isQuoted(etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]) else {
+            return nil
+        }
+        return etag
+    }
+
+    /// Whether a text is one opaque tag in quotes (RFC 9110 §8.8.3).
+    private static func isQuoted(_ text: some StringProtocol) -> Bool {
+        text.hasPrefix("\"") && text.hasSuffix("\"")
+            && text.utf8.count(where: { $0 == UInt8(ascii: "\"") }) == 2
     }
 
     /// Whether both are known by the same strong entity tag, and by no different date: all that one

@@ -25,7 +25,7 @@ enum AdvertisedDigests {
             found += [digest(.md5, base64: field)].compactMap { $0 }
         }
         // On a 206, of the part that the range covers.
-        if isWhole, reply["x-amz-checksum-type"]?.uppercased() != "COMPOSITE" {
+        if isWhole, !isComposite(reply) {
             let algorithms = [
                 ("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32),
             ]
@@ -38,6 +38,23 @@ enum AdvertisedDigests {
         var unique: [Digest] = []
         for digest in found where !unique.contains(digest) { unique.append(digest) }
         return unique
+    }
+
+    /// Whether Amazon's checksums may be of the checksums of the parts that an object was uploaded in.
+    ///
+    /// `x-amz-checksum-type` tells. Where it does not, an entity tag of the form `"…-N"` does, which an
+    /// object of N parts has: not every server writes the number behind the checksum too.
+    private static func isComposite(_ reply: Reply) -> Bool {
+        switch reply["x-amz-checksum-type"]?.uppercased() {
+        case "FULL_OBJECT": return false
+        case "COMPOSITE": return true
+        default: break
+        }
+        guard let tag = reply["etag"]?.utf8.filter({ $0 != UInt8(ascii: "\"") }) else {
+            return false
+        }
+        let digits = tag.reversed().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return !digits.isEmpty && tag.dropLast(digits.count).last == UInt8(ascii: "-")
     }
 
     /// `Repr-Digest` (RFC 9530 §3): a dictionary of byte sequences.

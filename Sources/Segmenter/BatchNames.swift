@@ -1,4 +1,5 @@
 import Assembler
+import Glibc
 
 /// Gives the files of a session's batches their names, each name once.
 ///
@@ -6,40 +7,45 @@ import Assembler
 /// disk.
 final class BatchNames: Sendable {
     private struct State {
-        var folders: [FileIdentity: FolderNames] = [:]
+        var folders: [FolderPlace: FolderNames] = [:]
         /// The folder that was entered last, which is mostly the next one too.
-        var last: (identity: FileIdentity, folder: Folder)?
+        var last: (identity: FileIdentity, folder: Folder, place: FolderPlace)?
         var users = 0
     }
 
     private let state = Monitor(State())
+    /// The folders that are made for its files.
+    let made = MadeFolders()
 
     /// Notes that a batch begins.
     func begin() { state.withLock { $0.users += 1 } }
 
-    /// Notes that a batch is over; with the last one all names are free again.
+    /// Notes that a batch is over; with the last one all names are free again, and folders that were
+    /// made in vain are gone.
     func end() {
-        state.withLock { state in
+        let isLast = state.withLock { state in
             state.users -= 1
             if state.users == 0 { state = State() }
+            return state.users == 0
         }
+        if isLast { made.removeEmpty() }
     }
 
     /// Takes the path of a file, if no other file has it.
     ///
-    /// A folder that cannot be opened is the download's to report.
+    /// A folder that cannot be entered is the download's to report.
     func take(_ target: DownloadRun.Target) -> Bool {
         state.withLock { state in
-            guard let (identity, _) = try? Self.enter(target.folder, &state) else { return true }
-            return state.folders[identity]?.take(target.name) ?? true
+            guard let (place, _) = try? enter(target.folder, &state) else { return true }
+            return state.folders[place]?.take(target.name) ?? true
         }
     }
 
     /// Whether what stands at a path can only be a file of this run.
     func isNew(_ target: DownloadRun.Target) -> Bool {
         state.withLock { state in
-            guard let (identity, _) = try? Self.enter(target.folder, &state) else { return false }
-            return state.folders[identity]?.isNew(target.name) ?? false
+            guard let (place, _) = try? enter(target.folder, &state) else { return false }
+            return state.folders[place]?.isNew(target.name) ?? false
         }
     }
 
@@ -59,17 +65,17 @@ final class BatchNames: Sendable {
     ) throws(AssemblyError) -> String {
         let result = state.withLock { state -> Result<String, AssemblyError> in
             do throws(AssemblyError) {
-                let (identity, folder) = try Self.enter(target.folder, &state)
-                let begun = state.folders[identity]?.begunNames ?? []
+                let (place, folder) = try enter(target.folder, &state)
+                let begun = state.folders[place]?.begunNames ?? []
                 // In its place: a copy of all names would be made for each file.
-                let name = state.folders[identity]?.claim(target.name) { candidate in
+                let name = state.folders[place]?.claim(target.name) { candidate in
                     if mustBeFree,
                         (try? Assembly.isFree(candidate, folder: target.folder, urls: urls))
                             == false
                     {
                         return .another
                     }
-                    guard begun.contains(candidate), let header = folder.header(of: candidate)
+                    guard begun.contains(candidate), let header = folder?.header(of: candidate)
                     else { return .nobody }
                     if urls.contains(where: header.isFor) { return .own }
                     return isAnothers(header) ? .another : .nobody
@@ -82,23 +88,34 @@ final class BatchNames: Sendable {
         return try result.get()
     }
 
-    private static func enter(
+    /// Finds a folder; one that is missing may be made yet, and has a place of its own all the same.
+    private func enter(
         _ path: String, _ state: inout State
-    ) throws(AssemblyError) -> (FileIdentity, Folder) {
+    ) throws(AssemblyError) -> (FolderPlace, Folder?) {
         // The path may lead to another one by now.
         if let last = state.last, last.folder.path == path,
             last.identity == Folder.identity(at: path)
         {
-            return last
+            return (last.place, last.folder)
         }
-        let folder = try Folder(path)
-        guard let identity = folder.identity else {
+        let folder: Folder
+        do throws(AssemblyError) {
+            folder = try Folder(path)
+        } catch {
+            guard case .folderUnavailable(_, ENOENT) = error, let place = made.place(of: path)
+            else {
+                throw error
+            }
+            if state.folders[place] == nil { state.folders[place] = FolderNames() }
+            return (place, nil)
+        }
+        guard let identity = folder.identity, let place = made.place(of: path) else {
             throw .folderUnavailable(path: path, errno: 0)
         }
-        state.last = (identity, folder)
-        if state.folders[identity] == nil {
-            state.folders[identity] = FolderNames(begun: folder.ownNames())
+        state.last = (identity, folder, place)
+        if state.folders[place] == nil {
+            state.folders[place] = FolderNames(begun: folder.ownNames())
         }
-        return (identity, folder)
+        return (place, folder)
     }
 }

@@ -247,7 +247,7 @@ final class BatchRun: Sendable {
             hasCome: { [slots] in slots.park(index, bytes: $0) },
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
-            whenDue: { [turns] in turns.whenDue(index, $0) },
+            whenDue: { [turns] in turns.whenDue(index, $0) }, folders: names.made,
             claim: { [self] target, urls throws(AssemblyError) in
                 defer { turns.settle(index) }
                 return try names.claim(

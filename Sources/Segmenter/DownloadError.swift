@@ -8,6 +8,9 @@ public struct DownloadError: Error, Sendable, Hashable {
     public enum Reason: Error, Sendable, Hashable {
         /// The URL is malformed, or not http or https; carries what of it may be shown.
         case invalidURL(String)
+        /// It is no URL that can be fetched, and known to be something else; carries what of it may be
+        /// shown.
+        case foreignURL(ForeignURL, shown: String)
         /// A header of the caller's is malformed.
         case invalidHeader(HeaderSyntaxError)
         /// An access option cannot be used.

@@ -26,6 +26,8 @@ public struct DownloadPreview: Sendable, Equatable {
     public var bytesKept: Int64
     /// Number of connections to be used; 0 where nothing would be fetched.
     public var connections: Int
+    /// The folder that would be made for it, and those above it that are missing.
+    public var missingFolder: String?
 }
 
 extension DownloadSession {

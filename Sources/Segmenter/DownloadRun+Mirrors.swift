@@ -45,11 +45,11 @@ extension DownloadRun {
 
     /// The URLs of the file, when there are several.
     ///
-    /// - Throws: `invalidURL`.
+    /// - Throws: `invalidURL`, `foreignURL`.
     func makeBook(_ probe: Probe) throws(DownloadError.Reason) -> MirrorBook? {
         var probes = [probe]
         for text in options.mirrors {
-            guard let url = WebURL(text) else { throw .invalidURL(Self.redactedGuess(text)) }
+            let url = try Self.usable(WebURL(text), text)
             guard !probes.contains(where: { $0.url.text == url.text }) else { continue }
             probes.append(
                 Probe(

@@ -82,9 +82,14 @@ extension DownloadRun {
                 action: .begin, path: "-", file: finding.file, bytesKept: 0,
                 connections: finding.file.plan == .segments ? connections : 1)
         }
+        let parent = try await missingParent(state.target)
         if !isNameFinal {
-            state.target = try await named(state, probe.url)
+            // In a folder that is missing, all names are free but those of the batch.
+            if parent == nil || together != nil { state.target = try await named(state, probe.url) }
             if let end = try await previewEnd(&state, probe.url) { return end }
+        }
+        if let parent, let target = state.target {
+            return try await preview(lead, target, in: parent)
         }
         if let file = try await settle(&finding, lead.probe, &state, started) {
             return Self.left(file)
@@ -115,6 +120,13 @@ extension DownloadRun {
         return preview
     }
 
+    private func missingParent(_ target: Target?) async throws(DownloadError.Reason) -> String? {
+        guard let target else { return nil }
+        return try await onDisk { [self] () throws(AssemblyError) in
+            try parentOfMissingFolder(target)
+        }
+    }
+
     /// What would be done with an earlier run's part, once there is room for the file.
     private func decide(
         _ request: Assembly.Request
@@ -139,7 +151,7 @@ extension DownloadRun {
     private func previewEnd(
         _ state: inout State, _ url: WebURL
     ) async throws(DownloadError.Reason) -> DownloadPreview? {
-        guard let target = state.target else { return nil }
+        guard let target = state.target, try await missingParent(target) == nil else { return nil }
         let options = options
         let pending = try await onDisk { () throws(AssemblyError) -> Int64? in
             for url in [url] + options.mirrors.compactMap({ WebURL($0) }) where options.resume {

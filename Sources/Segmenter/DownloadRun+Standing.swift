@@ -211,7 +211,9 @@ extension DownloadRun {
         let header = known(file, probe)
         let date = header?.lastModified ?? httpDate(secondsSince1970: file.status.modified)
         var conditions = ["If-Modified-Since: \(date)"]
-        if let etag = header?.etag { conditions.append("If-None-Match: \(etag)") }
+        if let etag = header?.identity.wellFormedETag {
+            conditions.append("If-None-Match: \(etag)")
+        }
         // What stands on the disk must not smuggle anything into a request.
         conditions.removeAll { (try? DownloadOptions.check(header: $0)) == nil }
         let landing = try await probe.follow(

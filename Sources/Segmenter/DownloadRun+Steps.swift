@@ -23,7 +23,8 @@ extension DownloadRun {
         guard let target = state.target else { return nil }
         let (options, isRepair) = (options, isRepair)
         let found = try await onDiskUntilCancelled {
-            (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
+            [self] (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
+            if try parentOfMissingFolder(target) != nil { return .free }
             // Whoever does not want to resume does not want an earlier run's file either.
             if options.resume {
                 for url in [url] + options.mirrors.compactMap({ WebURL($0) }) {
@@ -131,7 +132,7 @@ extension DownloadRun {
             return try await onDisk { () throws(AssemblyError) in try NullOutput() }
         }
         let request = try request(finding, probe.url, state)
-        let result = await onDiskResult { () throws(AssemblyError) in try Assembly(request) }
+        let result = await openPart(request)
         if case .failure(.assembly(.noSpace)) = result, !finding.isProven { return nil }
         return try result.get()
     }

@@ -19,6 +19,8 @@ extension DownloadRun {
         let isDone: @Sendable (BatchWidth.Wait?) -> Void
         /// Runs what chooses a name when the turn of the file has come.
         let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
+        /// The folders that the batch makes.
+        let folders: MadeFolders
         /// Chooses the name in a folder, from the one that is suggested and the full URLs; blocks.
         let claim: @Sendable (Target, [String]) throws(AssemblyError) -> String
     }
@@ -86,10 +88,11 @@ extension DownloadRun {
         guard let together else { return }
         var needsName = !isNamed
         if case .file = destination { needsName = needsName && options.naming.numbersTaken }
-        let job = WholeFilePublisher.Job(bytes: body) { [needsName] in
+        let job = WholeFilePublisher.Job(bytes: body) { [self, needsName] in
             guard var request = request() else { return nil }
-            guard needsName else { return request }
             do throws(AssemblyError) {
+                try makeFolder(request.folder)
+                guard needsName else { return request }
                 let suggested = Target(folder: request.folder, name: request.name)
                 request.name = try together.claim(suggested, [url.text])
                 return request
@@ -125,6 +128,7 @@ extension DownloadRun {
                 throw .assembly(failure)
             case .published(let published):
                 together?.isDone(finding.held?.wait)
+                state.target.map { folders.keep($0.folder) }
                 state.received = published.size
                 tellOfWhole(finding, state)
                 if let problem = published.attributesProblem {

@@ -17,6 +17,8 @@ final class DownloadRun: Sendable {
     let isRepair: Bool
     /// What a batch does for it; `nil` for a download that is by itself.
     let together: Together?
+    /// The folders that it makes, or its batch.
+    let folders: MadeFolders
     let tell: @Sendable (DownloadEvent) -> Void
 
     init(
@@ -31,6 +33,7 @@ final class DownloadRun: Sendable {
         self.options = options
         self.isRepair = isRepair
         self.together = together
+        folders = together?.folders ?? MadeFolders()
         self.tell = tell
     }
 
@@ -88,6 +91,8 @@ final class DownloadRun: Sendable {
         var streamURL: String?
         /// Whether this run has opened a part: what is in it from then on is its own.
         var hasBegun = false
+        /// Which part it opened last.
+        var generation: String?
         /// Whether the file has its name, whatever failed then.
         var isPublished = false
         /// What broke the attempt before.
@@ -105,11 +110,13 @@ final class DownloadRun: Sendable {
         defer { if state.hasEntered { together?.gate.leave() } }
         do throws(DownloadError.Reason) {
             let file = try await run(&state)
+            state.target.map { folders.keep($0.folder) }
             tell(.finished(file))
             return .success(file)
         } catch {
             let reason = await undoRepair(state, error)
             let written = await endStream(state)
+            await tidyUp(state)
             return .failure(failure(reason, state, written: written))
         }
     }
@@ -133,7 +140,7 @@ final class DownloadRun: Sendable {
 
     /// A probe of the URL, after the options have been checked.
     func makeProbe() throws(DownloadError.Reason) -> Probe {
-        guard let url else { throw .invalidURL(Self.redactedGuess(urlText)) }
+        let url = try Self.usable(url, urlText)
         for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)
@@ -188,6 +195,7 @@ final class DownloadRun: Sendable {
             {
                 return file
             }
+            try await makeFolder(state.target)
             if !isNameFinal, state.isNamed {
                 if let file = try await before(&state, probe.url, started) { return file }
             } else if !isNameFinal {
@@ -234,6 +242,7 @@ final class DownloadRun: Sendable {
         }
         state.startOver = nil
         state.hasBegun = true
+        state.generation = (assembly as? Assembly)?.generation
         state.mirroring?.opened(assembly)
         if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
         if let problem = (assembly as? Assembly)?.allocationProblem {

@@ -14,6 +14,12 @@ public struct FileOptions: Sendable {
     /// size or version, and fetch nothing when it is not.
     public var timestamping = false
 
+    /// What becomes of folders that are missing on the way to the destination.
+    ///
+    /// They are made when the server has answered that there is a file, and removed again if nothing is
+    /// left in them in the end.
+    public var missingFolders = MissingFolders.refused
+
     /// Makes the default options.
     public init() {}
 }

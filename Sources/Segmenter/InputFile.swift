@@ -143,7 +143,8 @@ extension InputFile.Item {
     /// - Parameters:
     ///   - options: The options of all files.
     ///   - folder: The folder of all files; relative ones count from the current folder, as does
-    ///     the item's own `dir`.
+    ///     the item's own `dir`. It is made if it is missing, and what `dir` and `out` name below it
+    ///     or the current folder.
     /// - Returns: What to fetch, and where to.
     public func batchItem(options: DownloadOptions, folder: String) -> BatchItem {
         var target = InputOption.Target(options: options, folder: folder)
@@ -153,6 +154,10 @@ extension InputFile.Item {
             _ = InputOption.table[setting.name]?.apply(&target, setting.value)
         }
         target.options.mirrors += urls.dropFirst()
+        let namesFolder =
+            settings.contains { $0.name == "dir" } || target.name?.contains("/") == true
+        // A list may be somebody else's: what it names is made below what the user has named.
+        target.options.files.missingFolders = namesFolder ? .madeBelow([folder, "."]) : .made
         // A name such as `-` is to mean nothing but itself.
         let destination: Destination =
             if let name = target.name {

@@ -11,8 +11,8 @@ struct BatchOptions: ParsableArguments {
             discussion: """
                 A line has the URLs of one file, separated by tabs. Indented lines below it are \
                 its options, as NAME=VALUE: \(InputFile.optionNames.joined(separator: ", ")). \
-                They go before those of the command line; `dir` counts from the current folder. \
-                Lines that begin with # are skipped.
+                They go before those of the command line; `dir` counts from the current folder; \
+                what is missing of a path is made, below that folder or `--directory`. Lines that begin with # are skipped.
                 """,
             valueName: "file"))
     var inputFile: [String] = []

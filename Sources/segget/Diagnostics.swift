@@ -11,7 +11,7 @@ struct Diagnostic {
     /// What happened, to which URL or file.
     let message: String
     /// What to do next.
-    let hint: String
+    var hint: String
     /// What is left on disk, when anything can be.
     var kept: String?
     /// What has gone out already, for a stream.
@@ -29,8 +29,9 @@ struct Diagnostic {
             + (written.map { [Message(.written, $0)] } ?? []) + [Message(.hint, hint)]
     }
 
-    /// Words a failed download; `signal` is the one that asked it to stop, if one did.
-    init(_ error: DownloadError, signal: Int32? = nil) {
+    /// Words a failed download; `signal` is the one that asked it to stop, if one did, and `typed` its
+    /// URL as the command line has it, if it has.
+    init(_ error: DownloadError, signal: Int32? = nil, typed: String? = nil) {
         let url = Self.quote(error.url)
         let again = "run the same command again\(error.bytesKept > 0 ? " to resume" : "")"
         self =
@@ -39,6 +40,7 @@ struct Diagnostic {
                 Self(
                     .usage, "invalid_url", "\(Self.quote(text)) is not a URL that can be used",
                     hint: "give a complete URL that starts with `https://` or `http://`")
+            case .foreignURL(let foreign, let shown): Self(foreign, shown: shown)
             case .invalidHeader(let problem):
                 Self(
                     .usage, "invalid_header", Self.describe(problem),
@@ -115,6 +117,7 @@ struct Diagnostic {
                     "the download of \(url) was stopped\(signal.map(Self.cause) ?? "")",
                     hint: again)
             }
+        addHint(at: typed, error.reason)
         kept = Self.kept(error)
         written = Self.written(error)
         if case .assembly(.readerGone) = error.reason { isQuiet = true }
@@ -232,7 +235,8 @@ extension Diagnostic {
             return "what is intact of \(quote(part)); the next run finds out"
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .invalidHeader, .certificateFile, .access, .unrepairable, .nameTaken,
+        case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .access, .unrepairable,
+            .nameTaken,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
             return nil

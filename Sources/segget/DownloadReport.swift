@@ -17,6 +17,8 @@ struct DownloadReport {
         var json: Bool
         /// Number of connections that were asked for.
         var connections: Int
+        /// The URLs of the command line, as they were typed: the first files.
+        var typed: [String] = []
     }
 
     private let settings: Settings
@@ -91,7 +93,8 @@ struct DownloadReport {
             say(.none, Summary(file, endIsProven: endIsProven).text)
             return .done
         case .failure(let error):
-            let diagnostic = Diagnostic(error, signal: signal)
+            let diagnostic = Diagnostic(
+                error, signal: signal, typed: settings.typed.dropFirst((file ?? 1) - 1).first)
             emit("error", JSONEvents.Failure(error, diagnostic))
             // That several files were stopped is said once, at the end.
             if file == nil || diagnostic.kind != "cancelled" {

@@ -6,6 +6,8 @@ import Segmenter
 struct DryRun: Sendable {
     let files: FileList
     let json: Bool
+    /// The URLs of the command line, as they were typed: the first files.
+    let typed: [String]
 
     /// Asks on other threads while this one, the main thread, waits for signals.
     func run(_ session: DownloadSession, _ interrupts: Interrupts) -> Never {
@@ -17,7 +19,9 @@ struct DryRun: Sendable {
                 case .success(let preview):
                     if index > 0, !json { StandardStreams.write("\n", to: STDOUT_FILENO) }
                     status = show(preview, files.item(index).options)
-                case .failure(let error): status = ProbeCommand.show(error, json: json)
+                case .failure(let error):
+                    status = ProbeCommand.show(
+                        error, json: json, typed: typed.dropFirst(index).first)
                 }
                 worst = worst.worse(status)
             }
@@ -46,12 +50,13 @@ struct PreviewReport: Encodable {
     var bytesKept: Int64
     var connections: Int
     var probed: ProbeReport?
+    var makesFolder: String?
 
     /// The action in words.
     private var words: String
 
     private enum CodingKeys: CodingKey {
-        case action, reason, path, bytesKept, connections, probed
+        case action, reason, path, bytesKept, connections, probed, makesFolder
     }
 
     init(_ preview: DownloadPreview) {
@@ -59,6 +64,7 @@ struct PreviewReport: Encodable {
         bytesKept = preview.bytesKept
         connections = preview.connections
         probed = preview.file.map(ProbeReport.init)
+        makesFolder = preview.missingFolder
         let size = preview.file?.size
         let all = size.map { Units.size($0) } ?? "a file whose size is not told"
         switch preview.action {
@@ -90,7 +96,9 @@ struct PreviewReport: Encodable {
 
     /// The report for people, a line for each fact; no control characters.
     func lines(connections: Int) -> [String] {
-        let own = ["would:        \(words)", "to:           \(path)"].map(PrintableText.escape)
+        var own = ["would:        \(words)", "to:           \(path)"]
+        if let makesFolder { own.append("makes:        the folder \(makesFolder)") }
+        own = own.map(PrintableText.escape)
         return own + (probed?.lines(connections: connections) ?? [])
     }
 }

@@ -46,8 +46,8 @@ struct GetCommand: ParsableCommand {
     @Option(
         name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp(
-            "Save in this folder, under the name that the server or the URL suggests. "
-                + "(default: the current folder)", valueName: "dir"),
+            "Save in this folder, under the name that the server or the URL suggests; it is made "
+                + "if it is missing. (default: the current folder)", valueName: "dir"),
         completion: .directory)
     var directory: String?
 
@@ -161,13 +161,16 @@ struct GetCommand: ParsableCommand {
             let list = FileList(count: items.count) {
                 items[$0].batchItem(options: options, folder: folder)
             }
-            if scripts.dryRun { DryRun(files: list, json: json).run(session, interrupts) }
+            if scripts.dryRun {
+                DryRun(files: list, json: json, typed: urls).run(session, interrupts)
+            }
             runBatch(list, session, interrupts, hooks)
         }
         let (url, destination) = (urls[0], destination)
         if scripts.dryRun {
             let item = BatchItem(url, to: destination, options: options)
-            DryRun(files: FileList(count: 1) { _ in item }, json: json).run(session, interrupts)
+            let list = FileList(count: 1) { _ in item }
+            DryRun(files: list, json: json, typed: urls).run(session, interrupts)
         }
         let download = session.start(url, to: destination, options: options)
         Self.follow(
@@ -212,6 +215,7 @@ struct GetCommand: ParsableCommand {
         options.limits = limits.options
         options.mirrors = sources.mirrors
         if isBatch { options.files.attributes = .proof }
+        if directory != nil { options.files.missingFolders = .made }
         files.apply(to: &options.files)
         laterRuns.apply(to: &options.files)
         options.naming = names.naming
@@ -223,7 +227,7 @@ struct GetCommand: ParsableCommand {
         DownloadReport.Settings(
             style: progress.style(terminal: terminal, quiet: quiet, json: json),
             terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
-            json: json, connections: connections.most)
+            json: json, connections: connections.most, typed: urls)
     }
 
     /// Reads `--checksum`.

@@ -52,7 +52,7 @@ struct ProbeCommand: ParsableCommand {
                 let file = try await session.probe(url, options: settings)
                 status = Self.show(ProbeReport(file), options: settings, json: json)
             } catch {
-                status = Self.show(error, json: json)
+                status = Self.show(error, json: json, typed: url)
             }
             await session.shutdown()
             Glibc.exit(status.rawValue)
@@ -72,8 +72,8 @@ struct ProbeCommand: ParsableCommand {
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
     }
 
-    static func show(_ error: DownloadError, json: Bool) -> ExitStatus {
-        let diagnostic = Diagnostic(error)
+    static func show(_ error: DownloadError, json: Bool, typed: String?) -> ExitStatus {
+        let diagnostic = Diagnostic(error, typed: typed)
         if json, let line = JSONText.line(JSONEvents.Failure(error, diagnostic)) {
             StandardStreams.write(line + "\n", to: STDOUT_FILENO)
         }

@@ -27,7 +27,13 @@ struct ProbeReport: Encodable {
         case probedBy, headProblem, plan, identity, coding, decoded
     }
 
+    /// What the entity tag is worth, in a word.
+    private var etagWorth: String
+
     init(_ file: RemoteFile) {
+        etagWorth =
+            file.identity.strongETag != nil
+            ? "strong" : file.identity.wellFormedETag != nil ? "weak" : "malformed: proves nothing"
         url = file.url
         finalURL = file.effectiveURL
         redirects = file.redirects
@@ -49,7 +55,6 @@ struct ProbeReport: Encodable {
     /// The report for people, a line for each fact; no control characters.
     func lines(connections: Int) -> [String] {
         let moves = redirects == 0 ? "" : " (\(Units.count(Int64(redirects), "redirect")))"
-        let isWeak = etag?.hasPrefix("W/") == true
         let ranges = acceptsRanges.map { $0 ? "served" : "not served" } ?? "not advertised"
         var facts = [
             ("url", url),
@@ -57,7 +62,7 @@ struct ProbeReport: Encodable {
             ("name", name),
             ("size", size.map { "\(Units.size($0)) (\(Units.count($0, "byte")))" } ?? "not told"),
             ("type", type ?? "not told"),
-            ("etag", etag.map { "\($0) (\(isWeak ? "weak" : "strong"))" } ?? "none"),
+            ("etag", etag.map { "\($0) (\(etagWorth))" } ?? "none"),
             ("last modified", lastModified ?? "not told"),
             ("ranges", ranges),
             ("digests", digests.isEmpty ? "none" : digests.joined(separator: ", ")),

@@ -28,6 +28,16 @@ import Testing
         #expect(Self.identity(9, etag).strongETag == strong)
     }
 
+    /// One without quotes proves nothing and goes into no condition, and contradicts like a weak one.
+    @Test(
+        arguments: [
+            ("\"a\"", "\"a\""), ("W/\"a\"", "W/\"a\""), ("w/\"a\"", nil), ("a-1-2", nil),
+            ("W/a", nil), ("\"a", nil), ("W/", nil), ("\"a\", \"b\"", nil), (nil, nil),
+        ] as [(String?, String?)])
+    func knowsWhatAConditionMayCarry(etag: String?, wellFormed: String?) {
+        #expect(Self.identity(9, etag).wellFormedETag == wellFormed)
+    }
+
     @Test func validatesByTheStrongestThatThereIs() {
         let both = Self.identity(9, "\"a\"", modified: Self.monday, strong: true)
         #expect((both.strongValidator, both.kind) == ("\"a\"", "etag"))
@@ -77,6 +87,18 @@ import Testing
             ),
             (
                 identity(9, "W/\"a\"", modified: monday), identity(9, "W/\"a\"", modified: tuesday),
+                .lastModifiedChanged(was: monday, now: tuesday)
+            ),
+            // So do those without quotes.
+            (identity(9, "a-1"), identity(9, "a-1"), .noValidator),
+            (identity(9, "a-1"), identity(9, "a-2"), .etagChanged(was: "a-1", now: "a-2")),
+            (identity(9, "a-1"), identity(9, "\"a-1\""), .etagChanged(was: "a-1", now: "\"a-1\"")),
+            (
+                identity(9, "a-1", modified: monday, strong: true),
+                identity(9, "a-1", modified: monday, strong: true), nil
+            ),
+            (
+                identity(9, "a-1", modified: monday), identity(9, "a-1", modified: tuesday),
                 .lastModifiedChanged(was: monday, now: tuesday)
             ),
             // Dates.

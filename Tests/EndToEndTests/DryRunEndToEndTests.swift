@@ -102,7 +102,7 @@ struct DryRunEndToEndTests {
         let numbered = try stage.run(["--dry-run", "--auto-rename"])
         #expect(numbered.exitCode == 0)
         #expect(numbered.output.contains("file.1\n"))
-        #expect(try stage.run(["--dry-run", "-d", "nowhere"]).exitCode == 73)
+        #expect(try stage.run(["--dry-run", "-d", "file"]).exitCode == 73)
         try Data("foreign".utf8).write(to: URL(fileURLWithPath: stage.path("other.part")))
         #expect(try stage.run(["--dry-run", "-o", "other"]).exitCode == 73)
         stage.change { $0.bend = { _, reply in reply = .text(404) } }

@@ -96,7 +96,7 @@ struct ProbeEndToEndTests {
             if request.method == "GET" { reply = .text(status, "no") }
         }
         let outcome = try await trial.run("-x", "4", "--retries", "1")
-        try trial.expectFailure(outcome, code: code, kind: kind)
+        try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
         #expect(try outcome.events("error").first?.bytesKept == 0)
         #expect(trial.origin.requests.count < 30)
     }

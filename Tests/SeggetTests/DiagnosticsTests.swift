@@ -48,7 +48,8 @@ struct DiagnosticsTests {
 
     @Test(
         arguments: [
-            (.invalidURL(""), 64), (.invalidHeader(.noColon), 64), (.certificateFile(path: ""), 64),
+            (.invalidURL(""), 64), (.foreignURL(.magnet, shown: "magnet:"), 64),
+            (.invalidHeader(.noColon), 64), (.certificateFile(path: ""), 64),
             (.transfer(.network(code: 6, message: ""), attempts: 1), 69),
             (.transfer(.status(404), attempts: 1), 69), (.transfer(.status(503), attempts: 9), 69),
             (.transfer(.status(401), attempts: 1), 77), (.proxyRefused(status: 407), 77),

@@ -45,7 +45,10 @@ enum Examples {
 
     static let reasons: [DownloadError.Reason] =
         [
-            .invalidURL(hostile), .invalidHeader(.badName(hostile)),
+            .invalidURL(hostile), .foreignURL(.magnet, shown: hostile),
+            .foreignURL(.scheme("ftp"), shown: hostile), .foreignURL(.object("s3"), shown: hostile),
+            .foreignURL(.localFile, shown: hostile), .foreignURL(.controlCharacter, shown: hostile),
+            .invalidHeader(.badName(hostile)),
             .certificateFile(path: hostile), .nameTaken(path: hostile),
             .refused(status: 401), .refused(status: 403), .refused(status: 407),
             .proxyRefused(status: 407), .proxyRefused(status: 403),

@@ -23,6 +23,8 @@ struct ProbeReportTests {
         let text = lines(remote(etag: "\"v1\""))
         #expect(text.contains("3.00 GiB (3221225472 bytes)"))
         #expect(text.contains("\"v1\" (strong)"))
+        #expect(lines(remote(etag: "W/\"v1\"")).contains("W/\"v1\" (weak)"))
+        #expect(lines(remote(etag: "v1-2")).contains("v1-2 (malformed: proves nothing)"))
         #expect(text.contains("in segments, over up to 4 connections"))
         #expect(text.contains("rests on the ETag"))
     }

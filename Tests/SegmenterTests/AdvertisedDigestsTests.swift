@@ -61,6 +61,31 @@ import Testing
             (["x-amz-checksum-sha256": sha256Base64, "x-amz-checksum-type": "composite"], []),
             (["x-amz-checksum-sha256": sha256Base64 + "-12"], []),
             (["x-amz-checksum-crc32": "NSRBwg==-3"], []),
+            // Without a type, the tag of an object in several parts speaks against it.
+            (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f0f-2\""], []),
+            (["x-amz-checksum-crc32": crc32Base64, "etag": "W/\"0f0f-12\""], []),
+            (["x-amz-checksum-crc32": crc32Base64, "etag": "0f0f-2"], []),
+            (
+                [
+                    "x-amz-checksum-sha256": sha256Base64, "x-amz-checksum-type": "OTHER",
+                    "etag": "\"0f0f-2\"",
+                ], []
+            ),
+            (
+                [
+                    "x-amz-checksum-sha256": sha256Base64, "x-amz-checksum-type": "full_object",
+                    "etag": "\"0f0f-2\"",
+                ], [sha256]
+            ),
+            (
+                [
+                    "x-amz-checksum-sha256": sha256Base64, "x-amz-checksum-type": "COMPOSITE",
+                    "etag": "\"0f0f\"",
+                ], []
+            ),
+            (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f0f\""], [sha256]),
+            (["x-amz-checksum-sha256": sha256Base64, "etag": "\"12\""], [sha256]),
+            (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f-2a\""], [sha256]),
             // What covers something else, or nothing.
             (["content-digest": "sha-256=:\(sha256Base64):"], []),
             (["x-amz-checksum-crc32c": crc32Base64], []), ([:], []),

@@ -71,6 +71,12 @@ import Testing
         ("http://b.org/g", "http://b.org/g"), ("HTTPS://B.org/g?x", "https://b.org/g?x"),
         ("g#s", "https://a.org/b/c/g"), ("g h", "https://a.org/b/c/g%20h"),
         ("/é", "https://a.org/%c3%a9"), ("g?a=é", "https://a.org/b/c/g?a=%c3%a9"),
+        // As browsers read them (WHATWG URL).
+        ("g h?i j+k", "https://a.org/b/c/g%20h?i%20j+k"), (" \t/g\n ", "https://a.org/g"),
+        ("/g\th\r\n/i", "https://a.org/gh/i"), ("/g%zz%", "https://a.org/g%zz%"),
+        ("#s", "https://a.org/b/c/d?x=0"), ("# s?t", "https://a.org/b/c/d?x=0"),
+        ("//b.org/g h?i j", "https://b.org/g%20h?i%20j"), ("./g:h i", "https://a.org/b/c/g:h%20i"),
+        ("http://b.org?a b", "http://b.org/?a%20b"),
     ])
     func resolvesReferences(reference: String, text: String) throws {
         let base = try #require(WebURL("https://a.org/b/c/d?x=0"))
@@ -93,6 +99,24 @@ import Testing
         "http://a:port/", "://a/", "http://a/\r\nX: y", "ftp.example.org",
     ])
     func refusesGarbage(text: String) { #expect(WebURL(text) == nil) }
+
+    @Test(arguments: ["http://a b/", "//a b/g", "//%20/g", "http://a\tb c/", "/g\u{1b}h", "//"])
+    func refusesReferencesThatLeadNowhere(reference: String) throws {
+        let base = try #require(WebURL("https://a.org/b"))
+        #expect(WebURL(reference, relativeTo: base) == nil)
+    }
+
+    /// Bytes that are not UTF-8 are asked for as they are.
+    @Test func readsALocationByItsBytes() {
+        let read = { (bytes: [UInt8]) in
+            (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer {
+                $0.baseAddress.map(locationText)
+            }
+        }
+        #expect(read(Array("/é x".utf8)) == "/é x")
+        #expect(read([0x2f, 0xe9, 0x20, 0xff, 0x41]) == "/%E9 %FFA")
+        #expect(read([]) == "")
+    }
 
     @Test func guessesAMissingScheme() throws {
         #expect(try #require(WebURL("example.org/f")).text == "http://example.org/f")

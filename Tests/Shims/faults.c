@@ -250,6 +250,10 @@ int linkat(int a, const char *from, int b, const char *to, int flags) {
     CALL(linkat, role_of_name(b, to), a, from, b, to, flags);
 }
 
+int mkdirat(int at, const char *path, mode_t mode) {
+    CALL(mkdirat, role_of_name(at, path), at, path, mode);
+}
+
 int unlinkat(int at, const char *path, int flags) {
     CALL(unlinkat, role_of_name(at, path), at, path, flags);
 }

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+// Opens a folder only to find what is in it, which takes no right to read it (open(2), O_PATH).
+static const int segget_path_only = 010000000;
+
 // Renames within one folder and fails with EEXIST rather than replace `to`
 // (renameat2(2), RENAME_NOREPLACE). Returns 0, or -1 with errno.
 int segget_rename_noreplace(int folder, const char *from, const char *to);

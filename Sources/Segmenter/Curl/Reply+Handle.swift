@@ -41,7 +41,7 @@ extension Reply {
             guard let name else { continue }
             if header.amount > 1 {
                 if header.index == 0 { repeated.append(name) }
-            } else if let text = Self.text(header.value) {
+            } else if let text = Self.text(header.value, of: name) {
                 fields[name] = text
             }
         }
@@ -57,7 +57,7 @@ extension Reply {
                 curl_easy_header(
                     handle, name, index, segget_curl_headers_of_reply, -1, &header) == CURLHE_OK
             else { break }
-            if let text = Self.text(header?.pointee.value), !values.contains(text) {
+            if let text = Self.text(header?.pointee.value, of: name), !values.contains(text) {
                 values.append(text)
             }
         }
@@ -65,8 +65,9 @@ extension Reply {
     }
 
     /// A value; `nil` for one that is empty: of that libcurl 7.88 leaves a carriage return.
-    private static func text(_ value: UnsafePointer<CChar>?) -> String? {
-        guard let text = value.map(headerText), !text.allSatisfy(\.isWhitespace) else { return nil }
+    private static func text(_ value: UnsafePointer<CChar>?, of name: String) -> String? {
+        let read = name == "location" ? locationText : headerText
+        guard let text = value.map(read), !text.allSatisfy(\.isWhitespace) else { return nil }
         return text
     }
 

@@ -23,6 +23,8 @@ struct WebURL: Sendable, Hashable {
     /// Parses a URL; spaces and bytes outside ASCII are encoded, a missing scheme is guessed as
     /// curl does.
     ///
+    /// A reference is read as browsers read it.
+    ///
     /// - Parameters:
     ///   - text: The URL, or a reference to be resolved.
     ///   - base: What a relative reference is resolved against (RFC 9110 §10.2.2); its credentials
@@ -30,7 +32,13 @@ struct WebURL: Sendable, Hashable {
     init?(_ text: String, relativeTo base: WebURL? = nil) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
-        if let base, curl_url_set(handle, CURLUPART_URL, base.text, 0) != CURLUE_OK { return nil }
+        var text = text
+        if let base {
+            guard curl_url_set(handle, CURLUPART_URL, base.text, 0) == CURLUE_OK else { return nil }
+            text = Self.cleaned(reference: text)
+            // Of the same resource; libcurl 7.88 would drop the last component and the query.
+            if text.hasPrefix("#") { text = base.text }
+        }
         let flags = UInt32(CURLU_URLENCODE) | (base == nil ? UInt32(CURLU_GUESS_SCHEME) : 0)
         guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK,
             let scheme = Self.part(handle, CURLUPART_SCHEME)?.lowercased(),
@@ -70,6 +78,27 @@ struct WebURL: Sendable, Hashable {
         let path = Self.part(handle, CURLUPART_PATH) ?? "/"
         let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
         lastPathComponent = percentDecoded(String(path[(last ?? path.startIndex)...]))
+    }
+
+    /// A reference as browsers prepare it for parsing (WHATWG URL, basic URL parser, steps 1 to 3):
+    /// without control characters and spaces at its ends, without tabs and line breaks anywhere.
+    ///
+    /// In a query a space is encoded here, because libcurl writes `+` for it there, which is another byte
+    /// to most servers.
+    private static func cleaned(reference: String) -> String {
+        let bytes = reference.utf8.drop { $0 <= 0x20 }
+        guard let last = bytes.lastIndex(where: { $0 > 0x20 }) else { return "" }
+        var cleaned: [UInt8] = []
+        var isQuery = false
+        for byte in bytes[...last] where ![0x09, 0x0a, 0x0d].contains(byte) {
+            isQuery = isQuery || byte == UInt8(ascii: "?")
+            if byte == 0x20, isQuery {
+                cleaned += Array("%20".utf8)
+            } else {
+                cleaned.append(byte)
+            }
+        }
+        return String(decoding: cleaned, as: UTF8.self)
     }
 
     /// The URL with a user in it, of whom libcurl looks the password up in a netrc file.
@@ -163,6 +192,23 @@ func headerText(_ value: UnsafePointer<CChar>) -> String {
     let isBreak: (UInt8) -> Bool = { $0 == 0x0d || $0 == 0x0a }
     guard bytes.contains(where: isBreak) else { return readText(bytes) }
     return bytes.map { isBreak($0) ? 0x20 : $0 }.withUnsafeBytes { readText($0) }
+}
+
+/// The value of a `Location` as text: bytes that are not UTF-8 are percent-encoded as they are, which
+/// is what browsers ask for.
+func locationText(_ value: UnsafePointer<CChar>) -> String {
+    let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in bytes {
+        if byte < 0x80 {
+            encoded.append(byte)
+        } else {
+            encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: encoded, as: UTF8.self)
 }
 
 private func readText(_ bytes: UnsafeRawBufferPointer) -> String {

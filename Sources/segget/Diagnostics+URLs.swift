@@ -1,0 +1,66 @@
+import Segmenter
+
+// What is wrong with a URL, in words.
+extension Diagnostic {
+    /// Words what was given for a URL, and is none.
+    init(_ foreign: ForeignURL, shown: String) {
+        let text = Self.quote(shown)
+        let (message, hint) =
+            switch foreign {
+            case .magnet:
+                (
+                    "\(text) is a magnet link of BitTorrent, which segget does not fetch",
+                    "give it to a BitTorrent client, or give segget an `https://` URL of the file"
+                )
+            case .scheme(let scheme):
+                (
+                    "\(text) is a \(Self.quote(scheme + ":")) URL; segget fetches `https://` and "
+                        + "`http://` only",
+                    "look whether the same file is offered by `https://`"
+                )
+            case .object(let scheme):
+                (
+                    "\(text) names an object in a store (\(Self.quote(scheme + ":"))), and is no "
+                        + "address on the web",
+                    "give the object's `https://` URL, signed if it is not public (as `aws s3 "
+                        + "presign` makes it)"
+                )
+            case .localFile:
+                (
+                    "\(text) is a file on this machine, not a URL",
+                    "give an `https://` URL; a file with a list of URLs is given as "
+                        + "`--input-file`, and a host of that name as `http://`"
+                )
+            case .controlCharacter:
+                (
+                    "there is a line break or another control character in the URL \(text)",
+                    "give each URL as one argument, without what was copied with it"
+                )
+            }
+        self.init(.usage, "invalid_url", message, hint: hint)
+    }
+
+    /// Adds a hint when the server refused a URL that a shell may have cut off: it was typed with one
+    /// parameter, and what is not quoted ends at `&` there.
+    ///
+    /// - Parameters:
+    ///   - typed: The URL as it was typed; `nil` for one that was read from a list.
+    ///   - reason: Why the download failed.
+    mutating func addHint(at typed: String?, _ reason: DownloadError.Reason) {
+        guard let typed, Self.isRefusal(reason), Self.hasOneParameter(typed) else { return }
+        hint += "; if the URL goes on with `&`, quote it: the shell has cut it off there"
+    }
+
+    private static func isRefusal(_ reason: DownloadError.Reason) -> Bool {
+        switch reason {
+        case .refused(let status), .transfer(.status(let status), _):
+            [400, 401, 403, 404, 410].contains(status)
+        default: false
+        }
+    }
+
+    private static func hasOneParameter(_ url: String) -> Bool {
+        let text = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
+        return !text.isEmpty && !text.contains("&")
+    }
+}

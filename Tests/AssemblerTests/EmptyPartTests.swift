@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Assembler
+
+/// What `removeIfEmpty` takes away, and what it leaves.
+@Suite struct EmptyPartTests {
+    private let folder = TemporaryFolder()
+    private var sample: Sample { Sample(size: 10_000, in: folder) }
+
+    private func remove(_ generation: String) throws {
+        try Assembly.removeIfEmpty(Sample.name, folder: folder.path, generation: generation)
+    }
+
+    @Test func nothingIsLeftOfAPartWithoutABytes() throws {
+        let assembly = try Assembly(sample.request)
+        // Somebody works with it.
+        try remove(assembly.generation)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+        try assembly.stop()
+        // Another one is meant.
+        try remove("0")
+        #expect(folder.names == [Sample.part, Sample.manifest])
+        try remove(assembly.generation)
+        #expect(folder.names == [])
+        try remove(assembly.generation)
+    }
+
+    @Test func recordedBytesStay() throws {
+        let assembly = try Assembly(sample.request)
+        sample.write(ByteRange(0, 1), with: assembly)
+        try assembly.stop()
+        try remove(assembly.generation)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    @Test func aPartWithoutItsManifestStays() throws {
+        let assembly = try Assembly(sample.request)
+        try assembly.stop()
+        try folder.write([1], to: Sample.manifest)
+        try remove(assembly.generation)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+
+    @Test func aPartWithAWrongDigestStays() throws {
+        let request = sample.request {
+            $0.identity.size = 0
+            $0.checksum = try? Digest(parsing: "md5:" + String(repeating: "0", count: 32))
+        }
+        let assembly = try Assembly(request)
+        #expect(throws: AssemblyError.self) { try assembly.publish(size: 0) }
+        try remove(assembly.generation)
+        #expect(folder.names == [Sample.part, Sample.manifest])
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Where it says `kept: nothing`, nothing is left.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct NothingKeptTests {
+    private static let size: Int64 = 3_000_000
+
+    /// Ways in which not a byte of the file comes after a fine `HEAD`.
+    enum Way: String, CaseIterable, Sendable {
+        case serverError, gone, silence, cut, reset, noRanges, unknownSize, error400
+
+        /// Bends the reply to a `GET`.
+        func bend(_ reply: inout OriginReply) {
+            switch self {
+            case .serverError: reply = .text(500)
+            case .gone: reply = .text(410)
+            case .silence: reply.delayBeforeHeaders = .infinity
+            case .cut: reply.cutAfter = 0
+            case .reset: reply = .resetWithoutReply
+            case .noRanges:
+                reply.cutAfter = 0
+                reply.set("Content-Range", nil)
+                reply.set("Accept-Ranges", nil)
+                if reply.status == 206 { reply.status = 200 }
+                reply.claimedLength = NothingKeptTests.size
+            case .unknownSize:
+                reply.status = 200
+                reply.set("Content-Range", nil)
+                reply.framing = .chunked
+                reply.cutAfter = 0
+            case .error400: reply = .text(400)
+            }
+        }
+    }
+
+    @Test(arguments: Way.allCases, ["1", "8"])
+    func nothingIsLeft(way: Way, connections: String) throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { way.bend(&$0) }
+        let outcome = try stage.run([
+            "--retries", "0", "--stall-timeout", "1", "-x", connections,
+        ])
+        #expect(![.exit(0), .exit(64)].contains(outcome.end), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains(" in `file.part`"), "\(outcome.errorOutput)")
+        #expect(try stage.names() == [], "\(outcome.errorOutput)")
+    }
+
+    @Test func aSignalBeforeTheFirstByteLeavesNothing() throws {
+        let stage = try Stage(size: Self.size)
+        stage.bendGET { $0.delayBeforeHeaders = .infinity }
+        let process = try stage.start(["-x", "2"])
+        #expect(eventually { stage.manifest() != nil })
+        process.signal(SIGTERM)
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("kept: nothing"), "\(outcome.errorOutput)")
+        #expect(try stage.names() == [])
+    }
+
+    /// What an earlier run has brought stays, whatever happens to this one, and so does what is another's.
+    @Test(arguments: Way.allCases) func whatIsThereStays(way: Way) throws {
+        let stage = try Stage(size: Self.size)
+        let kept = try stage.leavePart(each: 200_000)
+        stage.bendGET { way.bend(&$0) }
+        let outcome = try stage.run(["--retries", "0", "--stall-timeout", "1"])
+        #expect(outcome.end != .exit(0))
+        // A server that serves no ranges any more, and says so three times, has its way.
+        if ![.noRanges, .unknownSize].contains(way) {
+            #expect(try stage.names() == ["file.part", "file.segget"], "\(outcome.errorOutput)")
+            #expect(stage.recorded() == kept)
+        }
+    }
+
+    @Test func anEmptyFileOfSomebodyElseIsNotRemoved() throws {
+        let stage = try Stage(size: Self.size)
+        // No manifest: this run takes the part, and did not make it; it holds nothing.
+        stage.bendGET { $0 = .text(500) }
+        try stage.write("mine".utf8, to: "file.segget")
+        let outcome = try stage.run(["--retries", "0"])
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(try stage.names() == ["file.segget"])
+    }
+
+    /// Of a list each file by itself.
+    @Test func filesOfAListLeaveNothing() throws {
+        let stage = try BatchStage(size: Self.size)
+        stage.bendGET { request, reply in
+            if request.target.hasPrefix("/2/") { reply = .text(500) }
+        }
+        let outcome = try stage.run(
+            list: stage.urls(3).joined(separator: "\n"), ["--retries", "0", "-d", "d"])
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: stage.sandbox.path("d"))
+        #expect(names.sorted() == ["big.1.iso", "big.iso"], "\(outcome.errorOutput)")
+    }
+
+    /// The data of a wrong digest stays, to be looked at, even if it is no byte.
+    @Test func whatIsWrongStays() throws {
+        let stage = try Stage(size: 0)
+        let wrong = "md5:" + String(repeating: "0", count: 32)
+        let outcome = try stage.run(["--checksum", wrong])
+        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+        #expect(try stage.names() == ["file.part", "file.segget"])
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+@Suite struct ForeignURLTests {
+    @Test(
+        arguments: [
+            ("magnet:?xt=urn:btih:0123", .magnet), ("MAGNET:?xt=x", .magnet),
+            ("ftp://h/f", .scheme("ftp")), ("SFTP://u@h/f", .scheme("sftp")),
+            ("scp://h/f", .scheme("scp")), ("git+ssh://h/f", .scheme("git+ssh")),
+            ("data:text/plain,x", .scheme("data")), ("mailto:a@b", .scheme("mailto")),
+            ("s3://bucket/key", .object("s3")), ("gs://bucket/key", .object("gs")),
+            ("file:///etc/passwd", .localFile), ("file:/etc/passwd", .localFile),
+            ("/etc/no/such/file", .localFile), ("./list", .localFile), ("../x", .localFile),
+            ("~/x", .localFile), ("http://h/a\nhttp://h/b", .controlCharacter),
+            ("http://h/a\r", .controlCharacter), ("ftp://h/\u{1}", .controlCharacter),
+            ("http://h/a", nil), ("HTTPS://h/a", nil), ("example.org/f", nil),
+            ("localhost:8080/f", nil), ("example.org:80/f?u=ftp://x", nil), ("", nil),
+            ("not a url", nil), ("//h/f", nil), ("http://[::1/", nil), ("://x", nil),
+            ("1ftp://x", nil), ("a b://x", nil), ("ü://x", nil), ("/", .localFile),
+        ] as [(String, ForeignURL?)])
+    func tellsWhatItIs(text: String, kind: ForeignURL?) { #expect(ForeignURL(text) == kind) }
+
+    @Test func aFileThatIsThereIsOne() throws {
+        let sandbox = try Sandbox()
+        let list = try sandbox.write("list.txt", "http://h/")
+        #expect(ForeignURL(list) == .localFile)
+        // A folder may well have the name of a host.
+        #expect(ForeignURL("\(list)x".dropFirst() + "") == nil)
+    }
+}
