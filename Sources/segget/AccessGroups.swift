@@ -66,7 +66,8 @@ struct CredentialArguments: ParsableArguments {
             "Send headers, credentials, cookies and referer to other origins too.",
             discussion: """
                 Where redirects lead, and to mirrors: whoever answers there learns them. Without it \
-                they go to the scheme, host and port of the URL only. Never behind a redirect from \
+                they go to the scheme, host and port of the URL only, but for `User-Agent`, `Accept`, \
+                `Accept-Language` and the like, and the origin of the referer. Never behind a redirect from \
                 https to http, and never the client's certificate.
                 """))
     var headerCrossOrigin = false

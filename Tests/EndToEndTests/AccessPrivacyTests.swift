@@ -32,9 +32,12 @@ struct AccessPrivacyTests {
             #expect(request.header("X-Token") == "hush")
         }
         for request in trial.origin.requests {
-            for field in Self.fields { #expect(request.header(field) == nil, "\(field)") }
-            // Not a secret.
+            for field in Self.fields where field != "Referer" {
+                #expect(request.header(field) == nil, "\(field)")
+            }
+            // Not secrets.
             #expect(request.header("User-Agent") == "agent/1")
+            #expect(request.header("Referer") == "http://r.example/")
         }
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }

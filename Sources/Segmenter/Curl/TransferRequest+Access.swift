@@ -45,7 +45,9 @@ extension TransferRequest {
                 others.bearerToken = nil
             }
             if url.isDowngraded { others.usesNetrc = false }
-            return (others, crosses ? headers : [])
+            guard !crosses else { return (others, headers) }
+            others.referer = access.referer.flatMap { TravellingHeaders.referer($0, to: url) }
+            return (others, TravellingHeaders.lines(headers, to: url))
         }
     }
 
