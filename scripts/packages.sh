@@ -50,6 +50,7 @@ test)
     need_command ip iproute2
     need_command mandoc mandoc
     need_command microsocks microsocks
+    need_command nghttpd nghttp2-server
     need_command nft nftables
     need_command nginx nginx-light
     need_command openssl openssl
@@ -57,6 +58,7 @@ test)
     need_command tinyproxy tinyproxy-bin
     need_command tmux tmux
     need_command zsh zsh
+    need_module stream libnginx-mod-stream
     ;;
 bench)
     need_command aria2c aria2

@@ -18,6 +18,8 @@ final class DownloadRun: Sendable {
     /// What a batch does for it; `nil` for a download that is by itself.
     let together: Together?
     let tell: @Sendable (DownloadEvent) -> Void
+    /// What it learns of servers.
+    private let memory = DownloadMemory()
 
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
@@ -146,7 +148,7 @@ final class DownloadRun: Sendable {
             throw .access(error)
         }
         return Probe(
-            loop: loop, url: url, connecting: .init(options, url: url),
+            loop: loop, url: url, connecting: .init(options, url: url, memory: memory),
             policy: RetryPolicy(retries: options.retries)
         ) { [tell] in tell(.notice($0)) }
     }

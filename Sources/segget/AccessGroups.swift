@@ -53,6 +53,15 @@ struct CredentialArguments: ParsableArguments {
         help: ArgumentHelp("Send these cookies.", valueName: "k=v; k=v"))
     var cookieText: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Forget the cookies that servers set.",
+            discussion: """
+                They are kept in memory otherwise, for the one file that they were set for, and sent \
+                where they are for.
+                """))
+    var noCookies = false
+
     @Option(
         name: [.customShort("A"), .long],
         help: ArgumentHelp("Call this program so; empty for nothing.", valueName: "name"))

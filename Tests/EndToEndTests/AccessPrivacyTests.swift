@@ -125,7 +125,9 @@ struct AccessPrivacyTests {
             "--cookie", try file.write("cookies", Self.cookieFile([])), "-o", "file.bin",
             path: "/login")
         try trial.expectComplete(outcome)
-        let without = try await trial.run("-o", "other", "--retries", "0", path: "/login")
+        let usual = try await trial.run("-o", "file.bin", "--overwrite", path: "/login")
+        try trial.expectComplete(usual)
+        let without = try await trial.run("-o", "other", "--no-cookies", path: "/login")
         #expect(without.exitCode == 77)
     }
 
