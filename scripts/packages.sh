@@ -60,6 +60,7 @@ test)
     need_command mandoc mandoc
     need_command microsocks microsocks
     need_command mini_httpd mini-httpd
+    need_command nghttpd nghttp2-server
     need_command nft nftables
     need_command nginx nginx-light
     need_command openssl openssl
@@ -73,6 +74,7 @@ test)
     # Its Ruby package has no command; Python's module is a package of its own.
     ruby -e 'require "webrick"' 2>/dev/null || missing+=(ruby-webrick)
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    need_module stream libnginx-mod-stream
     ;;
 bench)
     need_command aria2c aria2

@@ -1,9 +1,10 @@
 /// How a server is reached, and who asks: credentials, cookies, proxies, TLS and addresses.
 ///
-/// Credentials, the bearer token, cookies given as text, the referer, the client certificate and
+/// Credentials, the bearer token, cookies given as text, the client certificate and
 /// `DownloadOptions.headers` go to the origin of the URL only (scheme, host and port), never to where
-/// a redirect leads, and not to mirrors elsewhere, unless ``crossesOrigins`` says so. A netrc file and a
-/// cookie file name their hosts themselves.
+/// a redirect leads, and not to mirrors elsewhere, unless ``crossesOrigins`` says so. Of the headers those
+/// go along that say how a file is wanted (`User-Agent`, `Accept`, `Accept-Language` and the like), and
+/// of the referer its origin. A netrc file and cookies say themselves whom they are for.
 public struct AccessOptions: Sendable, Hashable {
     /// A user and a password.
     public struct Credentials: Sendable, Hashable {
@@ -59,14 +60,16 @@ public struct AccessOptions: Sendable, Hashable {
     public var bearerToken: String?
     /// File with cookies in Netscape's format, sent to the hosts that it names.
     ///
-    /// Cookies that servers set are kept beside them as long as the session lasts; the file is never
-    /// written.
+    /// The file is never written.
     public var cookieFile: String?
+    /// Whether cookies that servers set are kept, in memory, and sent where they are for (RFC 6265): as
+    /// long as the one download lasts, and never for another one.
+    public var keepsCookies = true
     /// Cookies as `name=value; name=value`.
     public var cookies: String?
     /// The `User-Agent` field; empty for none, `nil` for segget's.
     public var userAgent: String?
-    /// The `Referer` field.
+    /// The `Referer` field; another origin gets its origin only, and from https to http nothing.
     public var referer: String?
     /// URL of the proxy: http, https, socks4, socks4a, socks5 or socks5h; empty for none.
     ///

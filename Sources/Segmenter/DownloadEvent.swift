@@ -71,6 +71,8 @@ public enum DownloadNotice: Sendable, Hashable {
     case silenceOver(connections: Int)
     /// `HEAD` did not do; a `GET` takes its place.
     case headUnusable(String)
+    /// The server at this URL does not speak HTTP/1.1: it is asked over HTTP/2.
+    case needsHTTP2(url: String)
     /// Certificates are not checked: `AccessOptions.isInsecure`.
     case certificatesUnchecked
     /// A redirect led from https to http on the way to this URL: `AccessOptions.allowsDowngrade`.

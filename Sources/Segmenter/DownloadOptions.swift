@@ -17,8 +17,8 @@ public struct DownloadOptions: Sendable {
     public var resumeUnverified = false
     /// How the file gets its name.
     public var naming = NamingOptions()
-    /// Further request headers, as `Name: value`; sent to the origin of the URL only, unless
-    /// ``AccessOptions/crossesOrigins`` says otherwise.
+    /// Further request headers, as `Name: value`; sent to the origin of the URL only, but for those that
+    /// say how a file is wanted, unless ``AccessOptions/crossesOrigins`` says otherwise.
     public var headers: [String] = []
     /// PEM file with the certificates to trust, in place of the system's.
     public var caCertificate: String?

@@ -20,6 +20,8 @@ final class DownloadRun: Sendable {
     /// The folders that it makes, or its batch.
     let folders: MadeFolders
     let tell: @Sendable (DownloadEvent) -> Void
+    /// What it learns of servers.
+    private let memory = DownloadMemory()
 
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
@@ -157,7 +159,7 @@ final class DownloadRun: Sendable {
             throw .access(error)
         }
         var probe = Probe(
-            loop: loop, url: url, connecting: .init(options, url: url),
+            loop: loop, url: url, connecting: .init(options, url: url, memory: memory),
             policy: RetryPolicy(retries: options.retries)
         ) { [tell] in tell(.notice($0)) }
         if case .folder = destination { probe.wantsName = !options.naming.usesURL }

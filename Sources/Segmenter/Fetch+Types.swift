@@ -154,6 +154,8 @@ extension Fetch {
         /// When the present request went out.
         var requested = 0.0
         var sentIfRange = false
+        /// Whether the present request goes out over HTTP/2.
+        var isHTTP2 = false
         /// What the head of the reply told, when its body is not the file's.
         var refusal: ResponseCheck.Verdict?
         var retryAfter: Double?

@@ -190,6 +190,7 @@ final class Fetch {
         noteRequest(index)
         slots[index].asked = request.range
         slots[index].sentIfRange = request.ifRange != nil
+        slots[index].isHTTP2 = setup.connecting.memory.versions.needsHTTP2(url.origin)
         slots[index].refusal = nil
         slots[index].retryAfter = nil
         request.isDecoded = setup.isDecoded
@@ -277,7 +278,7 @@ final class Fetch {
             return
         }
         let isEmpty = count == 0 && !(isAccepted && end == .complete)
-        if isEmpty, leaves(index, because: end) { return }
+        if isEmpty, goesOnOverHTTP2(index, after: end) || leaves(index, because: end) { return }
         switch end {
         case .complete where isAccepted: completed(index, reached)
         case .complete: retry(index, .network(code: 0, message: "the response had no head"))

@@ -47,6 +47,7 @@ struct InputOption: Sendable {
             $0.options.access.credentials = .init(user: user, password: $1)
         },
         "load-cookies": text("a file") { $0.options.access.cookieFile = $1 },
+        "no-cookies": flag { $0.options.access.keepsCookies = !$1 },
         "all-proxy": text("the URL of a proxy") { $0.options.access.proxy = $1 },
         "no-proxy": text("hosts, separated by commas") { $0.options.access.noProxy = $1 },
         "certificate": text("a file") { $0.options.access.clientCertificate = $1 },

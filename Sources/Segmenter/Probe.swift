@@ -217,8 +217,9 @@ struct Probe: Sendable {
                 exchange = await loop.exchange(
                     request, holding: method == .get, collecting: isCollected)
             }
+            await goOnOverHTTP2(&request, &exchange, collecting: isCollected)
             if connecting.access.scheme == .automatic,
-                connecting.digests.learn(from: exchange, origin: here.origin)
+                connecting.memory.digests.learn(from: exchange, origin: here.origin)
             {
                 exchange = await loop.exchange(
                     request, holding: method == .get, collecting: isCollected)

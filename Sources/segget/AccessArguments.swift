@@ -90,6 +90,7 @@ struct AccessArguments: ParsableArguments {
         options.usesNetrc = who.netrc || who.netrcFile != nil
         options.netrcFile = who.netrcFile
         options.cookieFile = who.cookie
+        options.keepsCookies = !who.noCookies
         options.cookies = who.cookieText
         options.userAgent = who.userAgent
         options.referer = who.referer

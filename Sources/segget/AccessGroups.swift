@@ -53,6 +53,15 @@ struct CredentialArguments: ParsableArguments {
         help: ArgumentHelp("Send these cookies.", valueName: "k=v; k=v"))
     var cookieText: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Forget the cookies that servers set.",
+            discussion: """
+                They are kept in memory otherwise, for the one file that they were set for, and sent \
+                where they are for.
+                """))
+    var noCookies = false
+
     @Option(
         name: [.customShort("A"), .long],
         help: ArgumentHelp("Call this program so; empty for nothing.", valueName: "name"))
@@ -66,7 +75,8 @@ struct CredentialArguments: ParsableArguments {
             "Send headers, credentials, cookies and referer to other origins too.",
             discussion: """
                 Where redirects lead, and to mirrors: whoever answers there learns them. Without it \
-                they go to the scheme, host and port of the URL only. Never behind a redirect from \
+                they go to the scheme, host and port of the URL only, but for `User-Agent`, `Accept`, \
+                `Accept-Language` and the like, and the origin of the referer. Never behind a redirect from \
                 https to http, and never the client's certificate.
                 """))
     var headerCrossOrigin = false

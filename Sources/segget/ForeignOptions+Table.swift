@@ -110,7 +110,6 @@ extension ForeignOptions {
         "--server-response": "`segget probe URL`",
         "--ca-directory": "--capath",
         "--save-cookies": "--cookie-jar",
-        "--no-cookies": "not needed: none are sent without `--cookie`",
         "--https-only": "--proto",
         "--no-hsts": "not needed: nothing is remembered between runs",
         "--prefer-family": "`-4` or `-6`",

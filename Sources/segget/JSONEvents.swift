@@ -120,7 +120,7 @@ enum JSONEvents {
                 }
             case .limitChanged(let rate): limit = rate.map(Units.whole)
             case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
-                .downgraded(let url):
+                .downgraded(let url), .needsHTTP2(let url):
                 self.url = url
             case .mirrorDropped(let url, let why):
                 self.url = url

@@ -21,6 +21,7 @@ extension DownloadNotice {
         case .silence: "silence"
         case .silenceOver: "silence_over"
         case .headUnusable: "head_unusable"
+        case .needsHTTP2: "needs_http2"
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
         case .downgraded: "downgraded"
@@ -55,7 +56,7 @@ extension DownloadNotice {
         case .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole, .headUnusable,
             .mirrorJoined,
             .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
-            .silence, .silenceOver, .ceiling, .connections, .addressUsed, .addressLeft:
+            .silence, .silenceOver, .ceiling, .connections, .addressUsed, .addressLeft, .needsHTTP2:
             false
         }
     }
@@ -103,6 +104,8 @@ extension DownloadNotice {
             "a new connection was answered: replacing the silent ones (\(count))"
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
+        case .needsHTTP2(let url):
+            "the server does not speak HTTP/1.1: asking for \(Diagnostic.quote(url)) over HTTP/2"
         case .certificatesUnchecked:
             "WARNING: certificates are not checked (`--insecure`): anybody on the way can read and "
                 + "change everything, passwords included"

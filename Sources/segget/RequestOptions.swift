@@ -9,8 +9,9 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp(
             "Send this header too; repeatable.",
             discussion: """
-                It goes to the origin of the URL only, never to where a redirect leads, unless \
-                `--header-cross-origin` is given.
+                It goes to the origin of the URL only, never to where a redirect leads, unless it is \
+                `User-Agent`, `Accept`, `Accept-Language` or the like, or `--header-cross-origin` is \
+                given.
                 """,
             valueName: "K: V"))
     var header: [String] = []

@@ -7,8 +7,25 @@ struct CrossOriginTests {
     private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]
     private static let own = [
         "-u", "me:hush", "-b", "k=hush", "--referer", "http://r.example/hush",
-        "-H", "X-Token: hush",
+        "-H", "X-Token: hush", "-H", "X-Unknown: hush", "-H", "Accept: image/hush",
+        "-H", "Accept-Language: de", "-A", "agent/1",
     ]
+
+    /// Expects of a request what another origin gets of one's own, and nothing else.
+    private static func expectStrange(_ request: OriginRequest, _ text: String) {
+        for field in fields + ["X-Unknown"] where field != "Referer" {
+            #expect(request.header(field) == nil, "\(text): \(field)")
+        }
+        expectTravelled(request, text)
+    }
+
+    /// Expects what says how the file is wanted.
+    private static func expectTravelled(_ request: OriginRequest, _ text: String) {
+        #expect(request.header("Referer") == "http://r.example/", "\(text)")
+        #expect(request.header("Accept") == "image/hush", "\(text)")
+        #expect(request.header("Accept-Language") == "de", "\(text)")
+        #expect(request.header("User-Agent") == "agent/1", "\(text)")
+    }
 
     /// An origin of many names: `/go` leads to where a test wants.
     private func trial(_ place: Guarded<String>) throws -> WireTrial {
@@ -60,10 +77,16 @@ struct CrossOriginTests {
                 + other.requests.dropFirst(others)
             #expect(!requests.isEmpty, "\(target)")
             for request in requests {
-                for field in Self.fields where !target.contains("@") || field != "Authorization" {
+                for field in Self.fields + ["X-Unknown"]
+                where field != "Referer" && (!target.contains("@") || field != "Authorization") {
                     #expect((request.header(field) != nil) == isSame, "\(target): \(field)")
                 }
                 #expect(request.header("Authorization") != "Basic bWU6aHVzaA==" || isSame)
+                guard isSame else {
+                    Self.expectTravelled(request, target)
+                    continue
+                }
+                #expect(request.header("Referer") == "http://r.example/hush", "\(target)")
             }
             #expect(!(outcome.output + outcome.errorOutput).contains("hush"), "\(target)")
         }
@@ -143,7 +166,7 @@ struct CrossOriginTests {
         #expect(tally.count() == 3)
         for request in cdn.requests {
             #expect(request.header("Host") == "127.0.0.2:\(cdn.port)")
-            for field in Self.fields { #expect(request.header(field) == nil, "\(field)") }
+            Self.expectStrange(request, request.target)
         }
     }
 

@@ -105,7 +105,7 @@ enum Examples {
                     expected: hostile, got: hostile)),
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9), rate: nil),
             .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6),
-            .headUnusable(hostile),
+            .headUnusable(hostile), .needsHTTP2(url: url),
             .rescued(ByteRange(0, 9), silentFor: 1.25),
             .outpaced(ByteRange(0, 9), rate: 65_536, peers: 8e6), .hedged(ByteRange(0, 9)),
             .silence(seconds: 1.25),

@@ -14,6 +14,8 @@ struct OriginConnection {
         var unread: [UInt8] = []
         var count = 0
         while let head = nextHead(&unread) {
+            // Who tries HTTP/2 here meets a server of HTTP/1.1: it is no request (RFC 9113 §3.4).
+            guard !head.starts(with: "PRI * HTTP/2.0".utf8) else { return }
             count += 1
             let request = log.withLock { log -> OriginRequest? in
                 let arrival = OriginRequest.Arrival(

@@ -107,7 +107,7 @@ public final class Microsocks: Sendable {
 /// Starts a server that has to be told a port, and waits until it accepts connections there.
 ///
 /// - Throws: ``ToolFailure``, ``SystemCallError``.
-private func startOnFreePort(
+func startOnFreePort(
     _ tool: String, _ start: (UInt16) throws -> ChildProcess
 ) throws -> (UInt16, ChildProcess) {
     var failure = ""

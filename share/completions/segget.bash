@@ -186,7 +186,7 @@ _segget() {
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
     non_repeating_options=(--output -o --directory -d -x --connections --checksum --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
@@ -329,7 +329,7 @@ _segget_get() {
 
 _segget_probe() {
     repeating_flags=()
-    non_repeating_flags=(--no-config --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --json --version -h --help)
+    non_repeating_flags=(--no-config --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1
@@ -435,7 +435,7 @@ _segget_verify() {
 
 _segget_repair() {
     repeating_flags=()
-    non_repeating_flags=(--no-remote-time --xattr --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--no-remote-time --xattr --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
     __segget_offer_flags_options 2
@@ -552,7 +552,7 @@ _segget_repair() {
 
 _segget_bench() {
     repeating_flags=()
-    non_repeating_flags=(--json --csv --overwrite --quiet -q --netrc --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
+    non_repeating_flags=(--json --csv --overwrite --quiet -q --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(-x --connections --rounds --max-time --max-bytes --warm-up --disk --against --report --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
     __segget_offer_flags_options -1

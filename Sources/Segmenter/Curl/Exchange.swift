@@ -10,6 +10,8 @@ struct Exchange: Sendable {
     var body: [UInt8] = []
     /// How it ended, when it has.
     var end: TransferEnd?
+    /// Whether the reply came over HTTP/2.
+    var isHTTP2 = false
     /// How long replies to such requests let wait.
     var wait: BatchWidth.Wait?
     /// Whether it was turned away because too many were under way: then it is no attempt that counts.
@@ -105,8 +107,9 @@ extension Worker {
         }
         let progress = Progress()
         let id = nextID
-        start(request) { reply in
+        start(request) { [unowned self] reply in
             progress.exchange.reply = reply
+            progress.exchange.isHTTP2 = transfer(id)?.isHTTP2 ?? false
             guard holding, reply.status == 200 || reply.status == 206 else { return .discard }
             progress.exchange.held = id
             progress.isTold = true

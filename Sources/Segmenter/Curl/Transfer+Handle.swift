@@ -29,8 +29,11 @@ extension Transfer {
         return sent > 0 && begun > sent ? Double(begun - sent) * 1e-6 : nil
     }
 
-    /// Whether others may share its connection (HTTP/2).
-    var isMultiplexed: Bool {
+    /// Whether others may share its connection.
+    var isMultiplexed: Bool { request.mayMultiplex && isHTTP2 }
+
+    /// Whether the reply came over HTTP/2.
+    var isHTTP2: Bool {
         var version = 0
         segget_curl_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
         return version >= segget_curl_http_version_2

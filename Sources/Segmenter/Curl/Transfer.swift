@@ -37,6 +37,8 @@ final class Transfer {
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private let share: CURLShare
     let errorText: UnsafeMutablePointer<CChar>
+    /// The cookies that it began with; `nil` where it takes none.
+    private let cookies: [String]?
 
     /// Judges the head of the final response; called once, before the first byte of the body.
     private var onReply: (Reply) -> Verdict
@@ -100,7 +102,7 @@ final class Transfer {
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
         lists = request.configure(handle)
-        share.attach(handle)
+        cookies = share.attach(handle, for: request)
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = segget_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         _ = segget_curl_setopt_pointer(handle, CURLOPT_PRIVATE, context)
@@ -213,6 +215,7 @@ final class Transfer {
         segget_curl_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
         // Interim responses come before the final one (RFC 9110 §15.2).
         guard status >= 200 else { return true }
+        if let cookies { share.keepCookies(of: handle, request, before: cookies) }
         let reply = Reply(status: status, readFrom: handle)
         // Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this
         // call, when it can; the body that it shows, or the end, tells that it cannot.

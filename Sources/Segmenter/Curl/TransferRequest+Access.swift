@@ -16,11 +16,12 @@ extension TransferRequest {
         let headers: [String]
         /// The origin that credentials, headers and the like are meant for.
         let origin: String
-        /// Who has asked for digest authentication.
-        let digests = DigestMemory()
+        /// What the download has learned of servers.
+        let memory: DownloadMemory
 
         /// Takes what concerns requests out of the options of a download from `url`.
-        init(_ options: DownloadOptions, url: WebURL) {
+        init(_ options: DownloadOptions, url: WebURL, memory: DownloadMemory = .init()) {
+            self.memory = memory
             caCertificate = options.caCertificate
             connectTimeout = options.connectTimeout
             stallTimeout = options.stallTimeout
@@ -45,7 +46,9 @@ extension TransferRequest {
                 others.bearerToken = nil
             }
             if url.isDowngraded { others.usesNetrc = false }
-            return (others, crosses ? headers : [])
+            guard !crosses else { return (others, headers) }
+            others.referer = access.referer.flatMap { TravellingHeaders.referer($0, to: url) }
+            return (others, TravellingHeaders.lines(headers, to: url))
         }
     }
 
@@ -100,8 +103,6 @@ extension AccessOptions {
             setter.set(CURLOPT_NETRC, segget_curl_netrc_optional)
             if let netrcFile { setter.set(CURLOPT_NETRC_FILE, netrcFile) }
         }
-        // The share has read it: this only has its cookies sent.
-        if cookieFile != nil { setter.set(CURLOPT_COOKIEFILE, "") }
         if let cookies { setter.set(CURLOPT_COOKIE, cookies) }
         if let referer { setter.set(CURLOPT_REFERER, referer) }
         if let userAgent { setter.set(CURLOPT_USERAGENT, userAgent) }
@@ -152,6 +153,24 @@ func isConnectionFailure(_ code: Int) -> Bool {
         CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
         CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_UNSUPPORTED_PROTOCOL,
     ].contains { Int($0.rawValue) == code }
+}
+
+extension TransferRequest {
+    /// Whether a failure looks as if the server does not speak HTTP/1.1, and HTTP/2 may be tried.
+    ///
+    /// Over TLS it says so by an alert (RFC 7301 §3.2), or closes the connection; without it, it closes
+    /// the connection, or its SETTINGS frame (RFC 9113 §3.4) is HTTP/0.9 for libcurl. What a proxy does
+    /// instead of a tunnel is not the server's.
+    func mayNeedHTTP2(_ failure: TransferFailure) -> Bool {
+        guard case .network(let code, let text) = failure, !wantsHTTP2 else { return false }
+        func isAny(_ codes: CURLcode...) -> Bool { codes.contains { Int($0.rawValue) == code } }
+        if isAny(CURLE_GOT_NOTHING) { return url.isSecure || !mayUseProxy }
+        guard url.isSecure else {
+            return isAny(CURLE_UNSUPPORTED_PROTOCOL) && text.contains("HTTP/0.9") && !mayUseProxy
+        }
+        return isAny(CURLE_RECV_ERROR, CURLE_SEND_ERROR)
+            || isAny(CURLE_SSL_CONNECT_ERROR) && text.contains("no application protocol")
+    }
 }
 
 /// Whether a `CURLcode` with its text says that the two sides have no version of TLS in common, or

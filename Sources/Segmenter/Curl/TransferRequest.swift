@@ -21,6 +21,8 @@ struct TransferRequest: Sendable {
     var mayMultiplex = false
     /// Whether it must not, because that has failed.
     var needsOwnConnection = false
+    /// Whether it goes out over HTTP/2 on a connection of its own, to an origin that has refused HTTP/1.1.
+    var wantsHTTP2 = false
     /// Most bytes that are read at a time (`CURLOPT_BUFFERSIZE`); each connection has a buffer.
     var bufferSize = 128 << 10
     /// The address to connect to, of those that the host has; `nil` for any.
@@ -69,6 +71,15 @@ extension TransferRequest {
             set(CURLOPT_HTTP_VERSION, segget_curl_http_version_2_tls)
             // Rather than open a connection, wait until one says whether it can be shared.
             set(CURLOPT_PIPEWAIT, 1)
+        } else if wantsHTTP2 || connecting.memory.versions.needsHTTP2(url.origin) {
+            set(
+                CURLOPT_HTTP_VERSION,
+                url.isSecure ? segget_curl_http_version_2_tls : segget_curl_http_version_2_at_once)
+            // libcurl would put it beside others: then one that is paused, stolen from or slow would hold
+            // up all. A connection that is made for it and closed behind it, nobody else gets.
+            set(CURLOPT_FRESH_CONNECT, 1)
+            set(CURLOPT_FORBID_REUSE, 1)
+            if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
         } else {
             set(CURLOPT_HTTP_VERSION, segget_curl_http_version_1_1)
             // libcurl 7.88 would use an idle or shared HTTP/2 connection all the same. It shares none
@@ -86,7 +97,7 @@ extension TransferRequest {
             set(CURLOPT_CAINFO, file)
             set(CURLOPT_PROXY_CAINFO, file)
         }
-        permitted.access.configure(&setter, url: url, digests: connecting.digests)
+        permitted.access.configure(&setter, url: url, digests: connecting.memory.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
         // One that is given up does not wait for its name server: that would hold up the loop.
         set(CURLOPT_QUICK_EXIT, 1)

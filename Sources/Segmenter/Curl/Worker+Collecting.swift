@@ -119,6 +119,7 @@ extension Worker {
         request.mayMultiplex = request.url.isSecure && !request.needsOwnConnection
         let transfer = start(request) { [unowned self] reply in
             progress.exchange.reply = reply
+            progress.exchange.isHTTP2 = progress.transfer?.isHTTP2 ?? false
             guard reply.status == 200 || reply.status == 206 else { return .discard }
             if let verdict = collectVerdict(reply) {
                 progress.exchange.held = progress.transfer?.id

@@ -14,8 +14,8 @@ final class Worker {
 
     private let multi: CURLM
     private(set) var transfers: [Int: Transfer] = [:]
-    /// What transfers share, by the file that their cookies are from.
-    private var shares: [String?: CURLShare] = [:]
+    /// What transfers share.
+    private let share = CURLShare()
     private(set) var fetches: [Int: Fetch] = [:]
     /// Transfers that broke while they were resumed, to be ended at the next turn.
     private var broken: [(id: Int, code: CURLcode)] = []
@@ -63,19 +63,11 @@ final class Worker {
     ) -> Transfer {
         let transfer = Transfer(
             request, id: makeID(), now: monotonicSeconds(),
-            share: share(request.connecting.access.cookieFile), sockets: sockets,
-            onReply: onReply, onEnd: onEnd)
+            share: share, sockets: sockets, onReply: onReply, onEnd: onEnd)
         transfers[transfer.id] = transfer
         if pacing.limit.bytesPerSecond != nil { transfer.pace.start() }
         transfer.add(to: multi)
         return transfer
-    }
-
-    private func share(_ cookieFile: String?) -> CURLShare {
-        if let share = shares[cookieFile] { return share }
-        let share = CURLShare(cookieFile: cookieFile)
-        shares[cookieFile] = share
-        return share
     }
 
     /// The transfer with a number, if it is not over.

@@ -1,0 +1,46 @@
+import Assembler
+
+// Servers that do not speak HTTP/1.1.
+extension Probe {
+    /// Makes a request again over HTTP/2, at once, where it looks as if the server has refused HTTP/1.1:
+    /// once for a server, in the same attempt.
+    ///
+    /// What was answered over HTTP/1.1 stays as it is, and so does its failure where HTTP/2 fails too.
+    func goOnOverHTTP2(
+        _ request: inout TransferRequest, _ exchange: inout Exchange, collecting: Bool
+    ) async {
+        let (versions, origin) = (connecting.memory.versions, request.url.origin)
+        if exchange.isHTTP2 { versions.hasAnswered(origin) }
+        // A request for a small file has asked for HTTP/2 itself.
+        let mayMultiplex = collecting && request.url.isSecure && !request.needsOwnConnection
+        guard !mayMultiplex, exchange.reply == nil, case .failed(let failure)? = exchange.end,
+            !versions.needsHTTP2(origin), versions.begins(after: failure, of: request)
+        else { return }
+        var second = request
+        second.wantsHTTP2 = true
+        second.needsOwnConnection = true
+        let answer = await loop.exchange(
+            second, holding: second.method == .get, collecting: collecting)
+        guard answer.reply != nil || answer.end == .cancelled else { return }
+        (request, exchange) = (second, answer)
+        guard answer.isHTTP2 else { return }
+        versions.helped(origin)
+        tell(.needsHTTP2(url: request.url.redacted))
+    }
+}
+
+extension Fetch {
+    /// Has a request made again, at once, that has failed because it went out over HTTP/1.1.
+    ///
+    /// - Returns: Whether that was why.
+    func goesOnOverHTTP2(_ index: Int, after end: TransferEnd) -> Bool {
+        let url = sources[slots[index].source].url
+        guard case .failed(let failure) = end, !slots[index].isHTTP2,
+            let isNews = setup.connecting.memory.versions.explains(
+                failure, of: TransferRequest(url: url, connecting: setup.connecting))
+        else { return false }
+        if isNews { tell(.needsHTTP2(url: url.redacted)) }
+        retry(index, failure, isHasty: true)
+        return true
+    }
+}

@@ -1,0 +1,259 @@
+import TestSupport
+import Testing
+
+/// Cookies that servers set while one file is fetched.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CookieEndToEndTests {
+    /// The cookies of a request.
+    static func cookies(_ request: OriginRequest) -> Set<String> {
+        Set(
+            (request.header("Cookie") ?? "").split(separator: ";")
+                .map { String($0.drop { $0 == " " }) })
+    }
+
+    private static func redirect(_ to: String, _ cookies: String...) -> OriginReply {
+        .text(
+            302, "moved",
+            headers: [HeaderField("Location", to)] + cookies.map { HeaderField("Set-Cookie", $0) })
+    }
+
+    /// Hosts of one server, without a name server.
+    private static func resolve(_ port: UInt16) -> [String] {
+        ["a.test", "sub.a.test", "b.test", "c.test"].flatMap {
+            ["--resolve", "\($0):\(port):127.0.0.1"]
+        }
+    }
+
+    private static func host(_ request: OriginRequest) -> String {
+        String((request.header("Host") ?? "").prefix { $0 != ":" })
+    }
+
+    /// A server that wants to see its cookie before it gives the file: in segments, with replies that
+    /// break off, and in one stream.
+    @Test(arguments: [["-x", "6"], ["-x", "1"], [], ["-o", "-"]])
+    func aServerMaySetACookieAndRedirectToItself(options: [String]) async throws {
+        let trial = try WireTrial { request, reply in
+            if !Self.cookies(request).contains("seen=1") {
+                reply = Self.redirect("/dir/file.bin", "seen=1; Path=/; HttpOnly")
+            } else if request.number == 6 {
+                reply.cutAfter = 100_000
+            }
+        }
+        guard options != ["-o", "-"] else {
+            let piped = try PipedSegget([trial.origin.url("/dir/file.bin")] + options, in: "/tmp")
+            let bytes = try piped.readToEnd()
+            #expect(Int64(bytes.count) == trial.content.size)
+            #expect(trial.content.matches(bytes, in: 0..<trial.content.size))
+            return
+        }
+        let outcome = try await Trials.run(
+            [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        trial.origin.hearOut()
+        let requests = trial.origin.requests
+        // Only those that began before the first cookie had come lack it.
+        #expect(requests.count { Self.cookies($0).isEmpty } <= 2)
+        #expect(requests.allSatisfy { Self.cookies($0).isSubset(of: ["seen=1"]) })
+        #expect(!(outcome.output + outcome.errorOutput).contains("seen"))
+    }
+
+    /// Without them it is what it was: a loop, which ends.
+    @Test func noCookiesIsALoopThatEnds() async throws {
+        let trial = try WireTrial { request, reply in
+            reply = Self.redirect("/dir/file.bin", "seen\(request.number)=1; Path=/")
+        }
+        let outcome = try await trial.run("--no-cookies")
+        try trial.expectFailure(
+            outcome, code: 69, kind: "too_many_redirects", keepsPart: false)
+        #expect(trial.origin.requests.allSatisfy { Self.cookies($0).isEmpty })
+        let before = trial.origin.requests.count
+        #expect(before <= 70)
+        // A server that sets another one each time is one, too.
+        let again = try await trial.run()
+        try trial.expectFailure(again, code: 69, kind: "too_many_redirects", keepsPart: false)
+        #expect(trial.origin.requests.count - before <= 70)
+    }
+
+    /// Over a page at another host that asks for consent, and back.
+    @Test func aConsentPageMayStandBetween() async throws {
+        let trial = try WireTrial { request, reply in
+            let port = (request.header("Host") ?? "").split(separator: ":").last ?? ""
+            switch (Self.host(request), request.path) {
+            case ("c.test", _):
+                reply = Self.redirect("http://a.test:\(port)/grant", "consent=c; Path=/")
+            case (_, "/grant"): reply = Self.redirect("/dir/file.bin", "granted=a; Path=/")
+            default:
+                guard !Self.cookies(request).contains("granted=a") else { return }
+                reply = Self.redirect("http://c.test:\(port)/ask")
+            }
+        }
+        let port = trial.origin.port
+        let outcome = try await Trials.run(
+            ["http://a.test:\(port)/dir/file.bin", "--json", "-v", "-x", "4"] + Self.resolve(port),
+            in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        let asked = trial.origin.requests.filter { Self.host($0) == "c.test" }
+        #expect(!asked.isEmpty)
+        #expect(asked.allSatisfy { Self.cookies($0).isSubset(of: ["consent=c"]) })
+        for request in trial.origin.requests where Self.host(request) == "a.test" {
+            #expect(Self.cookies(request).isSubset(of: ["granted=a"]))
+        }
+    }
+
+    /// Each goes where it is for, and nowhere else.
+    @Test func cookiesStayWhereTheyAreFor() async throws {
+        let place = Guarded("")
+        let trial = try WireTrial(size: 100_000) { request, reply in
+            guard request.path == "/go" else { return }
+            let host = Self.host(request)
+            reply = Self.redirect(
+                place.withLock { $0 }, "host=1; Path=/", "all=1; Path=/; Domain=a.test",
+                "other=1; Path=/; Domain=b.test", "suffix=1; Path=/; Domain=test",
+                "deep=1; Path=/deep", "secure=1; Path=/; Secure", "gone=1; Path=/; Max-Age=0",
+                "sub=1; Path=/; Domain=sub.\(host)")
+        }
+        let port = trial.origin.port
+        for (target, expected) in [
+            ("http://a.test:\(port)/there", ["host=1", "all=1"]),
+            ("http://a.test:\(port)/deep/there", ["host=1", "all=1", "deep=1"]),
+            ("http://sub.a.test:\(port)/there", ["all=1"]),
+            ("http://b.test:\(port)/there", []), ("http://127.0.0.1:\(port)/there", []),
+        ] as [(String, Set<String>)] {
+            place.withLock { $0 = target }
+            let before = trial.origin.requests.count
+            let outcome = try await Trials.run(
+                ["http://a.test:\(port)/go", "-o", "file.bin", "--overwrite", "--json", "-v"]
+                    + Self.resolve(port), in: trial.sandbox.path)
+            try trial.expectComplete(outcome)
+            let requests = trial.origin.requests.dropFirst(before)
+                .filter { $0.path.hasSuffix("there") }
+            #expect(!requests.isEmpty)
+            for request in requests { #expect(Self.cookies(request) == expected, "\(target)") }
+        }
+    }
+
+    /// What is set is added to what one gives oneself, takes its place, and is not kept.
+    @Test func whatOneGivesIsAddedTo() async throws {
+        let trial = try WireTrial { request, reply in
+            guard !Self.cookies(request).contains("b=set") else { return }
+            reply = Self.redirect("/dir/file.bin", "b=set; Path=/")
+        }
+        let text =
+            "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tfile\n127.0.0.1\tFALSE\t/\tFALSE\t0\tb\tfile\n"
+        let files = try Sandbox()
+        let file = try files.write("cookies", text)
+        for _ in 0..<2 {
+            let before = trial.origin.requests.count
+            let outcome = try await trial.run(
+                "--cookie", file, "-b", "c=text", "-x", "4", "--overwrite")
+            try trial.expectComplete(outcome)
+            let requests = trial.origin.requests.dropFirst(before)
+            #expect(Self.cookies(requests[before]) == ["a=file", "b=file", "c=text"])
+            let later = requests.filter { Self.cookies($0) == ["a=file", "b=set", "c=text"] }
+            #expect(later.count >= requests.count - 2)
+        }
+        #expect(String(decoding: try files.read("cookies"), as: UTF8.self) == text)
+        // What is given is sent without what is set, too.
+        let outcome = try await trial.run("--cookie", file, "--no-cookies", "--overwrite")
+        #expect(outcome.exitCode == 69)
+        #expect(Self.cookies(try #require(trial.origin.requests.last)) == ["a=file", "b=file"])
+    }
+
+    /// A ticket that ends midway is fetched again, where it was fetched the first time.
+    @Test func aTicketIsFetchedAgain() async throws {
+        let valid = Guarded(1)
+        let trial = try WireTrial { request, reply in
+            let ticket = valid.withLock { $0 }
+            if request.path == "/dir/file.bin" {
+                reply = Self.redirect("/real/file.bin", "ticket=\(ticket); Path=/")
+            } else if !Self.cookies(request).contains("ticket=\(ticket)") {
+                reply = .text(403)
+            } else if request.method == "GET", ticket == 1, request.number > 4 {
+                valid.withLock { $0 = 2 }
+                reply.cutAfter = 100_000
+            }
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("resolving_again").isEmpty)
+        #expect(trial.origin.requests.allSatisfy { Self.cookies($0).count <= 1 })
+    }
+
+    // MARK: Who must not share
+
+    /// No file of a list learns what was set for another one, be it small or large.
+    @Test(arguments: [20_000, 600_000] as [Int64])
+    func filesOfAListShareNothing(size: Int64) async throws {
+        let trial = try WireTrial(size: size) { request, reply in
+            guard Self.cookies(request).isEmpty else { return }
+            reply = Self.redirect(request.path, "file=\(request.path.dropFirst()); Path=/")
+        }
+        let names = (1...12).map { "f\($0)" }
+        let list = try Sandbox()
+        let lines = names.map { trial.origin.url("/\($0)") + "\n" }.joined()
+        let outcome = try await Trials.run(
+            ["-i", try list.write("list", lines), "-q"], in: trial.sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try trial.sandbox.names() == names.sorted())
+        for request in trial.origin.requests {
+            #expect(Self.cookies(request).isSubset(of: ["file=\(request.path.dropFirst())"]))
+        }
+    }
+
+    /// A mirror at another host gets its own ones only.
+    @Test func mirrorsHaveTheirOwn() async throws {
+        let content = Content(size: 8_000_000, seed: 1)
+        let origins = try ["127.0.0.1", "127.0.0.2"].enumerated().map { number, address in
+            try FaultOrigin(address: address) { request in
+                guard Self.cookies(request).contains("n=\(number)") else {
+                    return Self.redirect("/file.bin", "n=\(number); Path=/")
+                }
+                return .file(content, for: request, etag: "\"a\"").with { $0.pace = 2_000_000 }
+            }
+        }
+        let sandbox = try Sandbox()
+        let outcome = try await Trials.run(
+            [origins[0].url("/file.bin"), "--mirror", origins[1].url("/file.bin"), "--json", "-v"],
+            in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        for (number, origin) in origins.enumerated() {
+            #expect(origin.requests.contains { !Self.cookies($0).isEmpty })
+            for request in origin.requests {
+                #expect(Self.cookies(request).isSubset(of: ["n=\(number)"]))
+            }
+        }
+    }
+
+    /// Behind a redirect from https to http nobody learns what https has set, nor sets anything for it.
+    @Test func aDowngradeIsAnotherWorld() async throws {
+        let content = Content(size: 100_000, seed: 3)
+        let place = Guarded("")
+        let middle = try FaultOrigin { request in
+            guard Self.cookies(request).contains("down=1") else {
+                return Self.redirect("/hop", "down=1; Path=/", "up=stolen; Path=/")
+            }
+            return .file(content, for: request, etag: "\"a\"")
+        }
+        place.withLock { $0 = middle.url("/hop") }
+        let front = try SecureFront { _ in
+            Self.redirect(
+                place.withLock { $0 }, "up=hush; Path=/", "safe=hush; Path=/; Secure")
+        }
+        let sandbox = try Sandbox()
+        let outcome = try await Trials.run(
+            [
+                front.url("/file.bin"), "-o", "file.bin", "--allow-downgrade", "-v",
+                "--ca-certificate", front.authority,
+            ], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        for request in middle.requests {
+            #expect(Self.cookies(request).isSubset(of: ["down=1", "up=stolen"]))
+        }
+        for request in front.origin.requests {
+            #expect(Self.cookies(request).isSubset(of: ["up=hush", "safe=hush"]))
+        }
+        #expect(!outcome.errorOutput.contains("hush"))
+    }
+}

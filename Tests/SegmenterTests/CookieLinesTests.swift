@@ -1,0 +1,109 @@
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+/// Cookies as lines: found by their domain, and changed by what replies change.
+@Suite struct CookieLinesTests {
+    private static func line(_ domain: String, _ name: String, _ value: String) -> String {
+        "\(domain)\tFALSE\t/\tFALSE\t0\t\(name)\t\(value)"
+    }
+
+    @Test(arguments: [
+        ("a.test", ["a", "dot", "http"]), ("A.Test.", ["a", "dot", "http"]),
+        ("sub.a.test", ["a", "dot", "http", "sub"]), ("b.test", []), ("ba.test", []), ("test", []),
+        ("", []), (".", []), ("10.0.0.1", ["ip"]), ("0.0.1", []), ("::1", ["six"]),
+    ])
+    func aHostFindsItsOwnDomainAndThoseAbove(host: String, names: [String]) {
+        let lines = CookieLines([
+            Self.line("a.test", "a", "1"), Self.line(".a.test", "dot", "1"),
+            "#HttpOnly_" + Self.line("A.test", "http", "1"), Self.line("sub.a.test", "sub", "1"),
+            Self.line("10.0.0.1", "ip", "1"), Self.line("::1", "six", "1"), "", "no tab",
+        ])
+        let found = lines.lines(for: host).map { String($0.split(separator: "\t")[5]) }
+        #expect(found.sorted() == names)
+    }
+
+    /// Whoever ends last has the last word on what it changed, and on nothing else.
+    @Test func onlyTheDifferenceCounts() {
+        let (a, b, c) = (
+            Self.line("h", "a", "1"), Self.line("h", "b", "1"), Self.line("h", "c", "1")
+        )
+        var lines = CookieLines([a, b])
+        // One request sees `b` change, one that began at the same time sees `a` go and `c` come.
+        let changed = Self.line("h", "b", "2")
+        lines.replace([a, b], by: [a, changed])
+        lines.replace([a, b], by: [b, c])
+        #expect(Set(lines.lines(for: "h")) == [changed, c])
+        // What nobody has changed stays; the later of two for one cookie is the last.
+        let first = Self.line("h", "c", "2")
+        let second = Self.line("h", "c", "3")
+        lines.replace([changed, c], by: [changed, first])
+        lines.replace([changed, c], by: [changed, second])
+        #expect(lines.lines(for: "h") == [changed, first, second])
+        lines.replace([changed, first, second], by: [changed, second])
+        #expect(lines.lines(for: "h") == [changed, second])
+        lines.replace([changed, second], by: [])
+        #expect(lines.lines(for: "h").isEmpty)
+    }
+
+    /// A server that sets another one each time fills no memory.
+    @Test func thereIsAnEnd() {
+        var lines = CookieLines()
+        for number in 0..<1000 {
+            let before = lines.lines(for: "h")
+            lines.replace(before, by: before + [Self.line("h", "n\(number)", "1")])
+        }
+        let kept = lines.lines(for: "h")
+        #expect(kept.count == CookieLines.most)
+        #expect(kept.last == Self.line("h", "n999", "1"))
+    }
+
+    /// One after the other, requests leave behind exactly what libcurl had in the end.
+    @Test func oneAfterTheOtherNothingIsLost() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        var (lines, model) = (CookieLines(), Set<String>())
+        for _ in 0..<500 {
+            let before = lines.lines(for: "h")
+            #expect(Set(before) == model, "seed \(seed)")
+            var now = before.shuffled(using: &random)
+            now.removeLast(Int.random(in: 0...min(2, now.count), using: &random))
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                let name = "n\(Int.random(in: 0..<9, using: &random))"
+                now.removeAll { $0.contains("\t\(name)\t") }
+                now.append(Self.line("h", name, "\(random.next())"))
+            }
+            lines.replace(before, by: now)
+            model = Set(now)
+        }
+    }
+
+    /// Both sides of a redirect from https to http are kept apart.
+    @Test func aDowngradeIsAnotherWorld() throws {
+        let memory = CookieMemory()
+        let (safe, unsafe) = (Self.line("h", "a", "1"), Self.line("h", "b", "1"))
+        let file = CookieLines([Self.line("h", "f", "1")])
+        let first = try #require(WebURL("https://h/"))
+        let down = try #require(WebURL("http://h/", relativeTo: first))
+        let back = try #require(WebURL("https://h/", relativeTo: down))
+        let start = memory.lines(for: first, file: file)
+        #expect(start.count == 1)
+        memory.learn(start, now: start + [safe], from: first, file: file)
+        #expect(memory.lines(for: down, file: file) == start)
+        memory.learn(start, now: start + [unsafe], from: down, file: file)
+        #expect(memory.lines(for: first, file: file) == start + [safe])
+        #expect(memory.lines(for: back, file: file) == start + [unsafe])
+    }
+
+    /// The host is the one that libcurl puts into a cookie.
+    @Test(arguments: [
+        ("http://h/", "h"), ("https://H.:8443/x", "h"), ("http://[::1]:80/", "::1"),
+        ("http://[fe80::1%25eth0]/", "fe80::1"), ("http://10.1/", "10.0.0.1"),
+    ])
+    func hostsAreNamedAsInCookies(url: String, domain: String) throws {
+        let file = CookieLines([Self.line(domain, "a", "1"), Self.line("other", "b", "1")])
+        let url = try #require(WebURL(url))
+        #expect(CookieMemory().lines(for: url, file: file) == [Self.line(domain, "a", "1")])
+    }
+}
