@@ -11,7 +11,7 @@ extension DownloadRun {
         guard let target = state.target else { return }
         var request = try request(lead.finding, lead.probe.url, state)
         let offered = lead.finding.file.identity
-        let begun = Assembly.identityRecorded(folder: target.folder, name: target.name)
+        let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)?.identity
         let isDoubted = begun?.isDoubted(by: offered) == true
         let obstacle = try loss(request)
         guard obstacle != nil,
