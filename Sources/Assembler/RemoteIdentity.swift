@@ -17,7 +17,10 @@ public struct RemoteIdentity: Sendable, Hashable {
 
     /// Fields that only `HEAD` tells.
     public struct HeadOnly: OptionSet, Sendable, Hashable {
+        /// A bit for each field.
         public let rawValue: Int
+
+        /// Makes a set of these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// `ETag`.

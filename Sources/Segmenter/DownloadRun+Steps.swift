@@ -96,8 +96,13 @@ extension DownloadRun {
     /// Probes, and tells what was found.
     ///
     /// - Parameters:
+    ///   - probe: What asks.
+    ///   - byGet: Whether `HEAD` is skipped.
+    ///   - range: What `GET` asks for; `nil` for the whole file.
     ///   - head: What was found just before, and may be no more than a hint.
     ///   - before: What was found before that may have changed since.
+    /// - Returns: What was found; a body may wait.
+    /// - Throws: Why the file cannot be had.
     func find(
         _ probe: Probe, byGet: Bool, range: ByteRange? = Probe.firstRange,
         after head: Probe.Finding? = nil, again before: Probe.Finding? = nil

@@ -267,8 +267,12 @@ struct Probe: Sendable {
     /// The facts that a reply tells.
     ///
     /// - Parameters:
+    ///   - landing: Where the request led.
+    ///   - reply: What it was answered.
+    ///   - method: How it was asked.
     ///   - part: The part of the file that it brings; `nil` for the whole file.
     ///   - isDecoded: Whether its body is decoded: what it tells is of other bytes then.
+    /// - Returns: The facts; the body waits where it waited.
     func finding(
         _ landing: Landing, _ reply: Reply, by method: TransferRequest.Method,
         part: ContentRange? = nil, isDecoded: Bool = false

@@ -50,7 +50,10 @@ extension Reply {
     /// Whether a body without `Content-Range` may be no more than the range that was asked for, its
     /// `Content-Range` left out and its status changed on the way.
     ///
-    /// - Parameter length: Its length in bytes, as far as it is known.
+    /// - Parameters:
+    ///   - asked: The bytes that the request asked for; `nil` for the whole file.
+    ///   - length: Its length in bytes, as far as it is known.
+    /// - Returns: Whether it is just as long as what was asked for.
     func mayBePart(of asked: ByteRange?, length: Int64?) -> Bool {
         guard let asked, self["content-range"] == nil else { return false }
         return length == asked.count

@@ -2,7 +2,9 @@ import CCurl
 
 /// The content codings that this libcurl decodes (CURLOPT_ACCEPT_ENCODING).
 let curlCodings: Set<String> = {
-    guard let features = curl_version_info(segget_curl_version_now)?.pointee.features else { return [] }
+    guard let features = curl_version_info(segget_curl_version_now)?.pointee.features else {
+        return []
+    }
     var codings: Set<String> = []
     if features & CURL_VERSION_LIBZ != 0 { codings.formUnion(["gzip", "x-gzip", "deflate"]) }
     if features & CURL_VERSION_BROTLI != 0 { codings.insert("br") }
