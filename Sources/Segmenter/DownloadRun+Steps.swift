@@ -138,7 +138,9 @@ extension DownloadRun {
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isProven: finding.isProven,
             connections: options.connections, limits: options.limits, policy: probe.policy,
-            connecting: probe.connecting, held: finding.held, number: lead.number,
+            connecting: probe.connecting, isDoubted: state.isDoubted,
+            hasContradicted: state.hasContradicted,
+            expiry: LinkExpiry(probe.url), held: finding.held, number: lead.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the

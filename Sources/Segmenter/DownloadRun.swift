@@ -64,6 +64,10 @@ final class DownloadRun: Sendable {
         /// Times in a row, without a byte of the file between them, that the server took back what
         /// would have cost what is there.
         var takenBack = 0
+        /// Whether the server has told of several versions.
+        var isDoubted = false
+        /// Whether its first ranges contradicted what it had told.
+        var hasContradicted = false
         /// Whether ranges came without the date that the version is known by.
         var isUndated = false
         /// Whether the last fetch ended because ranges were ignored.
@@ -124,6 +128,9 @@ final class DownloadRun: Sendable {
                 ?? state.stream?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: state.mirroring?.book.failed ?? [])
         error.isPublished = state.isPublished
+        error.isLinkExpired =
+            reason.isRefusal
+            && url.flatMap(LinkExpiry.init)?.isOver(now: secondsSince1970()) == true
         return error
     }
 
@@ -265,6 +272,7 @@ final class DownloadRun: Sendable {
         case .cancelled: throw .cancelled
         case .failed(let reason): throw reason
         case .contradictsProbe:
+            (state.isDoubted, state.hasContradicted) = (true, true)
             tell(.notice(.headUnusable("told what `GET` contradicts")))
             finding = try await find(probe, byGet: true)
         case .rangesIgnored:
@@ -275,6 +283,9 @@ final class DownloadRun: Sendable {
             finding = try await find(
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte)
         case .changed(let breach):
+            state.isDoubted = true
+            // Who does so from the start may take it back less often.
+            if state.hasContradicted { state.takenBack += 1 }
             state.change = (finding.file.identity, breach)
             // Where ranges do not tell their version, another one is fetched in one reply.
             state.isRangeless = state.isUndated

@@ -34,6 +34,8 @@ final class Fetch {
     var ledger = MirrorLedger()
     private(set) var isOver = false
     private(set) var lastTick = 0.0
+    /// Whether more may be asked for since a reply came.
+    var isEager = false
     /// What the output can take at present; `nil` is everything.
     private(set) var window: OutputWindow?
     /// The least speed that is put up with.
@@ -67,6 +69,7 @@ final class Fetch {
         id = worker.makeID()
         sources = [Source(setup.lead)]
         sources[0].standing = .proven
+        sources[0].confidence = Confidence(isProven: setup.isProven && !setup.isDoubted)
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
@@ -105,6 +108,8 @@ final class Fetch {
 
     /// After each turn of the loop: records when enough has come.
     func turn() {
+        if isEager { pump(monotonicSeconds()) }
+        guard !isOver else { return }
         guard assembly.unrecorded >= assembly.recordThreshold else { return }
         record()
     }
@@ -121,9 +126,8 @@ final class Fetch {
         guard !isOver else { return }
         watchRate(elapsed)
         guard !isOver else { return }
-        watchAddresses(now)
-        watchSilence(now)
-        watchLaggards(now)
+        watchReplies(now)
+        guard !isOver else { return }
         watchCeilings(now)
         govern(now)
         pump(now)
@@ -148,6 +152,7 @@ final class Fetch {
 
     func pump(_ now: Double) {
         guard !isOver, !finishIfComplete() else { return }
+        isEager = false
         window = assembly.takeWindow()
         for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
@@ -160,14 +165,15 @@ final class Fetch {
             }
             let work = scheduler.assign(
                 index, connections: workers, isMade: slots[index].isMade, now: now,
-                maySteal: window?.isBehind != true, window: window
+                maySteal: maySteal(), sharers: sharers(with: index, now), window: window
             ) { [slots] other in slots[other].writer?.position }
             if case .stolen(let range, let victim)? = work {
                 // What was not requested yet costs nobody anything.
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
+                slots[victim].writer?.waiveProof()
                 tell(.stole(range, rate: scheduler.rates[victim]))
             }
-            if let range = scheduler.ask(index) { request(index, range) }
+            if let range = nextRange(index) { request(index, range) }
         }
         trimHedges()
     }
@@ -188,6 +194,7 @@ final class Fetch {
         slots[index].sentIfRange = request.ifRange != nil
         slots[index].refusal = nil
         slots[index].retryAfter = nil
+        slots[index].asksAgain = false
         let check = ResponseCheck(
             asked: request.range, identity: identity, sentIfRange: request.ifRange != nil)
         let transfer = worker.start(request) { [unowned self] reply in
@@ -218,10 +225,13 @@ final class Fetch {
             let whole = ByteRange(0, scheduler.size)
             let served = range ?? whole
             sources[source].mismatches = 0
+            sources[source].isRefused = false
+            noteAccepted(source, served)
             let transfer = slots[index].transfer.flatMap(worker.transfer)
             noteAddress(index, transfer)
             if check.isUndated(reply) { sources[source].isUndated = true }
             if slots[index].sample != nil { return sampling(index, served) }
+            if isTooLongToProve(index, reply, range) { return .decline }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
             noteBody(index)
@@ -230,8 +240,9 @@ final class Fetch {
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
-            return .write(
-                writer, limit: min(end, served.end, ceiling), replyEnd: served.end)
+            let limit = min(end, served.end, ceiling)
+            if limit == range?.end { expectProof(index, reply, served) }
+            return .write(writer, limit: limit, replyEnd: served.end)
         case .breach:
             slots[index].refusal = verdict
             return .decline
@@ -255,6 +266,7 @@ final class Fetch {
         let reached = slots[index].writer?.position ?? 0
         let sample = endSample(index)
         slots[index].silentBefore = 0
+        guard !settleProof(index) else { return }
         // A reply that is not read to its end costs the connection.
         if end != .complete || reached != slots[index].asked?.end { slots[index].flowsSince = nil }
         let count = retire(index)
@@ -276,6 +288,7 @@ final class Fetch {
         switch end {
         case .complete where isAccepted: completed(index, reached)
         case .complete: retry(index, .network(code: 0, message: "the response had no head"))
+        case .declined where slots[index].asksAgain: askShorter(index)
         case .declined: declined(index)
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
@@ -296,7 +309,7 @@ final class Fetch {
         slots[index].transfer = nil
         slots[index].positionAtTick = nil
         guard let writer = slots[index].writer else { return 0 }
-        syncPosition(index)
+        endProof(index, writer)
         assembly.retire(writer)
         slots[index].writer = nil
         let count = writer.position - writer.start
@@ -321,7 +334,7 @@ final class Fetch {
         guard !finishIfComplete() else { return }
         // A server may cap ranges: the rest of the segment is asked for at once.
         // Or it was one window of it.
-        if let next = scheduler.ask(index) {
+        if let next = nextRange(index) {
             request(index, next)
         } else {
             pump(monotonicSeconds())
@@ -343,6 +356,7 @@ final class Fetch {
         guard scheduler.isComplete else { return false }
         // One stream has an end of its own: a longer body is another file's.
         if setup.isOneStream, slots[0].transfer != nil { return false }
+        if slots.contains(where: { $0.writer?.awaitsProof == true }) { return false }
         // Several servers work together only where a strong tag or a digest decides.
         let isUndated = sources.count == 1 && sources[0].isUndated
         finish(.complete(size: scheduler.size, isUndated: isUndated))

@@ -138,7 +138,7 @@ struct Probe: Sendable {
         _ range: ByteRange?, first: Landing?, isMute: Bool
     ) async throws(DownloadError.Reason) -> Finding {
         var (range, first, answered) = (range, first, answered)
-        var (attempts, failures) = (0, 0)
+        var (attempts, failures, refusals) = (0, 0, 0)
         var isBroken = false
         while true {
             let landing: Landing
@@ -154,6 +154,7 @@ struct Probe: Sendable {
             switch exchange.reply?.status {
             case 200?, 206?:
                 guard let reply = exchange.reply else { continue }
+                noteServed(landing.url, after: refusals)
                 if let breach = reply.codingBreach ?? reply.lengthBreach {
                     release(exchange)
                     throw .contract(breach)
@@ -171,20 +172,23 @@ struct Probe: Sendable {
                 continue
             default: break
             }
-            let failure = try Self.failure(of: exchange)
+            let failure = try await failure(of: exchange, at: landing.url, refusals: &refusals)
             failures += 1
             // Perhaps it is HTTP/2 that does not work there.
             isBroken = isBroken || exchange.reply == nil
             // An address that fails is no attempt that counts, nor to be waited for, before all have.
             let tried = failures + (isMute ? 1 : 0)
             let isLast = await addresses(of: landing.url).count <= tried
-            let isSpare = exchange.isOneTooMany || !isLast
+            let isSpare = exchange.isOneTooMany || !isLast || refusals > 0
             if !isSpare, !(await isOneTooMany(failure, at: landing.url)) { attempts += 1 }
             guard policy.allows(attempts) else {
                 if case .breach(let breach) = failure { throw .contract(breach) }
                 throw .transfer(failure, attempts: attempts)
             }
-            try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
+            // What may be a limit is not asked for too soon.
+            try await pause(
+                failures, isLast ? exchange.reply?.retryAfter : nil, failure,
+                random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
         }
     }
 
@@ -323,7 +327,8 @@ struct Probe: Sendable {
             contentType: reply["content-type"],
             suggestedName: FileName.suggested(
                 disposition: reply["content-disposition"], url: landing.url),
-            digests: AdvertisedDigests.all(in: reply), probedBy: method == .head ? "HEAD" : "GET")
+            digests: AdvertisedDigests.all(in: reply, hasContent: method == .get),
+            probedBy: method == .head ? "HEAD" : "GET")
         return Finding(
             file: file, effective: landing.url,
             held: landing.exchange.held.map {
