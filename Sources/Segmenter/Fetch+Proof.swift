@@ -76,8 +76,9 @@ extension Fetch {
         slots[index].writer?.expect(digest, end: served.end)
     }
 
-    /// Ends waiting for a proof: what is not whole cannot be compared. It counts nevertheless, unless the
-    /// last range that was compared was wrong.
+    /// Ends waiting for a proof: what is not whole cannot be compared.
+    ///
+    /// It counts nevertheless, unless the last range that was compared was wrong.
     func endProof(_ index: Int, _ writer: ExtentWriter) {
         let isDropped = writer.awaitsProof && sources[slots[index].source].isForging
         if isDropped { writer.dropUnproven() } else { writer.waiveProof() }
