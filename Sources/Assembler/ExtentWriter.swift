@@ -18,6 +18,8 @@ package final class ExtentWriter {
     package private(set) var position: Int64
     private var recorded: Int64
     private var crc: UInt32 = 0
+    /// What all of its bytes must have before any counts.
+    private var proof: ContentProof?
 
     /// Makes a writer into a file.
     init(descriptor: Int32, at offset: Int64) {
@@ -44,7 +46,7 @@ package final class ExtentWriter {
     }
 
     /// Bytes that are written but not in the manifest.
-    package var unrecorded: Int64 { max(0, position - recorded) }
+    package var unrecorded: Int64 { proof == nil ? max(0, position - recorded) : 0 }
 
     /// Writes `count` bytes at the position and moves it on.
     ///
@@ -59,6 +61,7 @@ package final class ExtentWriter {
                 return step < 0 ? errno : EIO
             }
             crc = CRC32.update(crc, bytes + written, step)
+            proof?.update(bytes + written, step)
             written += step
             position += Int64(step)
         }
@@ -73,9 +76,40 @@ package final class ExtentWriter {
         }
     }
 
+    // MARK: Proof
+
+    /// Has nothing that it writes count before all bytes up to `end` have come, and have a digest.
+    package func expect(_ digest: Digest, end: Int64) {
+        guard position == start, recorded == start else { return }
+        proof = ContentProof(digest, end: end)
+    }
+
+    /// Whether its bytes do not count yet.
+    package var awaitsProof: Bool { proof != nil }
+
+    /// Lets its bytes count without having been compared.
+    package func waiveProof() { proof = nil }
+
+    /// Has its bytes never count: they were not compared, and others of that server were wrong.
+    package func dropUnproven() {
+        proof = nil
+        recorded = position
+        crc = 0
+    }
+
+    /// Compares its bytes, when all have come; those that are wrong never count.
+    ///
+    /// - Returns: Whether they are right; `nil` when there is nothing to compare.
+    package func settleProof() -> Bool? {
+        guard let proof, position >= proof.end else { return nil }
+        let isRight = proof.holds
+        if isRight { waiveProof() } else { dropUnproven() }
+        return isRight
+    }
+
     /// What was written since the last call; `nil` when nothing was.
     package func takeUnrecorded() -> Extent? {
-        guard position > recorded else { return nil }
+        guard proof == nil, position > recorded else { return nil }
         let extent = Extent(ByteRange(recorded, position), crc: crc)
         recorded = position
         crc = 0

@@ -8,8 +8,9 @@ import RawStructuredFieldValues
 enum AdvertisedDigests {
     /// Collects them from a reply's fields; what is malformed or of an unknown algorithm is left out.
     ///
-    /// `Content-Digest` is not among them: on a 206 it covers the range only (RFC 9530 §2).
-    static func all(in reply: Reply) -> [Digest] {
+    /// `hasContent` says whether content comes with it, as with the reply to a `GET`: `Content-Digest` is
+    /// about that (RFC 9530 §2), and about the file where it is all of it.
+    static func all(in reply: Reply, hasContent: Bool = false) -> [Digest] {
         var found: [Digest] = []
         if let field = reply["repr-digest"] { found += structured(field) }
         if let field = reply["digest"] { found += listed(field) }
@@ -35,6 +36,7 @@ enum AdvertisedDigests {
                 found += [digest(algorithm, base64: field)].compactMap { $0 }
             }
         }
+        if hasContent, reply.isWhole, let digest = content(of: reply) { found.append(digest) }
         var unique: [Digest] = []
         for digest in found where !unique.contains(digest) { unique.append(digest) }
         return unique
@@ -55,6 +57,14 @@ enum AdvertisedDigests {
         }
         let digits = tag.reversed().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return !digits.isEmpty && tag.dropLast(digits.count).last == UInt8(ascii: "-")
+    }
+
+    /// The digest of the bytes that come with a reply (`Content-Digest`, RFC 9530 §2), which is that of
+    /// the range with a 206: as they are sent, in whatever coding.
+    static func content(of reply: Reply) -> Digest? {
+        guard let field = reply["content-digest"] else { return nil }
+        let digests = structured(field).filter { [.sha256, .sha512].contains($0.algorithm) }
+        return digests.first { $0.algorithm == .sha256 } ?? digests.first
     }
 
     /// `Repr-Digest` (RFC 9530 §3): a dictionary of byte sequences.
@@ -91,5 +101,14 @@ enum AdvertisedDigests {
     private static func digest(_ algorithm: DigestAlgorithm, base64: String) -> Digest? {
         let text = String(base64.drop { $0 == " " }.prefix { $0 != " " })
         return Data(base64Encoded: text).flatMap { Digest(algorithm, Array($0)) }
+    }
+}
+
+extension Reply {
+    /// Whether the content that comes with it is all of the file.
+    fileprivate var isWhole: Bool {
+        guard status == 206 else { return status == 200 && self["content-range"] == nil }
+        guard let range = self["content-range"].flatMap(ContentRange.init) else { return false }
+        return range.range.start == 0 && range.range.end == range.total
     }
 }

@@ -63,6 +63,8 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var bytesWritten: Int64?
     /// Whether the complete file has its name already: making that durable or tidying up failed.
     public var isPublished = false
+    /// Whether the link was refused, and tells that it has expired: a fresh one goes on.
+    public var isLinkExpired = false
     /// Where several URLs were given: each one that failed, in their order, and why.
     public var mirrors: [FailedMirror] = []
 
@@ -138,6 +140,8 @@ public enum ContractBreach: Error, Sendable, Hashable {
     case otherLastModified(expected: String?, got: String?)
     /// A content coding that was not asked for.
     case contentCoding(String)
+    /// The bytes of the range do not have the digest that came with them (`Content-Digest`).
+    case otherContentDigest(ByteRange)
     /// More bytes came than the reply had announced; those that it had announced are kept.
     case bodyTooLong
 

@@ -296,7 +296,8 @@ extension Probe {
     func mirror(_ number: Int, _ finding: Finding) -> Fetch.Mirror {
         let identity = finding.file.identity
         return Fetch.Mirror(
-            number: number, shownURL: url.redacted, url: finding.effective, identity: identity
+            number: number, shownURL: url.redacted, url: finding.effective, identity: identity,
+            expiry: LinkExpiry(url)
         ) { await resolveAgain(identity) }
     }
 }

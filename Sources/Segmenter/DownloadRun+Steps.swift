@@ -157,7 +157,8 @@ extension DownloadRun {
             vouchedDates: state.vouchedDates, isProven: finding.isProven,
             connections: options.connections, limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !isRepair, connecting: probe.connecting,
-            held: finding.held, number: lead.number,
+            isDoubted: state.isDoubted, hasContradicted: state.hasContradicted,
+            expiry: LinkExpiry(probe.url), held: finding.held, number: lead.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the

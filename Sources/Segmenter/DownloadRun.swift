@@ -73,6 +73,10 @@ final class DownloadRun: Sendable {
         /// Times in a row, without a byte of the file between them, that the server took back what
         /// would have cost what is there.
         var takenBack = 0
+        /// Whether the server has told of several versions.
+        var isDoubted = false
+        /// Whether its first ranges contradicted what it had told.
+        var hasContradicted = false
         /// Whether ranges came without the date that the version is known by.
         var isUndated = false
         /// Whether the last fetch ended because ranges were ignored.
@@ -137,6 +141,9 @@ final class DownloadRun: Sendable {
                 ?? state.stream?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: state.mirroring?.book.failed ?? [])
         error.isPublished = state.isPublished
+        error.isLinkExpired =
+            reason.isRefusal
+            && url.flatMap(LinkExpiry.init)?.isOver(now: secondsSince1970()) == true
         return error
     }
 
@@ -288,6 +295,7 @@ final class DownloadRun: Sendable {
         case .cancelled: throw .cancelled
         case .failed(let reason): throw reason
         case .contradictsProbe:
+            (state.isDoubted, state.hasContradicted) = (true, true)
             tell(.notice(.headUnusable(Probe.contradicted)))
             finding = try await find(probe, byGet: true, after: finding, again: finding)
         case .mayBePart:
@@ -303,6 +311,9 @@ final class DownloadRun: Sendable {
                 probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte, again: finding
             )
         case .changed(let breach):
+            state.isDoubted = true
+            // Who does so from the start may take it back less often.
+            if state.hasContradicted { state.takenBack += 1 }
             state.change = (finding.file.identity, breach)
             // Where ranges do not tell their version, another one is fetched in one reply.
             state.isRangeless = state.isUndated

@@ -35,6 +35,7 @@ extension Fetch {
     /// Whether a server may be asked for more: nothing is above the ceiling that is known of it.
     func hasRoom(_ source: Int, _ now: Double) -> Bool {
         let origin = sources[source].url.origin
+        guard now >= sources[source].restsUntil, isTrusted(source, now) else { return false }
         guard let ceiling = worker.ceilings[origin], ceiling.limit != nil else { return true }
         return ceiling.allows(beside: worker.load(of: origin, now: now), now: now)
     }
@@ -74,6 +75,15 @@ extension Fetch {
         guard let limit = worker.ceilings[origin]?.limit else { return false }
         let load = worker.load(of: origin, now: monotonicSeconds())
         return load.served > 0 && load.served + load.asking >= limit
+    }
+
+    /// Whether a refusal may be that of one request too many: other files of the server are being served.
+    func isLimited(_ source: Int, _ reason: DownloadError.Reason) -> Bool {
+        let origin = sources[source].url.origin
+        guard reason == .refused(status: 403), worker.forbidding[origin]?.meaning != .refusal else {
+            return false
+        }
+        return worker.serves(origin, but: id)
     }
 
     /// Has a connection rest, or try again soon, that was turned away while others are served.

@@ -14,6 +14,8 @@ extension Fetch {
     private func refuse(_ index: Int, _ breach: ContractBreach) {
         let source = slots[index].source
         tell(.replyRefused(breach))
+        let isDoubt = breach.isDoubt(of: sources[source].mirror.identity)
+        if breach != .wholeFileForRange, !isDoubt { sources[source].confidence.refused() }
         if source == 0, !setup.isProven, sources.allSatisfy({ $0.accepted == 0 }) {
             finish(.contradictsProbe)
         } else if breach == .wholeFileForRange {
@@ -35,11 +37,11 @@ extension Fetch {
             slots[index].missedSample
         {
             sampleMissed(index, breach)
-        } else if !setup.isOneStream, breach.isDoubt(of: sources[source].mirror.identity) {
+        } else if !setup.isOneStream, isDoubt {
             doubt(index, breach)
         } else if breach.isAnotherVersion {
             sources[source].mismatches += 1
-            guard sources[source].mismatches <= Self.mismatchLimit else {
+            guard sources[source].mismatches <= mismatchLimit(source) else {
                 drop(source, .changed(breach), orFinish: .changed(breach))
                 return
             }
@@ -51,9 +53,10 @@ extension Fetch {
     }
 
     private func refuse(_ index: Int, _ status: Int) {
+        if isRefusal(status) || [404, 410].contains(status) { noteRefusal(slots[index].source) }
         if setup.isOneStream {
             retry(index, .status(status))
-        } else if status == 403, isAboveCeiling(index) {
+        } else if status == 403, isAboveCeiling(index), !isExpired(slots[index].source) {
             retry(index, .status(status))
         } else if isRefusal(status) || [404, 410].contains(status) || (300..<400).contains(status) {
             resolve(index, because: status)
@@ -98,7 +101,10 @@ extension Fetch {
         let hasPatience =
             attempts < Self.patience || !othersWork(source, since: slots[index].othersAtFailure)
         let step = isHasty ? .asEver : firstStep(after: failure, index, attempts: attempts)
-        guard isHasty || setup.policy.allows(attempts) && hasPatience && step != .giveUp else {
+        guard
+            isHasty || setup.policy.allows(attempts) && hasPatience && step != .giveUp
+                && bears(index, failure)
+        else {
             if case .breach(let breach) = failure {
                 giveUp(source, .contract(breach))
             } else {
@@ -142,7 +148,7 @@ extension Fetch {
         sources[source].receivedAtResolution = received
         let attempts = sources[source].resolutions
         guard attempts <= Self.patience else {
-            guard !isServed(source) else {
+            guard !isServed(source), !isLimited(source, refusal(status)) else {
                 wakeRefused(source)
                 return
             }
@@ -161,7 +167,7 @@ extension Fetch {
 
     /// Whether some connection to the server gets its bytes: then one that is refused is perhaps only
     /// one too many, and waits.
-    private func isServed(_ source: Int) -> Bool {
+    func isServed(_ source: Int) -> Bool {
         slots.contains { $0.source == source && $0.writer != nil }
     }
 
@@ -175,13 +181,17 @@ extension Fetch {
             isElsewhere = url.text != sources[source].url.text
             sources[source].url = url
             // What was refused there may not be by now.
-            if isElsewhere { sources[source].book = nil }
+            if isElsewhere {
+                sources[source].book = nil
+                sources[source].isRefused = false
+            }
         case .changed(let breach):
             drop(source, .changed(breach), orFinish: .changed(breach))
             return
         case .failed(let reason):
+            if waitsForOthers(source, reason) { return }
             let hasProgressed = received(from: source) > sources[source].receivedAtResolution
-            guard isServed(source) || hasProgressed else {
+            guard isServed(source) || hasProgressed || isLimited(source, reason) else {
                 giveUp(source, reason)
                 return
             }
@@ -202,7 +212,7 @@ extension Fetch {
             slots[index].waitsUntil = 0
             if !isElsewhere || failures > 1, slots[index].refusal == .status(403) {
                 slots[index].failures -= 1
-                if turnAway(index, .status(403)) { continue }
+                if !isExpired(source), turnAway(index, .status(403)) { continue }
                 slots[index].failures = failures
             }
             let delay = setup.policy.delay(

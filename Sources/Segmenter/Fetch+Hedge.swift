@@ -13,6 +13,8 @@ extension Fetch {
         var range: ByteRange
         /// Whether its reply left out the date which the version is known by.
         var isUndated = false
+        /// What its bytes must have.
+        var digest: Digest?
     }
 
     /// Once a tick: asks a second time for what keeps the file from being complete, on connections that
@@ -57,6 +59,7 @@ extension Fetch {
                 return .decline
             }
             hedges[index]?.isUndated = check.isUndated(reply)
+            hedges[index]?.digest = AdvertisedDigests.content(of: reply)
             return .collect(length: rest.count, most: Int(rest.count))
         } onEnd: { [unowned self] end in
             guard let hedge = hedges.removeValue(forKey: index) else { return }
@@ -74,6 +77,10 @@ extension Fetch {
         guard isUnderWay(hedge.rival, index),
             Int64(hedge.transfer.collected.count) == hedge.range.count
         else { return }
+        if let digest = hedge.digest, !digest.fits(hedge.transfer.collected) {
+            hedging.giveUp()
+            return
+        }
         syncPosition(index)
         guard let rest = scheduler.segments[index]?.rest,
             rest.start >= hedge.range.start, rest.end <= hedge.range.end

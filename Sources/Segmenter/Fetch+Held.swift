@@ -28,9 +28,13 @@ extension Fetch {
         heldIgnored = held.ignored
         slots[0].flowsSince = slots[0].requested
         if let reply = transfer.reply { noteUnprovenEnd(reply) }
+        if let range = held.range { noteAccepted(0, range) }
         if setup.isOneStream { allow(transfer.id) }
         let replyEnd = held.range?.end ?? range.end
         let end = min(range.end, ceiling)
+        if let reply = transfer.reply, let served = held.range, served.end == end {
+            expectProof(0, reply, served)
+        }
         worker.resume(transfer, .write(writer, limit: end, replyEnd: replyEnd)) {
             [unowned self] end in adoptedEnd(end)
         }
@@ -61,6 +65,12 @@ extension Fetch {
         slots[0].flowsSince = slots[0].requested
         sources[0].accepted += 1
         sources[0].isAsked = true
+        if let range = held.range { noteAccepted(0, range) }
+        if !isOver, let reply = waiting?.reply, let served = held.range,
+            served.end == min(range.end, ceiling)
+        {
+            expectProof(0, reply, served)
+        }
         noteAddress(0, waiting)
         let problem = held.body.withUnsafeBytes { bytes in
             bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0

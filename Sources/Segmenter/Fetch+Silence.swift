@@ -9,6 +9,8 @@ extension Fetch {
         var source: Int
         /// What was made of the head of its reply.
         var end: Silence.CanaryEnd = .lost
+        /// Seconds that the server asks to wait for.
+        var retryAfter: Double?
     }
 
     /// Once a tick: does what is to be done about silent connections.
@@ -88,6 +90,7 @@ extension Fetch {
                 canary?.end = .answered
             } else {
                 canary?.end = .refused
+                canary?.retryAfter = reply.retryAfter
             }
             // It is closed: a server may allow no more connections than we want to use.
             return .decline
@@ -103,7 +106,12 @@ extension Fetch {
         guard let ended = canary else { return }
         // The next one may go to another server.
         canary?.transfer = 0
-        guard silence.canaryEnded(ended.end, received: receivedSoFar) else { return }
+        // It holds for all that would ask the server anew.
+        let due = ended.retryAfter.map {
+            monotonicSeconds() + min($0, setup.policy.longestRetryAfter)
+        }
+        if let due { sources[ended.source].restsUntil = due }
+        guard silence.canaryEnded(ended.end, received: receivedSoFar, due: due) else { return }
         replaceSilent(of: ended.source)
     }
 

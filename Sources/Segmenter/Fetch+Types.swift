@@ -21,6 +21,12 @@ extension Fetch {
         /// Whether a server that has sent nothing yet gets a few tries only.
         var isBeginning = false
         var connecting: TransferRequest.Connecting
+        /// Whether the server has told of several versions in this download.
+        var isDoubted = false
+        /// Whether it had told of the file what its first ranges contradicted.
+        var hasContradicted = false
+        /// When the URL that was given expires.
+        var expiry: LinkExpiry?
         /// A reply whose body waits to be kept.
         var held: Probe.Held?
         /// Which of the file's URLs this is, counted from 0.
@@ -33,7 +39,8 @@ extension Fetch {
         /// The server that leads, as one of several.
         var lead: Mirror {
             Mirror(
-                number: number, shownURL: shownURL, url: url, identity: identity, resolve: resolve)
+                number: number, shownURL: shownURL, url: url, identity: identity, expiry: expiry,
+                resolve: resolve)
         }
     }
 
@@ -47,6 +54,8 @@ extension Fetch {
         var url: WebURL
         /// The version, with this server's own validators.
         var identity: RemoteIdentity
+        /// When the URL that was given expires.
+        var expiry: LinkExpiry?
         /// Resolves the URL that was given again.
         var resolve: @Sendable () async -> Probe.Resolution
     }
@@ -57,7 +66,21 @@ extension Fetch {
 
         let mirror: Mirror
         /// Where requests go; another one when the URL that was given was resolved again.
-        var url: WebURL
+        var url: WebURL { didSet { expiry = LinkExpiry(url) ?? mirror.expiry } }
+        /// When its link expires, that where requests go or that which was given.
+        private(set) var expiry: LinkExpiry?
+        /// Whether that has been refused since a request was last accepted.
+        var isRefused = false
+        /// Why the server is given up when nothing comes from it any more.
+        var expired: DownloadError.Reason?
+        /// How far it is believed to answer ranges with what was asked for.
+        var confidence = Confidence()
+        /// Whether it tells digests of ranges: then these are short, as they count as a whole.
+        var provesRanges = false
+        /// Whether the last range that was compared with its digest was wrong.
+        var isForging = false
+        /// Until when no further connection may ask it, as it has asked for that.
+        var restsUntil = -Double.infinity
         /// Whether its bytes may be used: not before a sample of them was compared.
         var standing = Standing.unproven
         /// Whether they were used before: then it is a date that a sample is to be compared for.
@@ -100,6 +123,7 @@ extension Fetch {
             self.mirror = mirror
             url = mirror.url
             isUndated = !mirror.identity.headOnly.isEmpty
+            expiry = LinkExpiry(mirror.url) ?? mirror.expiry
         }
 
         /// An address that has served the file, of the host that is asked.
@@ -159,6 +183,8 @@ extension Fetch {
         /// What the head of the reply told, when its body is not the file's.
         var refusal: ResponseCheck.Verdict?
         var retryAfter: Double?
+        /// Whether the reply was right, and too long for its digest: shorter ones are asked for.
+        var asksAgain = false
         /// Failures in a row on this connection: they lengthen the backoff.
         var failures = 0
         /// Failures in a row during which nothing arrived from its server: they are bounded.

@@ -21,8 +21,8 @@ final class Fetch {
     let loop: TransferLoop
     let tell: @Sendable (DownloadNotice) -> Void
     let worker: Worker
-    private let reporter: ProgressReporter
-    private let completion: (Outcome, MirrorLedger) -> Void
+    let reporter: ProgressReporter
+    let completion: (Outcome, MirrorLedger) -> Void
 
     var scheduler: SegmentScheduler
     var slots: [Slot]
@@ -32,8 +32,11 @@ final class Fetch {
     var sources: [Source]
     /// What came from where.
     var ledger = MirrorLedger()
-    private(set) var isOver = false
+    /// Whether the outcome was told.
+    var isOver = false
     private(set) var lastTick = 0.0
+    /// Whether more may be asked for since a reply came.
+    var isEager = false
     /// What the output can take at present; `nil` is everything.
     private(set) var window: OutputWindow?
     /// The least speed that is put up with.
@@ -70,6 +73,7 @@ final class Fetch {
         sources = [Source(setup.lead)]
         (sources[0].standing, sources[0].hasJoined) = (.proven, true)
         sources[0].vouchedDates = setup.vouchedDates
+        sources[0].confidence = Confidence(isProven: setup.isProven && !setup.isDoubted)
         scheduler = SegmentScheduler(
             size: setup.identity.size ?? Int64.max,
             verifying: assembly.unverified.values.map(\.range), done: assembly.recorded.covered)
@@ -108,6 +112,8 @@ final class Fetch {
 
     /// After each turn of the loop: records when enough has come.
     func turn() {
+        if isEager { pump(monotonicSeconds()) }
+        guard !isOver else { return }
         guard assembly.unrecorded >= assembly.recordThreshold else { return }
         record()
     }
@@ -124,9 +130,8 @@ final class Fetch {
         guard !isOver else { return }
         watchRate(elapsed)
         guard !isOver else { return }
-        watchAddresses(now)
-        watchSilence(now)
-        watchLaggards(now)
+        watchReplies(now)
+        guard !isOver else { return }
         watchCeilings(now)
         govern(now)
         pump(now)
@@ -151,6 +156,7 @@ final class Fetch {
 
     func pump(_ now: Double) {
         guard !isOver, !finishIfComplete() else { return }
+        isEager = false
         window = assembly.takeWindow()
         for slot in slots where setup.isOneStream { slot.transfer.map(allow) }
         for index in slots.indices where slots[index].transfer == nil {
@@ -163,14 +169,15 @@ final class Fetch {
             }
             let work = scheduler.assign(
                 index, connections: workers, isMade: slots[index].isMade, now: now,
-                maySteal: window?.isBehind != true, window: window
+                maySteal: maySteal(), sharers: sharers(with: index, now), window: window
             ) { [slots] other in slots[other].writer?.position }
             if case .stolen(let range, let victim)? = work {
                 // What was not requested yet costs nobody anything.
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
+                slots[victim].writer?.waiveProof()
                 tell(.stole(range, rate: scheduler.rates[victim]))
             }
-            if let range = scheduler.ask(index) { request(index, range) }
+            if let range = nextRange(index) { request(index, range) }
         }
         trimHedges()
     }
@@ -196,6 +203,7 @@ final class Fetch {
         request.isDecoded = setup.isDecoded
         let check = check(slots[index].source, request, isSample: slots[index].sample != nil)
         slots[index].missedSample = false
+        slots[index].asksAgain = false
         let transfer = worker.start(request) { [unowned self] reply in
             judge(index, check, reply)
         } onEnd: { [unowned self] end in
@@ -224,10 +232,13 @@ final class Fetch {
             let whole = ByteRange(0, scheduler.size)
             let served = range ?? whole
             sources[source].mismatches = 0
+            sources[source].isRefused = false
+            noteAccepted(source, served)
             let transfer = slots[index].transfer.flatMap(worker.transfer)
             noteAddress(index, transfer)
             if check.isUndated(reply) { sources[source].isUndated = true }
             if slots[index].sample != nil { return sampling(index, served, reply) }
+            if isTooLongToProve(index, reply, range) { return .decline }
             let writer = assembly.makeWriter(at: served.start)
             slots[index].writer = writer
             noteBody(index)
@@ -236,8 +247,9 @@ final class Fetch {
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
-            return .write(
-                writer, limit: min(end, served.end, ceiling), replyEnd: served.end)
+            let limit = min(end, served.end, ceiling)
+            if limit == range?.end { expectProof(index, reply, served) }
+            return .write(writer, limit: limit, replyEnd: served.end)
         case .breach:
             slots[index].refusal = verdict
             return .decline
@@ -261,6 +273,7 @@ final class Fetch {
         let reached = slots[index].writer?.position ?? 0
         let sample = endSample(index)
         slots[index].silentBefore = 0
+        guard !settleProof(index) else { return }
         // A reply that is not read to its end costs the connection.
         if end != .complete || reached != slots[index].asked?.end { slots[index].flowsSince = nil }
         let count = retire(index)
@@ -282,6 +295,7 @@ final class Fetch {
         switch end {
         case .complete where isAccepted: completed(index, reached)
         case .complete: retry(index, .network(code: 0, message: "the response had no head"))
+        case .declined where slots[index].asksAgain: askShorter(index)
         case .declined: declined(index)
         case .failed(let failure): retry(index, failure)
         case .disk(let errno):
@@ -302,7 +316,7 @@ final class Fetch {
         slots[index].transfer = nil
         slots[index].positionAtTick = nil
         guard let writer = slots[index].writer else { return 0 }
-        syncPosition(index)
+        endProof(index, writer)
         assembly.retire(writer)
         slots[index].writer = nil
         let count = writer.position - writer.start
@@ -332,62 +346,10 @@ final class Fetch {
         guard !finishIfComplete() else { return }
         // A server may cap ranges: the rest of the segment is asked for at once.
         // Or it was one window of it.
-        if let next = scheduler.ask(index) {
+        if let next = nextRange(index) {
             request(index, next)
         } else {
             pump(monotonicSeconds())
-        }
-    }
-
-    // MARK: The end
-
-    func record() {
-        do throws(AssemblyError) {
-            try assembly.record()
-        } catch {
-            fail(.assembly(error))
-        }
-    }
-
-    private func finishIfComplete() -> Bool {
-        guard !isOver else { return true }
-        guard scheduler.isComplete else { return false }
-        // One stream has an end of its own: a longer body is another file's.
-        if setup.isOneStream, slots[0].transfer != nil { return false }
-        // Several servers work together only where a strong tag or a digest decides.
-        let isUndated = sources.count == 1 && sources[0].isUndated
-        finish(
-            .complete(
-                size: scheduler.size, isUndated: isUndated,
-                isSampled: sources.contains { $0.isSampled }))
-        return true
-    }
-
-    func fail(_ reason: DownloadError.Reason) { finish(.failed(reason)) }
-
-    /// Ends the fetch: drops what is under way, records what arrived, and tells the outcome.
-    func finish(_ outcome: Outcome) {
-        guard !isOver else { return }
-        isOver = true
-        for source in sources { source.resolving?.cancel() }
-        worker.remove(self)
-        dropCanary()
-        for index in hedges.keys { dropHedge(index) }
-        for index in slots.indices {
-            if let transfer = slots[index].transfer { worker.drop(transfer) }
-            _ = retire(index)
-        }
-        reporter.report(self, now: monotonicSeconds())
-        do throws(AssemblyError) {
-            try assembly.record()
-            completion(outcome, ledger)
-        } catch {
-            // The first failure says more than its consequence.
-            if case .failed = outcome {
-                completion(outcome, ledger)
-            } else {
-                completion(.failed(.assembly(error)), ledger)
-            }
         }
     }
 }

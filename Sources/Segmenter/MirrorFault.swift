@@ -74,4 +74,13 @@ extension DownloadError.Reason {
         default: false
         }
     }
+
+    /// Whether the file itself was refused, rather than a request that failed.
+    var isRefusal: Bool {
+        switch self {
+        case .refused: true
+        case .transfer(.status(let status), _): [401, 403, 404, 410].contains(status)
+        default: false
+        }
+    }
 }

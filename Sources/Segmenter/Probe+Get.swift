@@ -38,7 +38,7 @@ extension Probe {
     /// Asks with `GET`, again and again where that may help.
     func get(_ asking: Asking) async throws(DownloadError.Reason) -> Finding {
         var (asking, answered) = (asking, answered)
-        var (attempts, failures) = (0, 0)
+        var (attempts, failures, refusals) = (0, 0, 0)
         var isBroken = false
         var beginning = beginning
         beginning?.contact.isMute = asking.isMute
@@ -56,6 +56,7 @@ extension Probe {
             switch exchange.reply?.status {
             case 200?, 206?:
                 guard let reply = exchange.reply else { continue }
+                noteServed(landing.url, after: refusals)
                 do throws(ContractBreach) {
                     return try accept(landing, reply, &asking)
                 } catch {
@@ -72,14 +73,14 @@ extension Probe {
             default: break
             }
             if let range = asking.refused, asking.range == nil { asking.range = range }
-            let failure = try Self.failure(of: exchange)
+            let failure = try await failure(of: exchange, at: landing.url, refusals: &refusals)
             failures += 1
             // Perhaps it is HTTP/2 that does not work there.
             isBroken = isBroken || exchange.reply == nil
             // An address that fails is no attempt that counts, nor to be waited for, before all have.
             let tried = failures + (asking.isMute ? 1 : 0)
             let isLast = await addresses(of: landing.url).count <= tried
-            let isSpare = exchange.isOneTooMany || !isLast
+            let isSpare = exchange.isOneTooMany || !isLast || refusals > 0
             var step = FirstContact.Step.asEver
             if !isSpare, !(await isOneTooMany(failure, at: landing.url)) {
                 attempts += 1
@@ -94,7 +95,10 @@ extension Probe {
             if case .again(let delay) = step {
                 try await pause(failures, delay: delay, failure)
             } else {
-                try await pause(failures, isLast ? exchange.reply?.retryAfter : nil, failure)
+                // What may be a limit is not asked for too soon.
+                try await pause(
+                    failures, isLast ? exchange.reply?.retryAfter : nil, failure,
+                    random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
             }
         }
     }

@@ -156,10 +156,14 @@ struct Probe: Sendable {
         return (finding(landing, reply, by: .head), nil)
     }
 
-    /// Whether only `GET` may tell the name: what a query asks for (`response-content-disposition`), some
-    /// servers do not do for `HEAD`.
+    /// Whether only `GET` may tell the name: where a query asks for one (`response-content-disposition` of
+    /// S3, `rscd` of Azure), some servers do not heed it for `HEAD`.
     private func mayNameOtherwise(_ head: Finding) -> Bool {
-        wantsName && !head.isNamed && [url, head.effective].contains { $0.text != $0.redacted }
+        guard wantsName, !head.isNamed else { return false }
+        return [url, head.effective].contains { url in
+            let query = url.text.dropFirst(url.redacted.count).lowercased()
+            return ["disposition=", "rscd=", "filename="].contains { query.contains($0) }
+        }
     }
 
     private func told(_ finding: Finding) -> Finding {
@@ -287,7 +291,8 @@ struct Probe: Sendable {
             contentType: reply["content-type"],
             suggestedName: FileName.suggested(
                 disposition: reply["content-disposition"], url: landing.url),
-            digests: isDecoded ? [] : AdvertisedDigests.all(in: reply),
+            digests: isDecoded
+                ? [] : AdvertisedDigests.all(in: reply, hasContent: method == .get),
             probedBy: method == .head ? "HEAD" : "GET")
         file.isDecoded = isDecoded
         return Finding(

@@ -4,7 +4,8 @@ import Assembler
 struct Reply: Sendable, Hashable {
     /// The fields that are read, in lower case; all others are ignored.
     static let fieldNames = [
-        "accept-ranges", "content-disposition", "content-encoding", "content-length", "content-md5",
+        "accept-ranges", "content-digest", "content-disposition", "content-encoding",
+        "content-length", "content-md5",
         "content-range", "content-type", "date", "digest", "etag", "last-modified", "location",
         "repr-digest", "transfer-encoding", "x-amz-checksum-crc32", "x-amz-checksum-sha1",
         "x-amz-checksum-sha256", "x-amz-checksum-type", "x-goog-hash",

@@ -162,21 +162,33 @@ struct SegmentScheduler {
         if isIntact { done.insert(range) } else { unassigned.insert(range) }
     }
 
+    /// Bytes that were written are not what they should be: they are to be fetched again.
+    mutating func takeBack(_ range: ByteRange) {
+        done.remove(range)
+        unassigned.insert(range)
+    }
+
     // MARK: What to do
 
     /// The bytes that a connection asks for next: a window of its segment, or all of it when it is
     /// not much longer, or nothing is known of its rate.
     ///
+    /// - Parameters:
+    ///   - connection: With or without work.
+    ///   - isWhole: Whether all of it is asked for in any case.
+    ///   - most: The most that is.
     /// - Returns: `nil` when it has no work.
-    mutating func ask(_ connection: Int) -> ByteRange? {
+    mutating func ask(
+        _ connection: Int, isWhole: Bool = false, most: Int64 = .max
+    ) -> ByteRange? {
         guard var segment = segments[connection] else { return nil }
         var length = segment.rest.count
-        if let rate = rates[connection] {
+        if let rate = rates[connection], !isWhole {
             let time = max(Self.windowTime, Self.windowTrips * roundTrip)
             let window = max(Self.shortestSegment, bytes(rate * time))
             if length - window > window / 2 { length = window }
         }
-        segment.asked = segment.position + length
+        segment.asked = segment.position + min(length, most)
         set(segment, for: connection)
         return ByteRange(segment.position, segment.asked)
     }
@@ -194,6 +206,8 @@ struct SegmentScheduler {
     ///   - isMade: Whether its next request goes out on a connection that has been used before.
     ///   - now: The time.
     ///   - maySteal: Whether another connection's work may be given.
+    ///   - sharers: Connections among which all unassigned bytes are shared now, in equal parts;
+    ///     `nil` where shares are cut one after the other.
     ///   - window: What the output can take; `nil` is everything. Nothing at its limit or behind it
     ///     is given, and segments are so short that each connection has its share of the window.
     ///   - position: How far another connection has written; `nil` is where `advance` saw it last.
@@ -202,7 +216,7 @@ struct SegmentScheduler {
     ///   done, and nobody works.
     mutating func assign(
         _ connection: Int, connections: Int, isMade: Bool = true, now: Double,
-        maySteal: Bool = true,
+        maySteal: Bool = true, sharers: Int? = nil,
         window: OutputWindow? = nil, position: (Int) -> Int64? = { _ in nil }
     ) -> Assignment? {
         precondition(segments[connection] == nil, "the connection has work already")
@@ -218,6 +232,10 @@ struct SegmentScheduler {
         let shortest = min(worth(connection, Self.shortestSegment), longest)
         let all = remaining(connections, now) * part
         var length = min(max(share(of: connection, all), shortest), longest)
+        if let sharers {
+            let all = unassigned.count + Int64(sharers) - 1
+            length = max(all / Int64(max(1, sharers)), Self.shortestFirst)
+        }
         // No crumbs: what would be left shorter than a segment goes along.
         if gap.count - length < shortest { length = gap.count }
         let range = ByteRange(gap.start, min(limit, gap.start + min(length, gap.count)))

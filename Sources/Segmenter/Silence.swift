@@ -145,8 +145,11 @@ struct Silence: Sendable {
     /// - Parameters:
     ///   - end: How.
     ///   - received: Bytes of the file that have come so far.
+    ///   - due: When the server wants to be asked again at the earliest (`Retry-After`).
     /// - Returns: Whether the silent connections are to be replaced.
-    mutating func canaryEnded(_ end: CanaryEnd, received: Int64) -> Bool {
+    mutating func canaryEnded(
+        _ end: CanaryEnd, received: Int64, due: Double? = nil
+    ) -> Bool {
         hasCanary = false
         guard noticed != nil else { return false }
         switch end {
@@ -155,6 +158,7 @@ struct Silence: Sendable {
             return false
         case .refused:
             refused += 1
+            if let due { nextCanary = max(nextCanary, due) }
             return false
         case .answered:
             // The first is answered at once: perhaps the server had only thought. Nor does it help

@@ -61,6 +61,9 @@ struct Diagnostic {
                     "an earlier file of this run is saved as \(Self.quote(path)), so \(url) was not "
                         + "fetched",
                     hint: "give it another name with `out=`")
+            case .transfer(.status(let code), _) where error.isLinkExpired,
+                .refused(let code) where error.isLinkExpired:
+                Self(expiredLink: error, code, url: url)
             case .transfer(let failure, let attempts):
                 Self(failure, attempts: attempts, url: url, again: again)
             case .refused(let code):
@@ -351,6 +354,8 @@ extension Diagnostic {
         case .otherLastModified(let expected, let got):
             "`Last-Modified` was \(show(expected)) and is now \(show(got))"
         case .contentCoding(let coding): "the reply is encoded as `\(coding)`, unasked"
+        case .otherContentDigest(let range):
+            "bytes \(range) do not have the digest that came with them (`Content-Digest`)"
         case .bodyTooLong: "more data came than had been announced"
         }
     }

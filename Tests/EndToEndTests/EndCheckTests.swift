@@ -17,10 +17,9 @@ struct EndCheckTests {
         let (heads, gets) = (Tally(), Tally())
         return try WireTrial(size: size) { request, content in
             let number = request.method == "HEAD" ? heads.add() : heads.count()
-            // Nobody asks for `HEAD` again before the last byte has come; where it is of no use, nobody asks
-            // with `GET` again.
+            // Nobody asks again before the last byte has come: neither for `HEAD`, nor, in one stream, by `GET`.
             let streams = request.method == "GET" ? gets.add() : gets.count()
-            let isLate = ranges ? number > 1 : streams > 1
+            let isLate = number > 1 || !ranges && streams > 1
             let now = isLate && changes ? Content(size: size, seed: 2) : content
             var reply = OriginReply.file(
                 now, for: request, etag: etag ? (isLate && changes ? "\"b\"" : "\"a\"") : nil,

@@ -44,11 +44,11 @@ struct HeadEndToEndTests {
                 if request.method == "GET" { reply.set("Content-Disposition", disposition) }
             }
         }
-        let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/get?id=1")
+        let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/get?filename=x")
         #expect(stage.waits(for: 300_000, of: process, name: "report.bin"))
         process.signal(SIGKILL)
         _ = try process.wait()
-        let outcome = try stage.run(path: "/get?id=1")
+        let outcome = try stage.run(path: "/get?filename=x")
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("resuming"), "\(outcome.errorOutput)")
         #expect(try stage.names() == ["report.bin"])

@@ -17,6 +17,7 @@ enum Examples {
         .otherLastModified(expected: nil, got: hostile),
         .otherETag(expected: "\"a\"", got: hostile),
         .otherLastModified(expected: hostile, got: hostile), .contentCoding(hostile), .bodyTooLong,
+        .otherContentDigest(ByteRange(0, 10)),
     ]
 
     static let failures: [TransferFailure] =

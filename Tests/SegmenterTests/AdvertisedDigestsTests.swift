@@ -124,8 +124,27 @@ import Testing
         let read = [
             "repr-digest", "digest", "x-goog-hash", "content-md5", "x-amz-checksum-type",
             "x-amz-checksum-sha256", "x-amz-checksum-sha1", "x-amz-checksum-crc32",
+            "content-digest",
         ]
         #expect(Set(read).subtracting(Reply.fieldNames).isEmpty)
-        #expect(!Reply.fieldNames.contains("content-digest"))
+    }
+
+    /// `Content-Digest` is about the content: a range with a 206, nothing with `HEAD`.
+    @Test(
+        arguments: [
+            (200, nil, true), (206, "bytes 0-9/10", true), (206, "bytes 0-8/10", false),
+            (206, "bytes 1-9/10", false), (206, "bytes 0-9/*", false), (206, nil, false),
+            (200, "bytes 0-9/10", false), (404, nil, false),
+        ] as [(Int, String?, Bool)])
+    func contentIsTheFileWhereItIsWhole(status: Int, range: String?, isWhole: Bool) {
+        var reply = Reply(
+            status: status, fields: ["content-digest": "sha-256=:\(Self.sha256Base64):"])
+        reply.fields["content-range"] = range
+        #expect(AdvertisedDigests.all(in: reply, hasContent: true).isEmpty == !isWhole)
+        #expect(AdvertisedDigests.all(in: reply).isEmpty)
+        #expect(AdvertisedDigests.content(of: reply) != nil)
+        reply.fields["content-encoding"] = "gzip"
+        #expect(AdvertisedDigests.content(of: reply) == nil)
+        #expect(AdvertisedDigests.all(in: reply, hasContent: true).isEmpty)
     }
 }

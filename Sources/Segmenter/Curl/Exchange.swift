@@ -16,6 +16,8 @@ struct Exchange: Sendable {
     var wait: BatchWidth.Wait?
     /// Whether it was turned away because too many were under way: then it is no attempt that counts.
     var isOneTooMany = false
+    /// Whether others for small files were under way when it went out.
+    var isBeside = false
 
     /// Whether all of the body has come.
     var isWhole: Bool {

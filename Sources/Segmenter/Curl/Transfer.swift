@@ -373,10 +373,8 @@ final class Transfer {
             return .untrusted(message(for: code))
         case CURLE_BAD_CONTENT_ENCODING:
             return .failed(.breach(.contentCoding(reply?["content-encoding"] ?? "")))
-        case CURLE_SSL_CACERT_BADFILE:
-            return .badCertificateFile
-        case CURLE_SSL_CERTPROBLEM:
-            return .badSetting(.unusable(.clientCertificate))
+        case CURLE_SSL_CACERT_BADFILE: return .badCertificateFile
+        case CURLE_SSL_CERTPROBLEM: return .badSetting(.unusable(.clientCertificate))
         case CURLE_RECV_ERROR where isRefusal(connectStatus):
             return .proxyRefused(
                 status: connectStatus, asksForDigest: Reply.asksForDigest(handle, proxy: true))

@@ -102,6 +102,7 @@ extension Worker {
         }
         let (progress, origin) = (Progress(), entry.request.url.origin)
         let others = collecting.windows[origin, default: .init()].sent(now: now)
+        progress.exchange.isBeside = others > 0
         let tell: () -> Void = { [unowned self] in
             progress.isTold = true
             progress.exchange.body = progress.transfer?.collected ?? []
@@ -134,7 +135,9 @@ extension Worker {
         } onEnd: { [unowned self] end in
             guard !progress.isTold else { return }
             progress.exchange.end = end
-            let failure = progress.exchange.turnedAway(end)
+            let isLimit = forbidding[origin]?.meaning == .limit
+            let failure = progress.exchange.turnedAway(
+                end, by: isLimit ? [403, 429, 503] : [429, 503])
             let retryAfter = progress.exchange.reply?.retryAfter
             let ended = monotonicSeconds()
             if let failure, failure.mayTurnAway(hadReply: false) {
@@ -183,10 +186,11 @@ extension Worker {
 }
 
 extension Exchange {
-    /// How a server with too much to do turned the request away; `nil` when that is not what happened.
-    fileprivate func turnedAway(_ end: TransferEnd) -> TransferFailure? {
+    /// How a server with too much to do turned the request away, which `statuses` say; `nil` when that is
+    /// not what happened.
+    fileprivate func turnedAway(_ end: TransferEnd, by statuses: [Int]) -> TransferFailure? {
         if let status = reply?.status {
-            return [429, 503].contains(status) ? .status(status) : nil
+            return statuses.contains(status) ? .status(status) : nil
         }
         if case .failed(let failure) = end { return failure }
         return nil

@@ -36,6 +36,8 @@ final class Worker {
     private var lastTick = 0.0
     /// How many requests at a time servers serve, by origin: of those that turned one away.
     var ceilings: [String: ConnectionCeiling] = [:]
+    /// What hosts mean by 403, by origin.
+    var forbidding: [String: Forbidding] = [:]
     /// What is known of hosts' addresses.
     var hosts = HostAddresses()
     /// What is known of hosts that serve nothing.

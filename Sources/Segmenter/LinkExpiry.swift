@@ -1,0 +1,99 @@
+import Glibc
+
+/// When a link expires, as its query tells.
+///
+/// Pure. Signed links of object stores and CDNs: S3 and its kin (`X-Amz-Date` and `X-Amz-Expires` in
+/// seconds; `Expires` since 1970), Google (`X-Goog-…`), Azure (`se` with `sig`), nginx
+/// (`e` with `md5` or `st`).
+struct LinkExpiry: Sendable, Hashable {
+    /// Seconds for which this machine's clock and the server's may differ.
+    static let skew = 30.0
+    /// The least that is a time since 1970, and no number of seconds to go: September 2001.
+    private static let leastTime: Int64 = 1_000_000_000
+    /// Prefixes of names of signatures that give a date, and how long it holds.
+    private static let dated = ["x-amz", "x-goog", "x-oss", "x-tos", "x-obs"]
+
+    /// In seconds since 1970.
+    let time: Double
+
+    /// Reads the parameters of a query, percent-decoded.
+    ///
+    /// - Returns: `nil` when they do not tell of an expiry.
+    init?(query: [(name: String, value: String)]) {
+        var values: [String: String] = [:]
+        for (name, value) in query { values[name.lowercased()] = value }
+        var times = Self.dated.compactMap { prefix -> Int64? in
+            guard let date = values["\(prefix)-date"].flatMap(Self.seconds(compact:)),
+                let length = values["\(prefix)-expires"].flatMap({ Int64(digits: $0) }),
+                length < Self.leastTime
+            else { return nil }
+            return date + length
+        }
+        times += ["expires", "expire"].compactMap { values[$0].flatMap(Self.seconds(since1970:)) }
+        if values["md5"] != nil || values["st"] != nil {
+            times += [values["e"].flatMap(Self.seconds(since1970:))].compactMap { $0 }
+        }
+        if values["sig"] != nil {
+            times += [values["se"].flatMap(Self.seconds(extended:))].compactMap { $0 }
+        }
+        guard let first = times.min() else { return nil }
+        time = Double(first)
+    }
+
+    /// Reads the query of a URL.
+    init?(_ url: WebURL) { self.init(query: url.queryParameters) }
+
+    /// Whether the link has expired at `now`, in seconds since 1970, as far as this machine's clock can
+    /// tell.
+    func isOver(now: Double) -> Bool { now + Self.skew >= time }
+
+    private static func seconds(since1970 text: String) -> Int64? {
+        Int64(digits: text).flatMap { (leastTime..<leastTime * 100).contains($0) ? $0 : nil }
+    }
+
+    /// `20260102T030405Z` (ISO 8601, basic).
+    private static func seconds(compact text: String) -> Int64? {
+        let text = Array(text.utf8)
+        guard text.count == 16, text[8] == UInt8(ascii: "T"), text[15] == UInt8(ascii: "Z") else {
+            return nil
+        }
+        return seconds([
+            text[0..<4], text[4..<6], text[6..<8], text[9..<11], text[11..<13], text[13..<15],
+        ])
+    }
+
+    /// `2026-01-02`, `2026-01-02T03:04Z` or `2026-01-02T03:04:05Z`, with parts of seconds or none
+    /// (ISO 8601, extended).
+    private static func seconds(extended text: String) -> Int64? {
+        let text = Array(text.utf8)
+        let isDate = text.count == 10
+        guard isDate || text.count >= 17 && text.last == UInt8(ascii: "Z"),
+            text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-")
+        else { return nil }
+        var parts = [text[0..<4], text[5..<7], text[8..<10]]
+        if !isDate {
+            guard text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":") else { return nil }
+            parts += [text[11..<13], text[14..<16]]
+            if text.count >= 20 {
+                guard text[16] == UInt8(ascii: ":") else { return nil }
+                parts.append(text[17..<19])
+            }
+        }
+        return seconds(parts)
+    }
+
+    /// Year, month and day, then hour, minute and second, as digits; in UTC.
+    private static func seconds(_ parts: [ArraySlice<UInt8>]) -> Int64? {
+        var numbers = parts.compactMap {
+            Int64(digits: String(decoding: $0, as: UTF8.self)).flatMap { Int32(exactly: $0) }
+        }
+        guard numbers.count == parts.count else { return nil }
+        numbers += Array(repeating: 0, count: 6 - numbers.count)
+        let most: [ClosedRange<Int32>] = [1970...9999, 1...12, 1...31, 0...24, 0...59, 0...60]
+        guard zip(most, numbers).allSatisfy({ $0.contains($1) }) else { return nil }
+        var date = tm()
+        (date.tm_year, date.tm_mon, date.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
+        (date.tm_hour, date.tm_min, date.tm_sec) = (numbers[3], numbers[4], numbers[5])
+        return Int64(timegm(&date))
+    }
+}

@@ -1,0 +1,28 @@
+import TestSupport
+import Testing
+
+/// New connections to a server that asks to be left alone for a while.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CanaryEndToEndTests {
+    /// Bodies stand still, and whoever asks anew is told to wait: nobody asks before that.
+    @Test func retryAfterIsHeeded() async throws {
+        let canaries = Tally()
+        let trial = try WireTrial(size: 3_000_000, sendBuffer: 32 << 10) { request, reply in
+            guard request.method == "GET" else { return }
+            if request.range?.last == 0 {
+                guard canaries.add() == 1 else { return }
+                reply = .text(503, "busy", headers: [HeaderField("Retry-After", "3")])
+            } else if canaries.count() == 0 {
+                reply.stallAfter = 200_000
+            }
+        }
+        let outcome = try await trial.run("-x", "2", "--stall-timeout", "60")
+        try trial.expectComplete(outcome)
+        #expect(try !outcome.notices("silence_over").isEmpty, "\(outcome.errorOutput)")
+        let requests = trial.gets
+        let first = try #require(requests.first { $0.range?.last == 0 })
+        let later = requests.filter { $0.number > first.number }
+        #expect(!later.isEmpty)
+        #expect(later.allSatisfy { $0.time - first.time >= 3 }, "\(outcome.errorOutput)")
+    }
+}

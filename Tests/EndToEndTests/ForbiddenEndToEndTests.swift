@@ -1,0 +1,77 @@
+import TestSupport
+import Testing
+
+/// 403 to files of a list: a limit, or a refusal.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ForbiddenEndToEndTests {
+    /// The host answers 403 to whatever is more than two requests at a time: no file fails for it.
+    @Test func aLimitIsNoRefusal() async throws {
+        let stage = try BatchStage(size: 600_000)
+        let held = Guarded<[Int]>([])
+        let refused = Tally()
+        stage.bendGET { [origin = stage.origin] request, reply in
+            let isAdmitted = held.withLock { held in
+                let requests = origin.requests
+                held.removeAll { requests[$0 - 1].finished != nil }
+                guard held.count < 2 else { return false }
+                held.append(request.number)
+                return true
+            }
+            if isAdmitted {
+                reply.pace = 600_000
+            } else {
+                refused.add()
+                reply = .text(403)
+            }
+        }
+        defer { stage.behave() }
+        let paths = (1...4).map { "/\($0).iso" }
+        let outcome = try await Trials.run(
+            ["-j", "3", "-x", "4", "-v"] + paths.map(stage.origin.url), in: stage.folder)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(refused.count() > 0)
+        for path in paths { #expect(try stage.isRight(String(path.dropFirst()), path)) }
+    }
+
+    /// The neighbour: a file that is forbidden, among files that are served, is refused after a few
+    /// tries; the next one at once.
+    @Test func aForbiddenFileEnds() async throws {
+        let stage = try BatchStage(size: 600_000)
+        let asked = Tally()
+        stage.bend { request, reply in
+            if ["/3/big.iso", "/5/big.iso"].contains(request.path) {
+                asked.add(request.path)
+                reply = .text(403)
+            } else if request.method == "GET" {
+                reply.pace = 1_000_000
+            }
+        }
+        defer { stage.behave() }
+        let outcome = try await Trials.run(["-j", "2", "-v"] + stage.urls(6), in: stage.folder)
+        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        #expect(asked.count("/3/big.iso") <= 8 && asked.count("/5/big.iso") <= 8)
+        #expect(outcome.errorOutput.contains("refused access"))
+        #expect(try stage.isRight("big.iso", "/1/big.iso"))
+    }
+
+    /// Who gives a password is not asked to give it again and again: accounts are locked for that.
+    @Test func aPasswordIsNotTriedAgain() async throws {
+        let stage = try BatchStage(size: 600_000)
+        let asked = Tally()
+        stage.bend { request, reply in
+            if request.path == "/2/big.iso" {
+                asked.add()
+                reply = .text(403)
+            } else if request.method == "GET" {
+                reply.pace = 300_000
+            }
+        }
+        defer { stage.behave() }
+        let netrc = try stage.sandbox.write(
+            "netrc", "machine 127.0.0.1 login me password secret\n")
+        let outcome = try await Trials.run(
+            ["-j", "3", "--netrc-file", netrc] + stage.urls(3), in: stage.folder)
+        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        #expect(asked.count() <= 2)
+    }
+}

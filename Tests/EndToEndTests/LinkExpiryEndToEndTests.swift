@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+/// Links whose query tells when they expire, and that are refused from then on.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct LinkExpiryEndToEndTests {
+    static let size: Int64 = 6_000_000
+    private static let link = "/file.bin?Expires=1700000000&Signature=secret"
+
+    /// An origin that serves so many requests to the old link, and all to a fresh one.
+    private static func trial(
+        serving most: Int, refusal: Int = 403, head: Int? = nil,
+        bend: @escaping @Sendable (Int, inout OriginReply) -> Void = { _, _ in }
+    ) throws -> WireTrial {
+        let tally = Tally()
+        return try WireTrial(size: size, sendBuffer: 32 << 10) { request, content in
+            let file = OriginReply.file(content, for: request, etag: "\"a\"")
+            guard request.target.contains("1700000000") else { return file }
+            if request.method == "HEAD" { return head.map { .text($0) } ?? file }
+            let number = tally.add()
+            guard number <= most else { return .text(refusal, "expired") }
+            return file.with { reply in
+                reply.pace = 1_000_000
+                bend(number, &reply)
+            }
+        }
+    }
+
+    /// Each connection has asked for all that is its own when the link expires.
+    @Test(arguments: [1, 3, 4], [403, 404])
+    func whatWasAskedForInTimeArrives(connections: Int, refusal: Int) async throws {
+        let trial = try Self.trial(serving: connections, refusal: refusal)
+        let outcome = try await trial.run("-x", "\(connections)", path: Self.link)
+        try trial.expectComplete(outcome)
+        #expect(trial.gets.count { $0.status == 206 } == connections)
+        #expect(trial.excess == 0)
+    }
+
+    /// The link is signed for `GET` alone: the first reply is the probe's.
+    @Test func theProbesReplyIsOneOfThem() async throws {
+        let trial = try Self.trial(serving: 3, head: 403)
+        let outcome = try await trial.run("-x", "3", path: Self.link)
+        try trial.expectComplete(outcome)
+    }
+
+    /// One connection breaks when the link has expired: the others bring what is theirs, and a fresh
+    /// link brings the rest.
+    @Test(arguments: [(403, 77), (410, 69)] as [(Int, Int32)])
+    func aFreshLinkGoesOn(refusal: Int, code: Int32) async throws {
+        let trial = try Self.trial(serving: 3, refusal: refusal) { number, reply in
+            if number == 2 { reply.cutAfter = 100_000 }
+        }
+        let outcome = try await trial.run("-x", "3", path: Self.link)
+        try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
+        #expect(outcome.errorOutput.contains("has expired"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("fresh link"), "\(outcome.errorOutput)")
+        #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
+        let kept = try #require(try outcome.events("error").first?.bytesKept)
+        #expect(kept == 4_100_000)
+        #expect(trial.origin.requests.count < 15, "\(outcome.errorOutput)")
+        let fresh = try await trial.run(
+            "-x", "3", path: "/file.bin?Expires=1900000000&Signature=other")
+        try trial.expectComplete(fresh)
+        #expect(try fresh.events("finished").first?.bytesResumed == kept)
+    }
+
+    /// What is refused and has not expired is not said to have.
+    @Test func aRefusalBeforeTheTimeIsNone() async throws {
+        let trial = try WireTrial { request, content in
+            request.method == "HEAD" ? .file(content, for: request, etag: "\"a\"") : .text(403)
+        }
+        let outcome = try await trial.run(path: "/file.bin?Expires=9900000000")
+        #expect(outcome.exitCode == 77)
+        #expect(!outcome.errorOutput.contains("has expired"))
+    }
+}

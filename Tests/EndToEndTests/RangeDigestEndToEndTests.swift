@@ -1,0 +1,116 @@
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+/// `Content-Digest` of a range (RFC 9530).
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct RangeDigestEndToEndTests {
+    static let size: Int64 = 6_000_000
+
+    private static func field(_ content: Content, _ range: Range<Int64>, long: Bool = false)
+        -> String
+    {
+        let bytes = content.bytes(range)
+        return long
+            ? "sha-512=:\(Data(SHA512.hash(data: bytes)).base64EncodedString()):"
+            : "unknown=:AAAA:, sha-256=:\(Data(SHA256.hash(data: bytes)).base64EncodedString()):"
+    }
+
+    /// An origin that tells the right digest of each range, and sends what a test makes of it.
+    private static func trial(
+        size: Int64 = size, long: Bool = false,
+        bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
+    ) throws -> WireTrial {
+        try WireTrial(size: size, sendBuffer: 64 << 10) { request, reply in
+            guard reply.status == 206, case .content(let content, let range) = reply.body else {
+                return
+            }
+            // A long one is asked for in parts: its digest is not looked at.
+            if range.count <= 8 << 20 {
+                reply.set("Content-Digest", field(content, range, long: long))
+            } else {
+                reply.set("Content-Digest", "sha-256=:\(Data(count: 32).base64EncodedString()):")
+            }
+            bend(request, &reply)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func rangesThatFitAreTaken(long: Bool) async throws {
+        let trial = try Self.trial(long: long)
+        let outcome = try await trial.run("-x", "3")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// One byte is wrong, once: only that range is fetched again.
+    @Test(arguments: [false, true], [0, 1])
+    func aRangeThatDoesNotFitIsFetchedAgain(long: Bool, which: Int) async throws {
+        let tally = Tally()
+        let trial = try Self.trial(long: long) { _, reply in
+            guard tally.add() == 1 + which, case .content(_, let range) = reply.body else { return }
+            reply.corruptAt = [range.upperBound - 1]
+        }
+        let outcome = try await trial.run("-x", "3")
+        try trial.expectComplete(outcome)
+        let refused = try outcome.notices("reply_refused")
+        #expect(refused.count == 1)
+        #expect(refused.first?.message?.contains("Content-Digest") == true)
+    }
+
+    /// None ever fits: it ends, and none of its bytes is kept.
+    @Test func whatNeverFitsEnds() async throws {
+        let trial = try Self.trial { _, reply in
+            guard case .content(_, let range) = reply.body else { return }
+            reply.corruptAt = [range.lowerBound]
+        }
+        let outcome = try await trial.run("-x", "3")
+        try trial.expectFailure(outcome, code: 76, kind: "contract_broken")
+        #expect(try outcome.events("error").first?.bytesKept == 0)
+        #expect(trial.origin.requests.count < 30)
+    }
+
+    /// What is cut, or taken over by another connection, cannot be compared, and is not lost.
+    @Test(arguments: [OriginReply.Cut.fin, .rst])
+    func whatIsCutIsKept(cut: OriginReply.Cut) async throws {
+        let trial = try Self.trial { request, reply in
+            guard request.number % 2 == 0 else { return }
+            reply.cutAfter = reply.body.count / 3
+            reply.cut = cut
+        }
+        let outcome = try await trial.run("-x", "3", "--retries", "3")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(trial.excess <= 1 << 20)
+    }
+
+    /// Nothing of a range is recorded before it is whole, so ranges are short where digests come.
+    @Test func longRangesAreAskedForInParts() async throws {
+        let trial = try Self.trial(size: 30_000_000)
+        let outcome = try await trial.run("-x", "1")
+        try trial.expectComplete(outcome)
+        let lengths = trial.gets.compactMap { $0.range?.bytes(of: 30_000_000).count }
+        #expect(lengths.count { $0 > 8 << 20 } <= 1)
+        #expect(lengths.count >= 4)
+    }
+
+    /// A stream goes out only when its ranges have been compared.
+    @Test func aStreamIsCompared() async throws {
+        let tally = Tally()
+        let trial = try Self.trial { _, reply in
+            guard tally.add() == 2, case .content(_, let range) = reply.body else { return }
+            reply.corruptAt = [range.lowerBound]
+        }
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", "\"$0\" -v -x 3 -o - \"$1\" >file.bin", try Segget.binary(),
+                trial.origin.url("/f"),
+            ], in: trial.sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("Content-Digest"), "\(outcome.errorOutput)")
+        #expect(try trial.content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+    }
+}

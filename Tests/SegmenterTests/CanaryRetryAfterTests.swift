@@ -1,0 +1,24 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct CanaryRetryAfterTests {
+    private static let silent = [0: Silence.Connection(quiet: 5)]
+
+    /// When the canary after one that was refused goes out, in seconds.
+    private func next(after end: Silence.CanaryEnd, due: Double?) -> Double? {
+        var silence = Silence()
+        guard silence.step(Self.silent, now: 0) == .sendCanary else { return nil }
+        guard !silence.canaryEnded(end, received: 0, due: due) else { return nil }
+        for tick in 1...1000 where silence.step(Self.silent, now: Double(tick) / 10) != .nothing {
+            return Double(tick) / 10
+        }
+        return nil
+    }
+
+    @Test func aRefusedOneWaitsForWhatItWasTold() {
+        #expect(next(after: .refused, due: nil) == 0.5)
+        #expect(next(after: .refused, due: 20) == 20)
+        #expect(next(after: .refused, due: 0.2) == 0.5)
+    }
+}

@@ -1,0 +1,49 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+@Suite struct ConfidenceTests {
+    private static let first = ByteRange(0, 10)
+    private static let later = ByteRange(10, 20)
+
+    @Test func fewAreAskedForBeforeARangeWasRight() {
+        var confidence = Confidence()
+        #expect(confidence.most(roundTrip: nil) == 4)
+        #expect(confidence.most(roundTrip: 0.009) == 4)
+        // Where each round trip counts, as many as are begun with there.
+        #expect(confidence.most(roundTrip: 0.08) == 16)
+        confidence.accepted(Self.later, now: 0)
+        #expect(confidence.isProven && confidence.most(roundTrip: nil) == .max)
+    }
+
+    @Test func theProbesRangeCounts() {
+        #expect(Confidence(isProven: true).most(roundTrip: nil) == .max)
+    }
+
+    /// Whoever ignores where a range begins sends the file's beginning, too.
+    @Test func theBeginningAloneProvesNothingAtOnce() {
+        var confidence = Confidence()
+        confidence.accepted(Self.first, now: 1)
+        confidence.wait(now: 1.4)
+        #expect(!confidence.isProven)
+        confidence.wait(now: 1.5)
+        #expect(confidence.isProven)
+    }
+
+    @Test func theBeginningBesideALieProvesNothing() {
+        var confidence = Confidence()
+        confidence.accepted(Self.first, now: 1)
+        confidence.refused()
+        confidence.wait(now: 100)
+        #expect(!confidence.isProven)
+        confidence.accepted(Self.later, now: 101)
+        #expect(confidence.isProven)
+    }
+
+    @Test func liesFromTheStartAreNotAskedForForLong() {
+        #expect((1...3).allSatisfy { Confidence().bears($0) })
+        #expect(!Confidence().bears(4))
+        #expect(Confidence(isProven: true).bears(100))
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct ForbiddingTests {
+    @Test func aloneItIsARefusal() {
+        var forbidding = Forbidding()
+        let answer1 = forbidding.mayPass(1, isBeside: false)
+        #expect(!answer1)
+        let answer2 = forbidding.mayPass(1, isBeside: false, isLimited: true)
+        #expect(!answer2)
+        #expect(forbidding.meaning == .unknown)
+    }
+
+    /// What is always refused ends after a few times, and the next one at once.
+    @Test func besideOthersItIsBelievedAfterSomeTimes() {
+        var forbidding = Forbidding()
+        for refusals in 1..<Forbidding.tries {
+            let mayPass = forbidding.mayPass(refusals, isBeside: true)
+            #expect(mayPass)
+        }
+        let answer3 = forbidding.mayPass(Forbidding.tries, isBeside: true)
+        #expect(!answer3)
+        #expect(forbidding.meaning == .refusal)
+        let answer4 = forbidding.mayPass(1, isBeside: true, isLimited: true)
+        #expect(!answer4)
+    }
+
+    @Test func whatIsServedAfterAllWasALimit() {
+        var forbidding = Forbidding()
+        let answer5 = forbidding.mayPass(1, isBeside: true)
+        #expect(answer5)
+        forbidding.served()
+        let answer6 = forbidding.mayPass(Forbidding.tries, isBeside: true)
+        #expect(answer6)
+        // Nor is that for ever.
+        let answer7 = forbidding.mayPass(Forbidding.triesAtLimit, isBeside: true)
+        #expect(!answer7)
+    }
+
+    @Test func aKnownCeilingExplainsIt() {
+        var forbidding = Forbidding()
+        let answer8 = forbidding.mayPass(Forbidding.tries, isBeside: true, isLimited: true)
+        #expect(answer8)
+    }
+}
