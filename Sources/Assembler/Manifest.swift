@@ -263,7 +263,8 @@ extension Manifest {
     /// of it, and after a power cut there may be zeros.
     static func mayBegin(with bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, first != 0 else { return true }
-        return ["{\"etag\":\"", "{\"generation\":\""].contains { start in
+        // The first of the header's members, by their names, that is there.
+        return ["{\"coding\":\"", "{\"etag\":\"", "{\"generation\":\""].contains { start in
             zip(start.utf8, bytes).allSatisfy(==)
         }
     }

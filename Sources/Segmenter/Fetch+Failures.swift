@@ -53,6 +53,13 @@ extension Fetch {
     }
 
     private func refuse(_ index: Int, _ status: Int) {
+        if slots[index].source == 0, !setup.isProven, !setup.isOneStream,
+            sources.allSatisfy({ $0.accepted == 0 }), Probe.Asking.mayRefuseRanges.contains(status)
+        {
+            // Perhaps it is the range that the server does not like, though `HEAD` told of ranges.
+            finish(.contradictsProbe)
+            return
+        }
         if isRefusal(status) || [404, 410].contains(status) { noteRefusal(slots[index].source) }
         if setup.isOneStream {
             retry(index, .status(status))
@@ -102,8 +109,9 @@ extension Fetch {
             attempts < Self.patience || !othersWork(source, since: slots[index].othersAtFailure)
         let step = isHasty ? .asEver : firstStep(after: failure, index, attempts: attempts)
         guard
-            isHasty || setup.policy.allows(attempts) && hasPatience && step != .giveUp
-                && bears(index, failure)
+            isHasty
+                || setup.policy.allows(attempts) && hasPatience && step != .giveUp
+                    && bears(index, failure)
         else {
             if case .breach(let breach) = failure {
                 giveUp(source, .contract(breach))

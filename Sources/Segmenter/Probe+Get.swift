@@ -32,7 +32,7 @@ extension Probe {
         }
 
         /// What servers answer to a range that they do not like.
-        private static let mayRefuseRanges: Set = [400, 403, 404, 405, 500, 501]
+        static let mayRefuseRanges: Set = [400, 403, 404, 405, 500, 501]
     }
 
     /// Asks with `GET`, again and again where that may help.

@@ -122,6 +122,17 @@ struct HeadEndToEndTests {
         #expect(trial.gets.count == 2)
     }
 
+    /// The same where `HEAD` told of ranges.
+    @Test(arguments: [400, 403, 404, 405, 416, 500, 501], ["1", "4"])
+    func aRangeThatIsRefusedAfterAGoodHead(status: Int, connections: String) async throws {
+        let trial = try WireTrial(size: 100_000) { request, reply in
+            if request.range != nil { reply = .text(status, "no ranges") }
+        }
+        let outcome = try await trial.run("-x", connections)
+        try trial.expectComplete(outcome)
+        #expect(trial.gets.count < 12)
+    }
+
     /// Where the request without a range fails too, its status is told, and it is asked for once.
     @Test(arguments: [400, 403, 404, 405, 501])
     func whatIsRefusedInAnyCase(status: Int) async throws {

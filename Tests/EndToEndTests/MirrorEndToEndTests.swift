@@ -251,7 +251,7 @@ struct MirrorEndToEndTests {
     @Test func wrongUsage() async throws {
         let trial = try MirrorTrial(1)
         for (mirror, text) in [
-            ("ftp://127.0.0.1/x", "is not a URL that can be used"), ("", "--mirror"),
+            ("ftp://127.0.0.1/x", "is a `ftp:` URL"), ("", "--mirror"),
             ("http://user:hidden@/", "not shown"),
         ] {
             let outcome = try await trial.run(["--mirror", mirror])

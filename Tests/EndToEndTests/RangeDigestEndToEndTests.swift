@@ -67,7 +67,7 @@ struct RangeDigestEndToEndTests {
             reply.corruptAt = [range.lowerBound]
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectFailure(outcome, code: 76, kind: "contract_broken")
+        try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
         #expect(try outcome.events("error").first?.bytesKept == 0)
         #expect(trial.origin.requests.count < 30)
     }
