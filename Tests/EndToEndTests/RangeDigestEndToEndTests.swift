@@ -42,7 +42,7 @@ struct RangeDigestEndToEndTests {
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("reply_refused").isEmpty)
-        #expect(trial.excess <= 1 << 20)
+        #expect(trial.excess <= Stage.stolen)
     }
 
     /// One byte is wrong, once: only that range is fetched again.
@@ -83,7 +83,7 @@ struct RangeDigestEndToEndTests {
         let outcome = try await trial.run("-x", "3", "--retries", "3")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("reply_refused").isEmpty)
-        #expect(trial.excess <= 1 << 20)
+        #expect(trial.excess <= Stage.stolen)
     }
 
     /// Nothing of a range is recorded before it is whole, so ranges are short where digests come.
