@@ -59,8 +59,8 @@ extension DownloadRun {
     /// Seconds before it is asked again, where the answer is that it changed.
     private static let pauses = [0.5, 1]
 
-    /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, or
-    /// hardly any time has passed.
+    /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, the
+    /// server was given up for other mirrors, or hardly any time has passed.
     func endCheck(
         _ lead: Lead, _ started: Double, _ state: State
     ) throws(DownloadError.Reason) -> EndCheck? {
@@ -68,6 +68,7 @@ extension DownloadRun {
         guard monotonicSeconds() - started > Self.longEnough, destination != .null,
             options.checksum == nil, finding.file.digests.isEmpty, !finding.file.isDecoded
         else { return nil }
+        if let book = state.mirroring?.book, !book.usable.contains(lead.number) { return nil }
         if state.target != nil {
             let request = try request(finding, lead.probe.url, state)
             guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
