@@ -253,7 +253,11 @@ final class DownloadRun: Sendable {
         state.hasBegun = true
         state.generation = (assembly as? Assembly)?.generation
         state.mirroring?.opened(assembly)
-        if let reason = assembly.startedOver { tell(.notice(.startedOver(reason))) }
+        if let reason = assembly.startedOver {
+            // What was compared was of another version.
+            (state.vouchedDates, state.isSampled) = ([], false)
+            tell(.notice(.startedOver(reason)))
+        }
         if let problem = (assembly as? Assembly)?.allocationProblem {
             tell(.notice(.spaceNotReserved(errno: problem)))
         }
@@ -264,7 +268,10 @@ final class DownloadRun: Sendable {
             state.isUndated = true
             outcome = await stillOffered(lead, outcome)
         }
-        if case .complete(_, _, isSampled: true) = outcome { state.isSampled = true }
+        if case .complete(_, _, let vouched) = outcome {
+            state.isSampled = state.isSampled || !vouched.isSubset(of: state.vouchedDates)
+            state.vouchedDates.formUnion(vouched)
+        }
         state.mirroring?.take(ledger)
         finding.held = nil
         state.received = last?.bytesReceived ?? state.received

@@ -6,31 +6,43 @@ import Assembler
 /// one is made. It is asked while the data is synchronized, and waited for by whoever is about to give the
 /// file its name.
 final class EndCheck: Sendable {
-    /// Seconds that the answer may take, from when it was asked.
-    static let patience = 5.0
+    /// Seconds that an answer may take.
+    static let patience = 3.0
 
-    private enum State {
-        case waiting
-        case over(ContractBreach?)
+    private struct State {
+        /// What the last answer contradicts.
+        var breach: ContractBreach?
+        var isOver = false
     }
 
     private let monitor: Monitor<State>
     private let task: Task<Void, Never>
-    private let deadline: Double
+    /// Seconds before it is asked again, where the answer is that it changed.
+    private static let pauses = [0.5, 1]
 
-    /// Asks; `tell` is told why that failed, if it did.
+    /// Asks, and again where the answer is that it changed; `tell` is told why that failed, if it did.
     init(
         _ ask: @escaping @Sendable () async -> Result<ContractBreach?, TransferFailure>,
         tell: @escaping @Sendable (DownloadNotice) -> Void
     ) {
-        let monitor = Monitor(State.waiting)
+        let monitor = Monitor(State())
         self.monitor = monitor
-        deadline = monotonicSeconds() + Self.patience
         task = Task {
-            let answer = await ask()
-            guard !Task.isCancelled else { return monitor.withLock { $0 = .over(nil) } }
-            if case .failure(let failure) = answer { tell(.endUnchecked(failure)) }
-            monitor.withLock { $0 = .over((try? answer.get()) ?? nil) }
+            var answer = await ask()
+            // Not for a reply or two is a whole file doubted.
+            for pause in Self.pauses {
+                guard case .success(let breach?) = answer else { break }
+                monitor.withLock { $0.breach = breach }
+                try? await Task.sleep(for: .seconds(pause))
+                answer = await ask()
+            }
+            let (end, isCancelled) = (answer, Task.isCancelled)
+            if case .failure(let failure) = end, !isCancelled { tell(.endUnchecked(failure)) }
+            monitor.withLock { state in
+                // That there is no answer any more takes nothing back.
+                if case .success(let breach) = end { state.breach = breach }
+                state.isOver = true
+            }
         }
     }
 
@@ -38,16 +50,14 @@ final class EndCheck: Sendable {
     ///
     /// Without an answer in time, nothing does.
     func passes() -> Bool {
-        let patience = max(0, deadline - monotonicSeconds()) + 1
-        return monitor.wait(timeout: patience) { state -> Bool? in
-            if case .over(let breach) = state { breach == nil } else { nil }
-        } ?? true
+        // Each request ends by itself within its patience, connecting aside.
+        let longest = 2 * Self.patience * Double(1 + Self.pauses.count)
+        return monitor.wait(timeout: longest) { $0.isOver ? $0.breach == nil : nil }
+            ?? (breach == nil)
     }
 
     /// How the version that is offered now differs from the one that was fetched, if it does.
-    var breach: ContractBreach? {
-        monitor.withLock { if case .over(let breach) = $0 { breach } else { nil } }
-    }
+    var breach: ContractBreach? { monitor.withLock { $0.breach } }
 
     /// Stops asking; nobody waits any more.
     func cancel() { task.cancel() }
@@ -56,8 +66,6 @@ final class EndCheck: Sendable {
 extension DownloadRun {
     /// Seconds of a download from which on the file may well have changed meanwhile.
     private static let longEnough = 1.0
-    /// Seconds before it is asked again, where the answer is that it changed.
-    private static let pauses = [0.5, 1]
 
     /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, the
     /// server was given up for other mirrors, or hardly any time has passed.
@@ -74,14 +82,7 @@ extension DownloadRun {
             guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
         }
         return EndCheck {
-            var answer = await lead.probe.recheck(finding, vouchedDates: state.vouchedDates)
-            // Not for a reply or two is a whole file doubted.
-            for pause in Self.pauses {
-                guard case .success(.some) = answer else { break }
-                try? await Task.sleep(for: .seconds(pause))
-                answer = await lead.probe.recheck(finding, vouchedDates: state.vouchedDates)
-            }
-            return answer
+            await lead.probe.recheck(finding, vouchedDates: state.vouchedDates)
         } tell: { [tell] in
             tell(.notice($0))
         }

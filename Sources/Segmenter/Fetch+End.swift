@@ -21,7 +21,7 @@ extension Fetch {
         finish(
             .complete(
                 size: scheduler.size, isUndated: isUndated,
-                isSampled: sources.contains { $0.isSampled }))
+                vouchedDates: sources.reduce(into: []) { $0.formUnion($1.vouchedDates) }))
         return true
     }
 

@@ -184,7 +184,6 @@ extension Fetch {
         if let doubted = sources[source].doubted {
             sources[source].vouchedDates.insert(doubted.date)
             sources[source].doubted = nil
-            sources[source].isSampled = true
             tell(.sampleAgreed(bytes: count))
         }
         guard !sources[source].hasJoined else { return }

@@ -110,8 +110,6 @@ extension Fetch {
         /// how many samples there were.
         var doubted: (date: String, misses: Int)?
         var doubts = 0
-        /// Whether a sample holds its bytes together.
-        var isSampled = false
         /// Replies whose body was taken.
         var accepted = 0
         /// Longest time from a request to its reply, in seconds; `nil` before the first.
@@ -140,8 +138,8 @@ extension Fetch {
         /// All bytes are on the disk; `size` of them.
         ///
         /// `isUndated`: whether some of them came without the date that the version is known by.
-        /// `isSampled`: whether a sample, and not the validator, holds them together.
-        case complete(size: Int64, isUndated: Bool = false, isSampled: Bool = false)
+        /// `vouchedDates`: with which the same strong tag came, and a sample was the same.
+        case complete(size: Int64, isUndated: Bool = false, vouchedDates: Set<String> = [])
         /// The caller stopped it.
         case cancelled
         /// What `HEAD` had said is not what `GET` says.
