@@ -136,11 +136,12 @@ struct CodingEndToEndTests {
         #expect(cuts.count() >= 2)
     }
 
-    @Test(arguments: ["damaged", "not gzip"])
+    @Test(arguments: ["damaged", "not gzip", "two in a row"])
     func whatCannotBeDecodedIsRefused(fault: String) async throws {
         let text = try Text()
         var bytes = text.coded
         switch fault {
+        case "two in a row": bytes += bytes
         case "damaged": for index in 5_000..<5_100 { bytes[index] ^= 0x55 }
         default: bytes = text.plain
         }

@@ -11,3 +11,10 @@ let curlCodings: Set<String> = {
     if features & CURL_VERSION_ZSTD != 0 { codings.insert("zstd") }
     return codings
 }()
+
+/// Whether a `CURLcode` says that a body is not in the coding that it is said to be in.
+///
+/// Of several gzip streams in a row libcurl 7.88 says that it could not write.
+func isUndecodable(_ code: CURLcode) -> Bool {
+    code == CURLE_BAD_CONTENT_ENCODING || code == CURLE_WRITE_ERROR
+}

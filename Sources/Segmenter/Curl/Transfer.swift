@@ -371,7 +371,7 @@ final class Transfer {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return .untrusted(message(for: code))
-        case CURLE_BAD_CONTENT_ENCODING:
+        case _ where request.isDecoded && isUndecodable(code):
             return .failed(.breach(.contentCoding(reply?["content-encoding"] ?? "")))
         case CURLE_SSL_CACERT_BADFILE: return .badCertificateFile
         case CURLE_SSL_CERTPROBLEM: return .badSetting(.unusable(.clientCertificate))
