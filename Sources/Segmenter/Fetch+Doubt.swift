@@ -29,8 +29,9 @@ extension Fetch {
             return
         }
         scheduler.release(index)
-        // Another one is doubted already: that comes first.
-        if sources[source].doubted == nil {
+        // Another one is doubted already: that comes first. Or it is good by now, and was not when the request
+        // went out.
+        if sources[source].doubted == nil, !sources[source].vouchedDates.contains(date) {
             sources[source].doubts += 1
             sources[source].doubted = (date, 0)
             sources[source].standing = .unproven
