@@ -80,6 +80,30 @@ struct DoubtedDateTests {
         #expect(try contents.contains { try $0.firstDifference(at: path) == nil })
     }
 
+    /// The other date comes before a byte is there that could be compared: it is another version.
+    @Test(arguments: ["1", "4"])
+    func aDateThatComesBeforeAnyByte(connections: String) async throws {
+        let (contents, gets) = (
+            [Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2)], Tally()
+        )
+        let trial = try WireTrial(size: Self.size) { request, _ in
+            guard request.method == "GET" else { return .text(405) }
+            let turn = gets.add()
+            return OriginReply.file(
+                contents[(turn + 1) % 2], for: request, etag: "\"same\"",
+                lastModified: turn % 2 == 1 ? Self.monday : Self.tuesday, longest: 500_000
+            ).with { if turn == 1 { $0.cutAfter = 0 } }
+        }
+        let outcome = try await trial.run("-x", connections, "--retries", "2")
+        guard outcome.exitCode == 0 else {
+            #expect([69, 76].contains(outcome.exitCode), "\(outcome.errorOutput)")
+            #expect(try !trial.sandbox.names().contains("file.bin"))
+            return
+        }
+        let path = trial.sandbox.path("file.bin")
+        #expect(try contents.contains { try $0.firstDifference(at: path) == nil })
+    }
+
     @Test(arguments: [true, false])
     func betweenTwoRuns(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
