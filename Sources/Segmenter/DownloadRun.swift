@@ -304,7 +304,10 @@ final class DownloadRun: Sendable {
         case .contradictsProbe:
             (state.isDoubted, state.hasContradicted) = (true, true)
             tell(.notice(.headUnusable(Probe.contradicted)))
-            finding = try await find(probe, byGet: true, after: finding, again: finding)
+            var asking = probe
+            // A host that serves nothing is not asked for long because `HEAD` is fine.
+            if state.received == 0 { asking.beginning = beginning }
+            finding = try await find(asking, byGet: true, after: finding, again: finding)
         case .mayBePart:
             tell(.notice(.replyRefused(.contentRangeUnusable(nil))))
             state.isRangeless = true

@@ -123,12 +123,15 @@ struct SignalTests {
                 guard request.method == "GET" else { return }
                 if request.range?.last == 0 {
                     reply.delayBeforeHeaders = .infinity
+                } else if request.range?.first == 0 {
+                    // Something has come before.
+                    reply.cutAfter = 100_000
                 } else {
                     reply = .text(403)
                 }
             }
         }
-        let process = try stage.start(["-v"])
+        let process = try stage.start(["-v", "-x", "1"])
         #expect(eventually { stage.origin.requests.contains { $0.range?.last == 0 } })
         let outcome = try stop(process, by: SIGINT, code: 130)
         #expect(!outcome.errorOutput.contains("MISUSE"), "\(outcome.errorOutput)")
