@@ -1,1 +1,1 @@
-../../Sources/segget/CommandWords.swift
+../../Sources/segget/Commands/CommandWords.swift

@@ -1,1 +1,1 @@
-../../Sources/segget/ConfigurationFile.swift
+../../Sources/segget/Settings/ConfigurationFile.swift

@@ -1,1 +1,1 @@
-../../Sources/segget/JSONLine.swift
+../../Sources/segget/Reports/JSONLine.swift

@@ -1,1 +1,1 @@
-../../Sources/segget/PrintableText.swift
+../../Sources/segget/Reports/PrintableText.swift

@@ -1,1 +1,1 @@
-../../Sources/segget/Quantity.swift
+../../Sources/segget/Reports/Quantity.swift

@@ -1,5 +1,5 @@
 // Makes calls on the files of one folder fail; loaded into a program by LD_PRELOAD, built by the tests
-// (Tests/EndToEndTests/DiskFaults.swift). Calls on anything else, such as sockets and pipes, are left
+// (Tests/EndToEndTests/Disks/DiskFaults.swift). Calls on anything else, such as sockets and pipes, are left
 // alone.
 //
 // FAULTS_FOLDER: the folder, as realpath(3) tells it.

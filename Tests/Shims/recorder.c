@@ -5,7 +5,7 @@
 // SEGGET_RECORD_LINKS, when not empty: renameat2(2) is refused, as by a file system without it.
 //
 // A lock is held around each call and its record: what the log says came first had ended before the
-// next one began. Only calls that succeeded are recorded. Tests/EndToEndTests/DiskRecord.swift reads it.
+// next one began. Only calls that succeeded are recorded. Tests/EndToEndTests/PowerCut/DiskRecord.swift reads it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

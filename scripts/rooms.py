@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Checks who knows whom: a room (a folder of Sources/MODULE) names only types of those below it.
+
+    scripts/rooms.py           says what breaks a rule; exit code 1 if anything does
+    scripts/rooms.py --graph   says which room names which, and by how many types
+
+Swift has no boundaries within a module, so the names of types are looked up in the code, without comments.
+The map, with the reasons, is in docs/design.md.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources"
+
+# Which rooms a room may know beside itself.
+KNOWS = {
+    "Segmenter": {
+        # Pure: no clock, no socket, no file.
+        "HTTP": {"API"},
+        "RateLimit": {"API"},
+        "Schedule": {"API", "HTTP"},
+        "Mirrors": {"API", "HTTP"},
+        "Naming": {"API", "HTTP"},
+        # What is remembered of servers.
+        "Servers": {"API", "HTTP"},
+        # libcurl: it has clients, and knows none of them.
+        "Transfer": {"API", "HTTP", "RateLimit", "Servers"},
+        "Probe": {"API", "HTTP", "Naming", "Schedule", "Servers", "Transfer"},
+        "Fetch": {
+            "API", "HTTP", "Mirrors", "Probe", "RateLimit", "Schedule", "Servers", "Transfer"},
+        "Download": {
+            "API", "Fetch", "HTTP", "Mirrors", "Naming", "Probe", "Schedule", "Servers",
+            "Transfer"},
+        "Batch": {"API", "Download", "HTTP", "Naming", "Probe", "Schedule", "Servers", "Transfer"},
+        # Values that all know, and the doors that know all.
+        "API": {
+            "Batch", "Download", "HTTP", "Mirrors", "Naming", "Probe", "RateLimit", "Schedule",
+            "Servers", "Transfer"},
+    },
+}
+
+# The doors: nobody inside opens them.
+DOORS = {"Segmenter": {"Download", "DownloadBatch", "DownloadSession"}}
+
+# Rooms whose decisions are values: time is an argument there, and the world is somebody else's.
+PURE = {"Segmenter": {"HTTP", "Mirrors", "Naming", "RateLimit", "Schedule"}}
+WORLD = re.compile(
+    r"\b(monotonicSeconds|clock_gettime|ContinuousClock|SuspendingClock|time\(nil\)|Task|Thread"
+    r"|OwnedThread|Monitor|socket|open|read|write|pwrite)\(")
+
+# What still breaks a rule, and is to be mended: (module, room, type).
+PENDING = {
+    ("Segmenter", "Download", "BatchGate"),
+    ("Segmenter", "Download", "Download"),
+    ("Segmenter", "Download", "DownloadSession"),
+    ("Segmenter", "HTTP", "DownloadRun"),
+    ("Segmenter", "Probe", "DownloadRun"),
+    ("Segmenter", "Probe", "Fetch"),
+    ("Segmenter", "Schedule", "Worker"),
+    ("Segmenter", "Servers", "Exchange"),
+    ("Segmenter", "Servers", "TransferRequest"),
+    ("Segmenter", "Transfer", "BatchWidth"),
+    ("Segmenter", "Transfer", "ConnectionCeiling"),
+    ("Segmenter", "Transfer", "Fetch"),
+    ("Segmenter", "Transfer", "FirstContact"),
+    ("Segmenter", "Transfer", "Forbidding"),
+    ("Segmenter", "Transfer", "HostContacts"),
+    ("Segmenter", "Transfer", "RequestWindow"),
+}
+
+DECLARATION = re.compile(
+    r"^(?:public |package |final |indirect )*(?:struct|class|enum|protocol|actor|typealias) (\w+)",
+    re.MULTILINE)
+
+
+def code(path: pathlib.Path) -> str:
+    """The file without comments and texts."""
+    text = re.sub(r'"""(.*?)"""', '""', path.read_text(), flags=re.DOTALL)
+    return "\n".join(
+        re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0]) for line in text.splitlines())
+
+
+def problems(module: str, graph: dict, excused: set) -> list[str]:
+    root = SOURCES / module
+    texts = {path: code(path) for path in sorted(root.rglob("*.swift"))}
+    room_of = {path: path.relative_to(root).parts[0] for path in texts}
+    homes = {
+        match[1]: room_of[path] for path, text in texts.items()
+        for match in DECLARATION.finditer(text)}
+    rules, found = KNOWS[module], []
+    for path, text in texts.items():
+        room = room_of[path]
+        where = path.relative_to(SOURCES.parent)
+        if room not in rules:
+            found.append(f"{where} is in no room that scripts/rooms.py knows")
+            continue
+        for name in sorted(set(re.findall(r"(?<!\.)\b[A-Z]\w+", text))):
+            home = homes.get(name, room)
+            if home == room:
+                continue
+            graph[module, room, home].add(name)
+            if home in rules[room] and name not in DOORS[module]:
+                continue
+            if (module, room, name) in PENDING:
+                excused.add((module, room, name))
+            else:
+                found.append(f"{where} names {name} of {home}/, which {room}/ does not know")
+        for match in WORLD.finditer(text) if room in PURE[module] else ():
+            found.append(f"{where} calls {match[1]}, and {room}/ is pure")
+    return found
+
+
+def main() -> int:
+    graph: dict = collections.defaultdict(set)
+    excused: set = set()
+    found = [problem for module in KNOWS for problem in problems(module, graph, excused)]
+    found += [f"scripts/rooms.py excuses {entry}, which is mended" for entry in PENDING - excused]
+    if "--graph" in sys.argv:
+        for (module, room, home), names in sorted(graph.items()):
+            print(f"{module}: {room} names {len(names)} of {home}: {', '.join(sorted(names))}")
+    for problem in found:
+        print(f"error: {problem}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
