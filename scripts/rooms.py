@@ -63,7 +63,7 @@ PENDING = {
     ("Segmenter", "Servers", "Exchange"),
     ("Segmenter", "Servers", "TransferRequest"),
     ("Segmenter", "Transfer", "BatchWidth"),
-    ("Segmenter", "Transfer", "ConnectionCeiling"),
+    ("Segmenter", "Transfer", "ServerLimit"),
     ("Segmenter", "Transfer", "Fetch"),
     ("Segmenter", "Transfer", "FirstContact"),
     ("Segmenter", "Transfer", "Forbidding"),

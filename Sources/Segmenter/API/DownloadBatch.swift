@@ -66,7 +66,7 @@ public final class DownloadBatch: Sendable {
     }
 
     /// Adds an event of the whole session's to those of the file that began first.
-    var tell: @Sendable (DownloadEvent) -> Void { run.tell }
+    var report: @Sendable (DownloadEvent) -> Void { run.report }
 
     /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
     /// does not begin.

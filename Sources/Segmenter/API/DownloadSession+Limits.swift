@@ -40,7 +40,7 @@ extension DownloadSession {
             let first = running.withLock { running in
                 running.min { $0.key < $1.key }?.value
             }
-            first?.tell(.notice(.limitChanged(to: limit.bytesPerSecond)))
+            first?.report(.notice(.limitChanged(to: limit.bytesPerSecond)))
         }
     }
 }

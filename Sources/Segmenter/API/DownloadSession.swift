@@ -28,7 +28,7 @@ public final class DownloadSession: Sendable {
         guard !limits.isEmpty else { return }
         loop.perform { worker in
             let now = monotonicSeconds()
-            worker.ceilings = limits.mapValues { ConnectionCeiling(remembered: $0, now: now) }
+            worker.serverLimits = limits.mapValues { ServerLimit(remembered: $0, now: now) }
         }
     }
 
@@ -54,7 +54,7 @@ public final class DownloadSession: Sendable {
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Download.eventLimit))
         let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
-            isRepair: isRepair, tell: { continuation.yield($0) })
+            isRepair: isRepair, report: { continuation.yield($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [run, monitor = self.running] in
@@ -149,7 +149,7 @@ public final class DownloadSession: Sendable {
             var probe = try run.makeProbe()
             probe.beginning = run.beginning
             let finding = try await probe.run(byGet: false, range: Probe.firstByte)
-            finding.held.map { loop.drop($0.transfer) }
+            finding.paused.map { loop.drop($0.transfer) }
             return finding.file
         } catch {
             throw DownloadError(
@@ -218,7 +218,7 @@ protocol Stoppable: Sendable {
     /// Waits for its end.
     func wait() async
     /// Adds an event of the whole session's to its own.
-    var tell: @Sendable (DownloadEvent) -> Void { get }
+    var report: @Sendable (DownloadEvent) -> Void { get }
 }
 
 extension DownloadBatch: Stoppable {}
@@ -238,16 +238,16 @@ public final class Download: Sendable {
     public let events: AsyncStream<DownloadEvent>
     fileprivate let task: Task<Result<DownloadedFile, DownloadError>, Never>
     /// Adds an event of the whole session's to this download's.
-    let tell: @Sendable (DownloadEvent) -> Void
+    let report: @Sendable (DownloadEvent) -> Void
 
     init(
         events: AsyncStream<DownloadEvent>,
         task: Task<Result<DownloadedFile, DownloadError>, Never>,
-        tell: @escaping @Sendable (DownloadEvent) -> Void
+        report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.events = events
         self.task = task
-        self.tell = tell
+        self.report = report
     }
 
     /// How it ended; waits for the end.

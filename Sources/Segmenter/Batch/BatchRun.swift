@@ -206,14 +206,14 @@ final class BatchRun: Sendable {
     }
 
     /// Tells, one after the other, what would be done with each file.
-    func preview(_ tell: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
+    func preview(_ report: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
         names.begin()
         await offLoop("names") { self.takeNamedPaths() }
         for index in 0..<count where !Task.isCancelled {
             let item = item(index)
             switch download(item, index, WebURL(item.url)) {
-            case .success(let run): tell(index, await run.preview())
-            case .failure(let error): tell(index, .failure(error))
+            case .success(let run): report(index, await run.preview())
+            case .failure(let error): report(index, .failure(error))
             }
             turns.settle(index)
         }
@@ -221,7 +221,7 @@ final class BatchRun: Sendable {
     }
 
     /// Adds an event to those of the file that began first.
-    func tell(_ event: DownloadEvent) {
+    func report(_ event: DownloadEvent) {
         guard let first = running.withLock({ $0.min() }) else { return }
         events.offer(BatchEvent(index: first, kind: .event(event)))
     }
@@ -240,7 +240,7 @@ final class BatchRun: Sendable {
         }
         let mustBeFree = item.options.naming.numbersTaken
         if case .file = item.destination, !mustBeFree { turns.settle(index) }
-        let together = DownloadRun.Together(
+        let batch = DownloadRun.BatchContext(
             naming: { [self] target, urls throws(DownloadError.Reason) in
                 try await name(target, urls, index, mustBeFree: mustBeFree)
             }, publisher: publisher, gate: gate, isBegun: isBegun,
@@ -255,7 +255,7 @@ final class BatchRun: Sendable {
             })
         let run = DownloadRun(
             loop: loop, urlText: item.url, url: url, destination: item.destination,
-            options: item.options, together: together
+            options: item.options, batch: batch
         ) { [turns, events] event in
             // Nobody waits for the name of a file whose server does not answer, or goes on saying that
             // it has too much to do.

@@ -11,12 +11,12 @@ final class FirstRequests: Sendable {
         let index: Int
         let request: TransferRequest
         /// Called once, on the loop thread: with a short body, or with the beginning of a longer one.
-        let tell: @Sendable (Exchange) -> Void
+        let report: @Sendable (Exchange) -> Void
 
-        init(index: Int, request: TransferRequest, tell: @escaping @Sendable (Exchange) -> Void) {
+        init(index: Int, request: TransferRequest, report: @escaping @Sendable (Exchange) -> Void) {
             self.index = index
             self.request = request
-            self.tell = tell
+            self.report = report
         }
     }
 
@@ -58,7 +58,7 @@ final class FirstRequests: Sendable {
             let entry = state.withLock { $0.waiting.removeFirst() }
             let id = worker.enqueue(entry.request) { [self, unowned worker] exchange in
                 state.withLock { $0.underWay[entry.index] = nil }
-                entry.tell(exchange)
+                entry.report(exchange)
                 go(worker)
             }
             state.withLock { $0.underWay[entry.index] = id }
@@ -71,7 +71,7 @@ final class FirstRequests: Sendable {
             return state.waiting
         }
         for entry in entries where slots.start(must: true) {
-            entry.tell(Exchange(end: .cancelled))
+            entry.report(Exchange(end: .cancelled))
         }
     }
 }

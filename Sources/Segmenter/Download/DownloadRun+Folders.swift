@@ -59,22 +59,22 @@ extension DownloadRun {
             }
         }
         // Those of a batch are other files' too.
-        guard together == nil, options.files.missingFolders != .refused else { return }
+        guard batch == nil, options.files.missingFolders != .refused else { return }
         _ = await onDiskResult { [folders] () throws(AssemblyError) in folders.removeEmpty() }
     }
 
     /// What would be done with a file whose folder is missing.
     func preview(
-        _ lead: Lead, _ target: Target, in parent: String
+        _ primary: Primary, _ target: Target, in parent: String
     ) async throws(DownloadError.Reason) -> DownloadPreview {
-        var finding = lead.finding
+        var finding = primary.finding
         var room = await room(for: finding, target, in: parent)
         if case .failure(.assembly(.noSpace)) = room, !finding.isProven {
             // A size that only a `HEAD` has told.
-            finding = try await find(lead.probe, byGet: true, range: Probe.firstByte)
+            finding = try await find(primary.probe, byGet: true, range: Probe.firstByte)
             room = await self.room(for: finding, target, in: parent)
         }
-        finding.held.map { loop.drop($0.transfer) }
+        finding.paused.map { loop.drop($0.transfer) }
         try room.get()
         return DownloadPreview(
             action: .begin, path: Assembly.path(of: target.name, in: target.folder),

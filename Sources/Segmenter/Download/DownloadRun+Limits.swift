@@ -33,20 +33,20 @@ extension DownloadRun {
     /// - Throws: `tooLarge`.
     func checkSize(_ finding: Probe.Finding) throws(DownloadError.Reason) {
         guard isTooLarge(finding), let most = options.limits.maxSize else { return }
-        finding.held.map { loop.drop($0.transfer) }
+        finding.paused.map { loop.drop($0.transfer) }
         throw .tooLarge(size: finding.file.size, limit: most)
     }
 
     /// Refuses a file that is larger than it may be; what a `HEAD` says has to be said by a `GET`.
     ///
     /// - Throws: `tooLarge`, or why there is no answer.
-    func checkSize(_ lead: inout Lead) async throws(DownloadError.Reason) {
-        guard isTooLarge(lead.finding) else { return }
-        if !lead.finding.isProven {
-            lead.finding = try await find(
-                lead.probe, byGet: true, range: Probe.firstByte, after: lead.finding)
+    func checkSize(_ primary: inout Primary) async throws(DownloadError.Reason) {
+        guard isTooLarge(primary.finding) else { return }
+        if !primary.finding.isProven {
+            primary.finding = try await find(
+                primary.probe, byGet: true, range: Probe.firstByte, after: primary.finding)
         }
-        try checkSize(lead.finding)
+        try checkSize(primary.finding)
     }
 
     /// Whether what was found is larger than it may be.

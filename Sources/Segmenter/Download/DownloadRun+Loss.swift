@@ -30,17 +30,19 @@ extension DownloadRun {
                 try refuseReplacement(of: begun, by: finding, reason)
                 break
             }
-            finding.held.map { loop.drop($0.transfer) }
-            finding.held = nil
+            finding.paused.map { loop.drop($0.transfer) }
+            finding.paused = nil
             if !finding.isProven {
-                tell(.notice(.headUnusable("said that the part cannot be continued")))
+                report(.notice(.headUnusable("said that the part cannot be continued")))
             } else if let breach {
                 asked += 1
                 if !isExpected { try await probe.pause(asked, nil, .breach(breach), random: 1) }
             }
             finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
         }
-        if state.wereRangesIgnored, finding.file.plan != .segments { tell(.notice(.rangesIgnored)) }
+        if state.wereRangesIgnored, finding.file.plan != .segments {
+            report(.notice(.rangesIgnored))
+        }
         state.wereRangesIgnored = false
         return try await settled(finding, probe, &state)
     }
@@ -65,7 +67,7 @@ extension DownloadRun {
         guard case .sizeChanged(let was, let now) = reason, begun?.strongValidator != nil,
             file.plan != .segments, file.etag == nil, file.lastModified == nil
         else { return }
-        finding.held.map { loop.drop($0.transfer) }
+        finding.paused.map { loop.drop($0.transfer) }
         throw .contract(.otherSize(expected: was, got: now))
     }
 
@@ -74,11 +76,11 @@ extension DownloadRun {
     /// Perhaps the server ignores `If-Range`. It is asked in the way in which it told that date.
     ///
     /// - Returns: What is to be done with the file.
-    func stillOffered(_ lead: Lead, _ complete: Fetch.Outcome) async -> Fetch.Outcome {
-        let file = lead.finding.file
+    func stillOffered(_ primary: Primary, _ complete: Fetch.Outcome) async -> Fetch.Outcome {
+        let file = primary.finding.file
         let isByHead = file.probedBy == "HEAD" || !file.identity.headOnly.isEmpty
         let method: TransferRequest.Method = isByHead ? .head : .get
-        return switch await lead.probe.resolveAgain(file.identity, by: method) {
+        return switch await primary.probe.resolveAgain(file.identity, by: method) {
         case .same: complete
         case .changed(let breach): .changed(breach)
         case .failed(let reason): .failed(reason)
@@ -102,15 +104,15 @@ extension DownloadRun {
         }
         state.restarts += 1
         guard state.restarts <= Self.restartLimit, !isRepair else {
-            finding.held.map { loop.drop($0.transfer) }
+            finding.paused.map { loop.drop($0.transfer) }
             throw .remoteChanged(breach)
         }
         if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
             // Servers that disagree: what one of them sends in one reply is one version.
-            finding.held.map { loop.drop($0.transfer) }
-            finding.held = nil
+            finding.paused.map { loop.drop($0.transfer) }
+            finding.paused = nil
             state.isRangeless = true
-            tell(.notice(.serversDisagree))
+            report(.notice(.serversDisagree))
             finding = try await find(probe, byGet: true, range: nil)
         }
         state.startOver = isAnother ? .changedMidway : nil

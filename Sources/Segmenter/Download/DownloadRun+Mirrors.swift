@@ -3,7 +3,7 @@ import Assembler
 // Several URLs of one file: which one leads, which ones help, and which one is next.
 extension DownloadRun {
     /// The URL whose version of the file is put together, with what it offers.
-    struct Lead {
+    struct Primary {
         /// Which of the URLs it is, counted from 0.
         var number = 0
         var probe: Probe
@@ -55,12 +55,12 @@ extension DownloadRun {
                 Probe(
                     loop: loop, url: url, connecting: probe.connecting,
                     policy: RetryPolicy(retries: min(Self.mirrorRetries, options.retries)),
-                    tell: { _ in }, spreads: probe.spreads))
+                    report: { _ in }, spreads: probe.spreads))
         }
         guard probes.count > 1 else { return nil }
         return MirrorBook(
             probes, checksum: options.checksum, beginning: beginning, loop: loop
-        ) { self.tell(.notice($0)) }
+        ) { self.report(.notice($0)) }
     }
 
     // MARK: Who leads
@@ -69,9 +69,9 @@ extension DownloadRun {
     ///
     /// Of several, the one given first leads if it answers in time; otherwise the first that does,
     /// unless an earlier run's part would be lost by that.
-    func firstLead(
+    func firstPrimary(
         _ probe: Probe, _ state: State
-    ) async throws(DownloadError.Reason) -> Lead {
+    ) async throws(DownloadError.Reason) -> Primary {
         guard state.mirroring != nil else {
             guard !asksForWhole else {
                 var asking = probe
@@ -79,15 +79,16 @@ extension DownloadRun {
                 asking.collects = true
                 asking.answered = state.answered?.exchange
                 let finding = try await find(asking, byGet: true, range: Probe.smallRange)
-                return Lead(probe: probe, finding: finding)
+                return Primary(probe: probe, finding: finding)
             }
             var asking = probe
             asking.beginning = beginning
             asking.overlaps = begins(probe, state)
             let range = asking.overlaps ? Probe.overlappingRange : Probe.firstRange
-            return Lead(probe: probe, finding: try await find(asking, byGet: false, range: range))
+            return Primary(
+                probe: probe, finding: try await find(asking, byGet: false, range: range))
         }
-        return try await nextLead(state)
+        return try await nextPrimary(state)
     }
 
     /// Whether the first bytes are wanted for certain, and on more than one connection.
@@ -95,7 +96,7 @@ extension DownloadRun {
     /// Nothing stands at the names that are to be expected then. Credentials that may be wrong are shown
     /// once only.
     private func begins(_ probe: Probe, _ state: State) -> Bool {
-        guard connections > 1, !isRepair, state.standing == nil, together == nil,
+        guard connections > 1, !isRepair, state.standing == nil, batch == nil,
             !probe.connecting.permitted(for: probe.url).access.authenticates
         else { return false }
         let target: Target
@@ -111,17 +112,17 @@ extension DownloadRun {
     }
 
     /// Whether what a URL advertises leaves it possible that it has the file that is wanted.
-    private func isAcceptable(_ lead: Lead, _ book: MirrorBook) -> Bool {
+    private func isAcceptable(_ primary: Primary, _ book: MirrorBook) -> Bool {
         let fault = MirrorAgreement.contradiction(
-            in: lead.finding.file.digests, to: [options.checksum].compactMap { $0 })
-        if let fault { book.drop(lead.number, fault) }
+            in: primary.finding.file.digests, to: [options.checksum].compactMap { $0 })
+        if let fault { book.drop(primary.number, fault) }
         return fault == nil
     }
 
     /// The next URL to lead, of those that are not given up.
-    func nextLead(_ state: State) async throws(DownloadError.Reason) -> Lead {
+    func nextPrimary(_ state: State) async throws(DownloadError.Reason) -> Primary {
         guard let book = state.mirroring?.book else { preconditionFailure("no mirrors") }
-        var found: [Lead] = []
+        var found: [Primary] = []
         // Whether the URL given first has had its time.
         var isOpen = !book.usable.contains(0)
         for await event in book.answers(grace: Self.grace) {
@@ -132,32 +133,32 @@ extension DownloadRun {
                 book.drop(number, .failed(reason))
                 isOpen = isOpen || number == 0
             case .answer(let number, .success(let finding)):
-                let lead = Lead(number: number, probe: book.probes[number], finding: finding)
-                if isAcceptable(lead, book) {
-                    if number == 0 { return taken(lead) }
-                    found.append(lead)
+                let primary = Primary(number: number, probe: book.probes[number], finding: finding)
+                if isAcceptable(primary, book) {
+                    if number == 0 { return taken(primary) }
+                    found.append(primary)
                 } else if number == 0 {
                     isOpen = true
                 }
             }
             guard isOpen else { continue }
-            for lead in found where try !loses(lead, state) { return taken(lead) }
+            for primary in found where try !loses(primary, state) { return taken(primary) }
         }
         if Task.isCancelled { throw .cancelled }
-        guard let lead = found.min(by: { $0.number < $1.number }) else {
+        guard let primary = found.min(by: { $0.number < $1.number }) else {
             throw book.firstReason ?? .transfer(.network(code: 0, message: ""), attempts: 1)
         }
-        return taken(lead)
+        return taken(primary)
     }
 
-    private func taken(_ lead: Lead) -> Lead {
-        tell(.probed(lead.finding.file))
-        if lead.number > 0 { tell(.notice(.mirrorLeads(url: lead.probe.url.redacted))) }
-        return lead
+    private func taken(_ primary: Primary) -> Primary {
+        report(.probed(primary.finding.file))
+        if primary.number > 0 { report(.notice(.mirrorLeads(url: primary.probe.url.redacted))) }
+        return primary
     }
 
     /// Whether an earlier run's part would be lost if this URL led.
-    private func loses(_ lead: Lead, _ state: State) throws(DownloadError.Reason) -> Bool {
+    private func loses(_ primary: Primary, _ state: State) throws(DownloadError.Reason) -> Bool {
         // A stream continues no earlier run's part.
         switch destination {
         case .descriptor, .null: return false
@@ -167,25 +168,25 @@ extension DownloadRun {
         if state.target == nil, case .folder(let folder) = destination {
             state.target = Target(
                 folder: folder.isEmpty ? "." : folder,
-                name: name(lead.finding, state.mirroring?.book.probes.first ?? lead.probe))
+                name: name(primary.finding, state.mirroring?.book.probes.first ?? primary.probe))
         }
-        return try loss(request(lead.finding, lead.probe.url, state)) != nil
+        return try loss(request(primary.finding, primary.probe.url, state)) != nil
     }
 
     /// The lead after an attempt that failed.
     ///
     /// - Throws: The failure, when there is none.
     func successor(
-        of lead: Lead, after reason: DownloadError.Reason, _ state: inout State
-    ) async throws(DownloadError.Reason) -> Lead {
+        of primary: Primary, after reason: DownloadError.Reason, _ state: inout State
+    ) async throws(DownloadError.Reason) -> Primary {
         guard let mirroring = state.mirroring else { throw reason }
-        lead.finding.held.map { loop.drop($0.transfer) }
+        primary.finding.paused.map { loop.drop($0.transfer) }
         let book = mirroring.book
         if case .assembly(.digestMismatch) = reason, let repair = mirroring.repair {
-            return try await alone(repair, after: lead, reason, &state)
+            return try await alone(repair, after: primary, reason, &state)
         }
         guard reason.isOfServer else { throw reason }
-        if book.usable.contains(lead.number) { book.drop(lead.number, .failed(reason)) }
+        if book.usable.contains(primary.number) { book.drop(primary.number, .failed(reason)) }
         reset(&state)
         if mirroring.isAlone || book.usable.isEmpty {
             // What is there is not given up, as long as it may yet be completed, for a server that
@@ -196,9 +197,9 @@ extension DownloadRun {
                 candidates: book.possible, wrote: mirroring.ledger.wrote, tried: mirroring.tried,
                 size: .max)
             guard let next else { throw book.firstReason ?? reason }
-            return try await alone(next, after: lead, reason, &state)
+            return try await alone(next, after: primary, reason, &state)
         }
-        return try await nextLead(state)
+        return try await nextPrimary(state)
     }
 
     private func reset(_ state: inout State) {
@@ -224,19 +225,19 @@ extension DownloadRun {
 
     /// Has one mirror bring alone all that it has not brought yet.
     private func alone(
-        _ repair: MirrorRepair, after lead: Lead, _ reason: DownloadError.Reason,
+        _ repair: MirrorRepair, after primary: Primary, _ reason: DownloadError.Reason,
         _ state: inout State
-    ) async throws(DownloadError.Reason) -> Lead {
+    ) async throws(DownloadError.Reason) -> Primary {
         guard var mirroring = state.mirroring else { throw reason }
         let book = mirroring.book
         for (number, wrote) in mirroring.ledger.wrote.sorted(by: { $0.key < $1.key })
         where number != repair.number && !wrote.isEmpty {
             let isSole = mirroring.ledger.wrote.values.filter { !$0.isEmpty }.count == 1
-            let isAll = isSole && wrote.count == lead.finding.file.size
+            let isAll = isSole && wrote.count == primary.finding.file.size
             book.drop(number, isAll ? .wrongDigest : .doubted(bytes: wrote.count))
         }
         if options.checksum == nil {
-            for digest in lead.finding.file.digests where !mirroring.promised.contains(digest) {
+            for digest in primary.finding.file.digests where !mirroring.promised.contains(digest) {
                 mirroring.promised.append(digest)
             }
         }
@@ -251,10 +252,11 @@ extension DownloadRun {
         let probe = book.probes[repair.number]
         do throws(DownloadError.Reason) {
             let finding = try await probe.run(byGet: true, range: Probe.firstByte)
-            finding.held.map { loop.drop($0.transfer) }
-            return taken(Lead(number: repair.number, probe: probe, finding: finding.released))
+            finding.paused.map { loop.drop($0.transfer) }
+            return taken(Primary(number: repair.number, probe: probe, finding: finding.released))
         } catch {
-            let failed = Lead(number: repair.number, probe: probe, finding: lead.finding.released)
+            let failed = Primary(
+                number: repair.number, probe: probe, finding: primary.finding.released)
             return try await successor(of: failed, after: error, &state)
         }
     }
@@ -263,15 +265,15 @@ extension DownloadRun {
 
     /// Asks every other URL what it offers, and has those join that have the same file.
     func gatherMirrors(
-        for lead: Lead, _ state: State, join: @escaping @Sendable (Fetch.Mirror) -> Void
+        for primary: Primary, _ state: State, join: @escaping @Sendable (Fetch.Mirror) -> Void
     ) async {
         guard let mirroring = state.mirroring, !mirroring.isAlone,
-            lead.finding.file.plan == .segments
+            primary.finding.file.plan == .segments
         else { return }
         let book = mirroring.book
-        let (file, checksum) = (lead.finding.file, options.checksum)
+        let (file, checksum) = (primary.finding.file, options.checksum)
         await withTaskGroup(of: Void.self) { group in
-            for number in book.usable where number != lead.number {
+            for number in book.usable where number != primary.number {
                 group.addTask {
                     switch await book.answer(of: number) {
                     case .failure(.cancelled): break
@@ -280,7 +282,7 @@ extension DownloadRun {
                         guard !Task.isCancelled else { return }
                         switch MirrorAgreement(finding.file, with: file, checksum: checksum) {
                         case .contradicts(let fault): book.drop(number, fault)
-                        case .spare: book.spare(number)
+                        case .standby: book.keepAsStandby(number)
                         case .together:
                             join(book.probes[number].mirror(number, finding))
                         }
@@ -306,7 +308,7 @@ extension Probe.Finding {
     /// The same, with no body waiting.
     var released: Self {
         var copy = self
-        copy.held = nil
+        copy.paused = nil
         return copy
     }
 }

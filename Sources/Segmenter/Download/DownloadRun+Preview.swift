@@ -20,7 +20,7 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) -> Target? {
         guard var target = state.target else { return nil }
         let urls = ([url] + options.mirrors.compactMap { WebURL($0) }).map(\.text)
-        if let naming = together?.naming {
+        if let naming = batch?.naming {
             target.name = try await naming(target, urls)
             return target
         }
@@ -64,15 +64,15 @@ extension DownloadRun {
         if let file = try await settleByTime(probe, &state, started) { return Self.left(file) }
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
         defer { state.mirroring?.book.cancel() }
-        var lead =
+        var primary =
             state.mirroring == nil
-            ? Lead(
+            ? Primary(
                 probe: probe,
                 finding: try await find(asking, byGet: false, range: Probe.firstByte))
-            : try await nextLead(state)
-        try await checkSize(&lead)
-        var finding = lead.finding
-        defer { finding.held.map { loop.drop($0.transfer) } }
+            : try await nextPrimary(state)
+        try await checkSize(&primary)
+        var finding = primary.finding
+        defer { finding.paused.map { loop.drop($0.transfer) } }
         if case .folder(let folder) = destination {
             state.target = Target(
                 folder: folder.isEmpty ? "." : folder, name: name(finding, probe))
@@ -85,25 +85,25 @@ extension DownloadRun {
         let parent = try await missingParent(state.target)
         if !isNameFinal {
             // In a folder that is missing, all names are free but those of the batch.
-            if parent == nil || together != nil { state.target = try await named(state, probe.url) }
+            if parent == nil || batch != nil { state.target = try await named(state, probe.url) }
             if let end = try await previewEnd(&state, probe.url) { return end }
         }
         if let parent, let target = state.target {
-            return try await preview(lead, target, in: parent)
+            return try await preview(primary, target, in: parent)
         }
-        if let file = try await settle(&finding, lead.probe, &state, started) {
+        if let file = try await settle(&finding, primary.probe, &state, started) {
             return Self.left(file)
         }
-        finding = try await confirmed(finding, lead.probe, &state)
-        lead.finding = finding
-        try await compareSample(lead, &state)
-        var request = try request(finding, lead.probe.url, state)
+        finding = try await confirmed(finding, primary.probe, &state)
+        primary.finding = finding
+        try await compareSample(primary, &state)
+        var request = try request(finding, primary.probe.url, state)
         var decision = await decide(request)
         if case .failure(.assembly(.noSpace)) = decision, !finding.isProven {
             // A size that only a `HEAD` has told.
             finding = try await find(
-                lead.probe, byGet: true, range: Probe.firstByte, after: finding)
-            request = try self.request(finding, lead.probe.url, state)
+                primary.probe, byGet: true, range: Probe.firstByte, after: finding)
+            request = try self.request(finding, primary.probe.url, state)
             decision = await decide(request)
         }
         var preview = DownloadPreview(

@@ -45,7 +45,7 @@ extension DownloadRun {
         // Where only the date differs, a sample of what is intact decides.
         let isDoubted = plan.facts.header.identity.isDoubted(by: finding.file.identity)
         if let obstacle, !isDoubted { throw .unrepairable(.otherVersion(obstacle)) }
-        for extent in plan.damaged { tell(.notice(.damaged(extent.range))) }
+        for extent in plan.damaged { report(.notice(.damaged(extent.range))) }
         try await onDisk { () throws(AssemblyError) in try plan.prepare() }
         state.prepared = plan
     }

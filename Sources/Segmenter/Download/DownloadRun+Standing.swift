@@ -83,7 +83,7 @@ extension DownloadRun {
             state.standing = standing
             return nil
         case .wrong(let doubt, let path, let mayReplace):
-            tell(.notice(.notFinished(doubt)))
+            report(.notice(.notFinished(doubt)))
             guard mayReplace else { throw .assembly(.destinationExists(path: path)) }
             state.mayReplace = true
             return nil
@@ -102,8 +102,8 @@ extension DownloadRun {
             return try await settle(file, &finding, probe, started)
         case .dated(let file, let isConfirmed)?:
             if try await isKept(file, isConfirmed: isConfirmed, finding, probe) {
-                finding.held.map { loop.drop($0.transfer) }
-                finding.held = nil
+                finding.paused.map { loop.drop($0.transfer) }
+                finding.paused = nil
                 return notNewer(file, started)
             }
             state.mayReplace = true
@@ -152,12 +152,12 @@ extension DownloadRun {
             var none = State()
             if var file = try take(found, &none, started) {
                 file.isSampled = isSampled
-                finding.held.map { loop.drop($0.transfer) }
-                finding.held = nil
+                finding.paused.map { loop.drop($0.transfer) }
+                finding.paused = nil
                 return file
             }
         }
-        tell(.notice(.notFinished(doubt)))
+        report(.notice(.notFinished(doubt)))
         throw .assembly(.destinationExists(path: file.path))
     }
 }

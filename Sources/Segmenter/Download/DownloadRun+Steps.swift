@@ -114,7 +114,7 @@ extension DownloadRun {
         if let before, before.isToldByHead, before.file.identity == finding.file.identity {
             finding.isToldByHead = true
         }
-        tell(.probed(finding.file))
+        report(.probed(finding.file))
         if isTooLarge(finding), !finding.isProven {
             // `HEAD` is a hint: a `GET` is to say the same.
             return try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
@@ -147,9 +147,9 @@ extension DownloadRun {
     }
 
     func fetch(
-        _ lead: Lead, _ assembly: any Output, _ started: Double, _ state: State
+        _ primary: Primary, _ assembly: any Output, _ started: Double, _ state: State
     ) async -> (Fetch.Outcome, DownloadProgress?, MirrorLedger) {
-        let (finding, probe, received) = (lead.finding, lead.probe, state.received)
+        let (finding, probe, received) = (primary.finding, primary.probe, state.received)
         let identity = finding.file.identity
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
@@ -158,7 +158,7 @@ extension DownloadRun {
             connections: options.connections, limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !isRepair, connecting: probe.connecting,
             isDoubted: state.isDoubted, hasContradicted: state.hasContradicted,
-            expiry: LinkExpiry(probe.url), held: finding.held, number: lead.number,
+            expiry: LinkExpiry(probe.url), paused: finding.paused, number: primary.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
@@ -166,13 +166,13 @@ extension DownloadRun {
         let ticket = Monitor(FetchTicket())
         await withTaskCancellationHandler {
             await Answer.wait { answer in
-                let isTaken = loop.perform { [loop, tell] worker in
+                let isTaken = loop.perform { [loop, report] worker in
                     let reporter = ProgressReporter(started: started, earlier: received) {
-                        tell(.progress($0))
+                        report(.progress($0))
                     }
                     let fetch = Fetch(
                         setup, assembly: assembly, worker: worker, loop: loop, reporter: reporter,
-                        tell: { tell(.notice($0)) }
+                        report: { report(.notice($0)) }
                     ) { outcome, ledger in
                         ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
                         answer.resume(returning: ())
@@ -180,7 +180,7 @@ extension DownloadRun {
                     ticket.withLock { ticket in
                         ticket.fetch = fetch.id
                         ticket.gathering = Task { [id = fetch.id] in
-                            await self.gatherMirrors(for: lead, state) { mirror in
+                            await self.gatherMirrors(for: primary, state) { mirror in
                                 loop.perform { $0.fetch(id)?.join(mirror) }
                             }
                         }
@@ -206,11 +206,11 @@ extension DownloadRun {
         _ assembly: any Output, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
         _ check: EndCheck?, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        let phase: @Sendable (DownloadProgress.Phase) -> Void = { [tell] phase in
+        let phase: @Sendable (DownloadProgress.Phase) -> Void = { [report] phase in
             guard var progress = last else { return }
             progress.phase = phase
             progress.elapsed = monotonicSeconds() - started
-            tell(.progress(progress))
+            report(.progress(progress))
         }
         phase(.verifying)
         let keeping = state.mirroring?.repair?.keeps
@@ -232,9 +232,9 @@ extension DownloadRun {
         }
         guard let published = try outcome.get() else { return nil }
         if let problem = published.attributesProblem {
-            tell(.notice(.attributesNotWritten(errno: problem)))
+            report(.notice(.attributesNotWritten(errno: problem)))
         }
-        if published.isLinked { tell(.notice(.namedByLink)) }
+        if published.isLinked { report(.notice(.namedByLink)) }
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
             verified: published.verified, bytesReceived: state.received,

@@ -6,11 +6,12 @@ extension DownloadRun {
     /// else can prove that the file is still the same; notes whether it is continued.
     ///
     /// - Throws: `cancelled`, and why the server's bytes cannot be had.
-    func compareSample(_ lead: Lead, _ state: inout State) async throws(DownloadError.Reason) {
+    func compareSample(_ primary: Primary, _ state: inout State) async throws(DownloadError.Reason)
+    {
         state.sampled = nil
         guard let target = state.target else { return }
-        var request = try request(lead.finding, lead.probe.url, state)
-        let offered = lead.finding.file.identity
+        var request = try request(primary.finding, primary.probe.url, state)
+        let offered = primary.finding.file.identity
         let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)?.identity
         let isDoubted = begun?.isDoubted(by: offered) == true
         let obstacle = try loss(request)
@@ -29,7 +30,7 @@ extension DownloadRun {
         }
         let places = try await intactPlaces(of: part)
         for place in places {
-            let sent = try await lead.probe.sample(place, of: lead.finding.file.identity)
+            let sent = try await primary.probe.sample(place, of: primary.finding.file.identity)
             let isSame = await offLoop("sample") { sent.map(part.agrees) ?? false }
             guard isSame else {
                 state.startOver = .sampleDiffers(place)
@@ -38,7 +39,7 @@ extension DownloadRun {
         }
         guard !places.isEmpty else { return }
         let count = places.reduce(0) { $0 + $1.count }
-        tell(.notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
+        report(.notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
         state.sampled = part.generation
         state.isSampled = true
         if isDoubted, let date = begun?.lastModified { state.vouchedDates.insert(date) }
@@ -97,8 +98,8 @@ extension Probe {
             let failure: TransferFailure
             switch exchange.reply.map(check.verdict) {
             case .accept(let served?)?:
-                guard let held = exchange.held else { continue }
-                let (taken, end) = await loop.readAway(held, served)
+                guard let paused = exchange.paused else { continue }
+                let (taken, end) = await loop.readAway(paused, served)
                 if let taken, taken.range.count >= min(asked.count, Fetch.leastCompared) {
                     return taken
                 }

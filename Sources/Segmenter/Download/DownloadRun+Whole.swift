@@ -3,7 +3,7 @@ import Assembler
 // Small files of a batch, which one request brings.
 extension DownloadRun {
     /// What a batch does for its small files.
-    struct Together: Sendable {
+    struct BatchContext: Sendable {
         /// Chooses the name in the folder, from the one that is suggested and the full URLs.
         let naming: @Sendable (Target, [String]) async throws(DownloadError.Reason) -> String
         let publisher: WholeFilePublisher
@@ -27,7 +27,7 @@ extension DownloadRun {
 
     /// Whether one request is to bring the file, if it is small.
     var asksForWhole: Bool {
-        guard let together, !together.isBegun, !isRepair, options.mirrors.isEmpty else {
+        guard let batch, !batch.isBegun, !isRepair, options.mirrors.isEmpty else {
             return false
         }
         switch destination {
@@ -39,12 +39,13 @@ extension DownloadRun {
 
     /// The bytes of the file, when a reply has brought all of them.
     func wholeBody(_ finding: Probe.Finding) -> [UInt8]? {
-        guard let held = finding.held, held.end == .complete, !options.files.keepManifest else {
+        guard let paused = finding.paused, paused.end == .complete, !options.files.keepManifest
+        else {
             return nil
         }
-        let count = Int64(held.body.count)
-        if let size = finding.file.size { return size == count ? held.body : nil }
-        return held.range == nil && options.limits.maxSize == nil ? held.body : nil
+        let count = Int64(paused.body.count)
+        if let size = finding.file.size { return size == count ? paused.body : nil }
+        return paused.range == nil && options.limits.maxSize == nil ? paused.body : nil
     }
 
     /// Publishes a file whose bytes have all come.
@@ -55,10 +56,10 @@ extension DownloadRun {
         _ body: [UInt8], _ finding: Probe.Finding, _ url: WebURL, _ state: inout State,
         _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        guard let together, state.target != nil, state.standing == nil, state.mirroring == nil
+        guard let batch, state.target != nil, state.standing == nil, state.mirroring == nil
         else { return nil }
         let request = try request(finding, url, state)
-        together.hasCome(body.count)
+        batch.hasCome(body.count)
         let end = await Answer<WholeEnd>.wait { [isNamed = state.isNamed] answer in
             submit(body, url, isNamed: isNamed) {
                 request
@@ -67,7 +68,7 @@ extension DownloadRun {
             }
         }
         let file = try take(end, finding, &state, started)
-        if file == nil { together.isDeclined() }
+        if file == nil { batch.isDeclined() }
         return file
     }
 
@@ -85,7 +86,7 @@ extension DownloadRun {
         request: @escaping @Sendable () -> Assembly.Request?,
         then: @escaping @Sendable (WholeEnd) -> Void
     ) {
-        guard let together else { return }
+        guard let batch else { return }
         var needsName = !isNamed
         if case .file = destination { needsName = needsName && options.naming.numbersTaken }
         let job = WholeFilePublisher.Job(bytes: body) { [self, needsName] in
@@ -94,19 +95,19 @@ extension DownloadRun {
                 try makeFolder(request.folder)
                 guard needsName else { return request }
                 let suggested = Target(folder: request.folder, name: request.name)
-                request.name = try together.claim(suggested, [url.text])
+                request.name = try batch.claim(suggested, [url.text])
                 return request
             } catch {
                 then(WholeEnd(outcome: .failure(error), name: request.name))
                 return nil
             }
-        } tell: {
+        } report: {
             then(WholeEnd(outcome: .success($0), name: $1))
         }
         if needsName {
-            together.whenDue { together.publisher.submit(job) }
+            batch.whenDue { batch.publisher.submit(job) }
         } else {
-            together.publisher.submit(job)
+            batch.publisher.submit(job)
         }
     }
 
@@ -127,12 +128,12 @@ extension DownloadRun {
                 state.isPublished = true
                 throw .assembly(failure)
             case .published(let published):
-                together?.isDone(finding.held?.wait)
+                batch?.isDone(finding.paused?.wait)
                 state.target.map { folders.keep($0.folder) }
                 state.received = published.size
                 tellOfWhole(finding, state)
                 if let problem = published.attributesProblem {
-                    tell(.notice(.attributesNotWritten(errno: problem)))
+                    report(.notice(.attributesNotWritten(errno: problem)))
                 }
                 return DownloadedFile(
                     path: published.path, size: published.size, crc32: published.crc32,
@@ -196,11 +197,11 @@ extension DownloadRun {
                 answered.named?.name = end.name
                 return then(nil, answered)
             }
-            if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
-            tell(.probed(finding.file))
+            if options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
+            report(.probed(finding.file))
             do throws(DownloadError.Reason) {
                 guard let file = try take(end, finding, &state, answered.began) else { return }
-                tell(.finished(file))
+                report(.finished(file))
                 then(.success(file), answered)
             } catch {
                 then(.failure(failure(error, state)), answered)
@@ -233,7 +234,7 @@ extension DownloadRun {
     private func tellOfWhole(_ finding: Probe.Finding, _ state: State) {
         guard let target = state.target else { return }
         let kind = finding.file.identity.kind
-        tell(
+        report(
             .started(
                 DownloadStart(
                     path: Assembly.path(of: target.name, in: target.folder),
@@ -246,12 +247,12 @@ extension DownloadRun {
     func enter(
         _ state: inout State, _ finding: inout Probe.Finding
     ) async throws(DownloadError.Reason) {
-        guard let gate = together?.gate, !state.hasEntered else { return }
+        guard let gate = batch?.gate, !state.hasEntered else { return }
         if !gate.tryEnter() {
-            if let held = finding.held, held.end == nil {
+            if let paused = finding.paused, paused.end == nil {
                 // No connection waits for other files: the rest is asked for again.
-                loop.drop(held.transfer)
-                if held.body.isEmpty { finding.held = nil }
+                loop.drop(paused.transfer)
+                if paused.body.isEmpty { finding.paused = nil }
             }
             guard await gate.enter() else { throw .cancelled }
         }

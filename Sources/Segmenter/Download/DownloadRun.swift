@@ -16,17 +16,17 @@ final class DownloadRun: Sendable {
     /// Whether a file is repaired: only what its manifest vouches for is completed.
     let isRepair: Bool
     /// What a batch does for it; `nil` for a download that is by itself.
-    let together: Together?
+    let batch: BatchContext?
     /// The folders that it makes, or its batch.
     let folders: MadeFolders
-    let tell: @Sendable (DownloadEvent) -> Void
+    let report: @Sendable (DownloadEvent) -> Void
     /// What it learns of servers.
     private let memory = DownloadMemory()
 
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
-        options: DownloadOptions, isRepair: Bool = false, together: Together? = nil,
-        tell: @escaping @Sendable (DownloadEvent) -> Void
+        options: DownloadOptions, isRepair: Bool = false, batch: BatchContext? = nil,
+        report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
         self.urlText = urlText
@@ -34,9 +34,9 @@ final class DownloadRun: Sendable {
         self.destination = destination
         self.options = options
         self.isRepair = isRepair
-        self.together = together
-        folders = together?.folders ?? MadeFolders()
-        self.tell = tell
+        self.batch = batch
+        folders = batch?.folders ?? MadeFolders()
+        self.report = report
     }
 
     /// Where the file goes.
@@ -112,12 +112,12 @@ final class DownloadRun: Sendable {
     {
         var state = State()
         state.answered = answered
-        state.hasEntered = together?.isBegun ?? false
-        defer { if state.hasEntered { together?.gate.leave() } }
+        state.hasEntered = batch?.isBegun ?? false
+        defer { if state.hasEntered { batch?.gate.leave() } }
         do throws(DownloadError.Reason) {
             let file = try await run(&state)
             state.target.map { folders.keep($0.folder) }
-            tell(.finished(file))
+            report(.finished(file))
             return .success(file)
         } catch {
             let reason = await undoRepair(state, error)
@@ -168,7 +168,7 @@ final class DownloadRun: Sendable {
         var probe = Probe(
             loop: loop, url: url, connecting: .init(options, url: url, memory: memory),
             policy: RetryPolicy(retries: options.retries)
-        ) { [tell] in tell(.notice($0)) }
+        ) { [report] in report(.notice($0)) }
         if case .folder = destination { probe.wantsName = !options.naming.usesURL }
         return probe
     }
@@ -185,7 +185,7 @@ final class DownloadRun: Sendable {
         let started = state.answered?.began ?? monotonicSeconds()
         var probe = try makeProbe()
         probe.spreads = connections > 1
-        if options.access.isInsecure { tell(.notice(.certificatesUnchecked)) }
+        if options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
         var isNameFinal = false
         if case .file(let path) = destination {
             state.target = Self.split(path)
@@ -195,12 +195,12 @@ final class DownloadRun: Sendable {
         if let file = try await settleByTime(probe, &state, started) { return file }
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
         defer { state.mirroring?.book.cancel() }
-        var lead = try await firstLead(probe, state)
+        var primary = try await firstPrimary(probe, state)
         do throws(DownloadError.Reason) {
-            state.target = state.answered?.named ?? target(lead.finding, probe)
+            state.target = state.answered?.named ?? target(primary.finding, probe)
             state.isNamed = state.answered?.named != nil
-            if let body = wholeBody(lead.finding),
-                let file = try await publishWhole(body, lead.finding, probe.url, &state, started)
+            if let body = wholeBody(primary.finding),
+                let file = try await publishWhole(body, primary.finding, probe.url, &state, started)
             {
                 return file
             }
@@ -211,41 +211,41 @@ final class DownloadRun: Sendable {
                 state.target = try await named(state, probe.url)
                 if let file = try await before(&state, probe.url, started) { return file }
             }
-            if let file = try await settle(&lead.finding, lead.probe, &state, started) {
+            if let file = try await settle(&primary.finding, primary.probe, &state, started) {
                 return file
             }
-            if isRepair { try await prepareRepair(&lead.finding, lead.probe, &state) }
-            try await enter(&state, &lead.finding)
+            if isRepair { try await prepareRepair(&primary.finding, primary.probe, &state) }
+            try await enter(&state, &primary.finding)
             while true {
                 do throws(DownloadError.Reason) {
-                    try await checkSize(&lead)
-                    lead.finding = try await confirmed(lead.finding, lead.probe, &state)
-                    try await compareSample(lead, &state)
-                    if let file = try await attempt(&lead, started, &state) { return file }
+                    try await checkSize(&primary)
+                    primary.finding = try await confirmed(primary.finding, primary.probe, &state)
+                    try await compareSample(primary, &state)
+                    if let file = try await attempt(&primary, started, &state) { return file }
                 } catch {
-                    lead = try await successor(of: lead, after: error, &state)
+                    primary = try await successor(of: primary, after: error, &state)
                 }
             }
         } catch {
-            lead.finding.held.map { loop.drop($0.transfer) }
+            primary.finding.paused.map { loop.drop($0.transfer) }
             throw error
         }
     }
 
     /// One attempt with one part.
     ///
-    /// - Returns: The file, or `nil` when another attempt is due, with `lead` and `state` set.
+    /// - Returns: The file, or `nil` when another attempt is due, with `primary` and `state` set.
     private func attempt(
-        _ lead: inout Lead, _ started: Double, _ state: inout State
+        _ primary: inout Primary, _ started: Double, _ state: inout State
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        let probe = lead.probe
+        let probe = primary.probe
         var finding: Probe.Finding {
-            get { lead.finding }
-            set { lead.finding = newValue }
+            get { primary.finding }
+            set { primary.finding = newValue }
         }
         if isRepair { try refuseToStartOver(request(finding, probe.url, state)) }
         guard let assembly = try await open(finding, probe, &state) else {
-            tell(.notice(.headUnusable("told a size for which there is no space")))
+            report(.notice(.headUnusable("told a size for which there is no space")))
             finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
             return nil
         }
@@ -256,31 +256,31 @@ final class DownloadRun: Sendable {
         if let reason = assembly.startedOver {
             // What was compared was of another version.
             (state.vouchedDates, state.isSampled) = ([], false)
-            tell(.notice(.startedOver(reason)))
+            report(.notice(.startedOver(reason)))
         }
         if let problem = (assembly as? Assembly)?.allocationProblem {
-            tell(.notice(.spaceNotReserved(errno: problem)))
+            report(.notice(.spaceNotReserved(errno: problem)))
         }
-        tell(.started(start(finding, assembly, state)))
+        report(.started(start(finding, assembly, state)))
         let earlier = state.received
-        var (outcome, last, ledger) = await fetch(lead, assembly, started, state)
+        var (outcome, last, ledger) = await fetch(primary, assembly, started, state)
         if case .complete(_, isUndated: true, _) = outcome {
             state.isUndated = true
-            outcome = await stillOffered(lead, outcome)
+            outcome = await stillOffered(primary, outcome)
         }
         if case .complete(_, _, let vouched) = outcome {
             state.isSampled = state.isSampled || !vouched.isSubset(of: state.vouchedDates)
             state.vouchedDates.formUnion(vouched)
         }
         state.mirroring?.take(ledger)
-        finding.held = nil
+        finding.paused = nil
         state.received = last?.bytesReceived ?? state.received
         state.kept = assembly.bytesKept
         if case .complete(let size, let isUndated, _) = outcome {
             state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
             let repair = state.stream == nil ? repair(size: size, state) : nil
             state.mirroring?.repair = repair
-            let check = isUndated ? nil : try endCheck(lead, started, state)
+            let check = isUndated ? nil : try endCheck(primary, started, state)
             let file = try await publish(assembly, size, last, started, check, &state)
             if let file { return file }
             guard let breach = check?.breach else { throw .cancelled }
@@ -303,13 +303,13 @@ final class DownloadRun: Sendable {
         case .failed(let reason): throw reason
         case .contradictsProbe:
             (state.isDoubted, state.hasContradicted) = (true, true)
-            tell(.notice(.headUnusable(Probe.contradicted)))
+            report(.notice(.headUnusable(Probe.contradicted)))
             var asking = probe
             // A host that serves nothing is not asked for long because `HEAD` is fine.
             if state.received == 0 { asking.beginning = beginning }
             finding = try await find(asking, byGet: true, after: finding, again: finding)
         case .mayBePart:
-            tell(.notice(.replyRefused(.contentRangeUnusable(nil))))
+            report(.notice(.replyRefused(.contentRangeUnusable(nil))))
             state.isRangeless = true
             finding = try await find(probe, byGet: true, range: nil)
         case .rangesIgnored:

@@ -17,17 +17,17 @@ final class MirrorBook: Sendable {
     private let checksum: Digest?
     private let loop: TransferLoop
     private let entries: Monitor<[Entry]>
-    private let tell: @Sendable (DownloadNotice) -> Void
+    private let report: @Sendable (DownloadNotice) -> Void
 
     /// Begins to ask every URL what it offers.
     init(
         _ probes: [Probe], checksum: Digest?, beginning: Probe.Beginning, loop: TransferLoop,
-        tell: @escaping @Sendable (DownloadNotice) -> Void
+        report: @escaping @Sendable (DownloadNotice) -> Void
     ) {
         self.probes = probes
         self.checksum = checksum
         self.loop = loop
-        self.tell = tell
+        self.report = report
         entries = Monitor(probes.map { _ in Entry() })
         for number in probes.indices { ask(number, beginning) }
     }
@@ -40,8 +40,8 @@ final class MirrorBook: Sendable {
         let task = Task { [loop, probe] () async -> Answer in
             do throws(DownloadError.Reason) {
                 var finding = try await probe.run(byGet: false, range: Probe.firstByte)
-                finding.held.map { loop.drop($0.transfer) }
-                finding.held = nil
+                finding.paused.map { loop.drop($0.transfer) }
+                finding.paused = nil
                 return .success(finding)
             } catch {
                 return .failure(error)
@@ -108,7 +108,7 @@ final class MirrorBook: Sendable {
     /// Gives a URL up; says so, the first time.
     func drop(_ number: Int, _ fault: MirrorFault) {
         guard note(number, fault) else { return }
-        tell(.mirrorDropped(url: probes[number].url.redacted, why: fault))
+        report(.mirrorDropped(url: probes[number].url.redacted, why: fault))
     }
 
     /// Notes that a URL is given up.
@@ -128,12 +128,12 @@ final class MirrorBook: Sendable {
     func restore(_ number: Int) { entries.withLock { $0[number].fault = nil } }
 
     /// Keeps a URL as a spare; says so, the first time.
-    func spare(_ number: Int) {
+    func keepAsStandby(_ number: Int) {
         let isNew = entries.withLock { entries in
             defer { entries[number].isSpared = true }
             return !entries[number].isSpared
         }
-        if isNew { tell(.mirrorSpared(url: probes[number].url.redacted)) }
+        if isNew { report(.mirrorSpared(url: probes[number].url.redacted)) }
     }
 
     /// Every URL that was given up, in order, and why.

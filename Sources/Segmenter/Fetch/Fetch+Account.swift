@@ -70,7 +70,7 @@ extension Fetch {
                 slot.transfer != nil && slot.sample == nil && slot.requested < arrival.since
                 && (slot.writer == nil || slot.rate == 0)
             let isWaiting = slot.writer != nil && slot.isHeldBack
-            if isSilent, !isWaiting, now - slot.requested > sources[slot.source].silenceLimit {
+            if isSilent, !isWaiting, now - slot.requested > sources[slot.source].stallLimit {
                 scheduler.measured(index, rate: 1, now: now)
             } else {
                 scheduler.measured(index, rate: slot.isHeldBack ? nil : slot.rate, now: now)
@@ -96,7 +96,7 @@ extension Fetch {
         for (index, slot) in slots.enumerated() {
             guard slot.writer != nil, slot.rate > 0, !slot.isHeldBack, let since = slot.flowsSince,
                 let transfer = slot.transfer.flatMap(worker.transfer), !transfer.isPaused,
-                now - transfer.heard < Silence.patience / 2
+                now - transfer.heard < StallDetector.patience / 2
             else { continue }
             // Where there are several, what is slow may be the address.
             let isSpread = sources[slot.source].book != nil
@@ -109,11 +109,11 @@ extension Fetch {
 
     /// Reopens connections that are far slower than their peers.
     ///
-    /// Those that bring nothing are `watchSilence`'s, and whom we hold back ourselves is not slow.
+    /// Those that bring nothing are `watchStalls`'s, and whom we hold back ourselves is not slow.
     func watchLaggards(_ now: Double) {
         for laggard in rescue.step(flowing(now), roundTrip: scheduler.roundTrip, now: now) {
             if let rest = scheduler.segments[laggard.connection]?.rest {
-                tell(.outpaced(rest, rate: laggard.rate, peers: laggard.peers))
+                report(.outpaced(rest, rate: laggard.rate, peers: laggard.peers))
             }
             reopen(laggard.connection)
         }

@@ -116,7 +116,7 @@ extension Fetch {
     }
 
     private func noteUse(of address: String, _ number: Int) {
-        if sources[number].book?.use(address) == true { tell(.addressUsed(address)) }
+        if sources[number].book?.use(address) == true { report(.addressUsed(address)) }
     }
 
     /// Leaves the address where a request ended without a byte of the file, if there is another.
@@ -186,7 +186,7 @@ extension Fetch {
         let isNews = sources[number].book?.leave(
             address, atLeast: atLeast ?? 0, now: monotonicSeconds())
         let hasOther = sources[number].book?.hasOther(than: address) == true
-        if hasOther, isNews == true { tell(.addressLeft(address, why: fault)) }
+        if hasOther, isNews == true { report(.addressLeft(address, why: fault)) }
         return hasOther
     }
 
@@ -222,7 +222,7 @@ extension Fetch {
         let laggards =
             sources[number].book?.step(rates, roundTrip: scheduler.roundTrip, now: now) ?? []
         for laggard in laggards {
-            tell(.addressLeft(laggard.address, why: .slow(laggard.rate, others: laggard.peers)))
+            report(.addressLeft(laggard.address, why: .slow(laggard.rate, others: laggard.peers)))
             reopenAll(laggard.address, number)
         }
     }
@@ -242,7 +242,7 @@ extension Fetch {
                 return slot.transfer.flatMap(worker.transfer).map { now - $0.heard }
             }
             let limit = max(
-                Silence.patience, Silence.factor * (sources[number].longestWait ?? 0))
+                StallDetector.patience, StallDetector.factor * (sources[number].longestWait ?? 0))
             guard let longest = quiet.max(), longest >= limit else { continue }
             if leave(address, number, .failed(.stalled(seconds: longest))) {
                 reopenAll(address, number)

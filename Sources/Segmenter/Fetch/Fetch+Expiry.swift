@@ -61,7 +61,7 @@ extension Fetch {
         for index in sources.indices { sources[index].confidence.wait(now: now) }
         guard !isOver, !isAnyRefused else { return }
         watchAddresses(now)
-        watchSilence(now)
+        watchStalls(now)
         watchLaggards(now)
     }
 

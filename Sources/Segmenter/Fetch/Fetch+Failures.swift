@@ -13,7 +13,7 @@ extension Fetch {
 
     private func refuse(_ index: Int, _ breach: ContractBreach) {
         let source = slots[index].source
-        tell(.replyRefused(breach))
+        report(.replyRefused(breach))
         let isDoubt = breach.isDoubt(of: sources[source].mirror.identity)
         if breach != .wholeFileForRange, !isDoubt { sources[source].confidence.refused() }
         if source == 0, !setup.isProven, sources.allSatisfy({ $0.accepted == 0 }) {
@@ -22,7 +22,7 @@ extension Fetch {
             if slots[index].sentIfRange {
                 // Some servers answer 200 to If-Range although nothing has changed.
                 slots[index].skipsIfRange = true
-                tell(.ifRangeUnusable(scheduler.segments[index]?.rest))
+                report(.ifRangeUnusable(scheduler.segments[index]?.rest))
             } else {
                 // Without ranges nothing can be continued: that is not believed at once.
                 sources[source].ignoredRanges += 1
@@ -63,7 +63,7 @@ extension Fetch {
         if isRefusal(status) || [404, 410].contains(status) { noteRefusal(slots[index].source) }
         if setup.isOneStream {
             retry(index, .status(status))
-        } else if status == 403, isAboveCeiling(index), !isExpired(slots[index].source) {
+        } else if status == 403, isAboveServerLimit(index), !isExpired(slots[index].source) {
             retry(index, .status(status))
         } else if isRefusal(status) || [404, 410].contains(status) || (300..<400).contains(status) {
             resolve(index, because: status)
@@ -134,7 +134,7 @@ extension Fetch {
         if case .again(let wait) = step { delay = wait }
         let now = monotonicSeconds()
         slots[index].waitsUntil = now + delay
-        tell(
+        report(
             .retrying(
                 range: asked, attempt: slots[index].failures + 1, delay: delay, cause: failure))
         pump(now)
@@ -166,7 +166,7 @@ extension Fetch {
                     ? refusal(status) : .transfer(.status(status), attempts: attempts))
             return
         }
-        tell(.resolvingAgain(status: status))
+        report(.resolvingAgain(status: status))
         sources[source].resolving = Task { [id, loop, resolve = sources[source].mirror.resolve] in
             let resolution = await resolve()
             loop.perform { $0.fetch(id)?.resolved(source, resolution) }

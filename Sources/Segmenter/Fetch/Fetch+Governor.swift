@@ -17,11 +17,11 @@ extension Fetch {
             remaining: setup.identity.size.map { $0 - scheduler.done.count },
             isHeldBack: worker.load >= Self.busy || window?.isBehind == true
                 || slots.contains { $0.writer != nil && $0.isHeldBack },
-            ceiling: connectionsAllowed(origin))
+            cap: connectionsAllowed(origin))
         let before = governor?.target
         let target = max(governor?.step(sample, now: now) ?? 1, leastConnections)
         if let governor, governor.target != before {
-            tell(.connections(governor.target, bytesPerSecond: governor.measured))
+            report(.connections(governor.target, bytesPerSecond: governor.measured))
         }
         while slots.count < target { slots.append(Slot()) }
         // What has work ends it: giving up a reply costs what is on its way.
@@ -47,7 +47,9 @@ extension Fetch {
     private func connectionsAllowed(_ origin: String) -> Int {
         let share = max(1, setup.connections.most / max(1, worker.fetches.count))
         // One more finds out, now and then, whether the server serves more by now.
-        guard sources.count == 1, let limit = worker.ceilings[origin]?.limit else { return share }
+        guard sources.count == 1, let limit = worker.serverLimits[origin]?.limit else {
+            return share
+        }
         return min(share, limit + 1)
     }
 }

@@ -68,7 +68,7 @@ extension Fetch {
         transfer.owner = id
         transfer.collectingPatience = .infinity
         hedges[index] = Hedge(transfer: transfer, rival: rival, range: rest)
-        tell(.hedged(rest))
+        report(.hedged(rest))
     }
 
     /// Takes what the second request brought, from where the first one is by now.

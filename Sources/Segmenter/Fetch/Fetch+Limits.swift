@@ -5,7 +5,7 @@ extension Fetch {
     /// Where writing ends at the latest, in bytes from the start of the file.
     ///
     /// Of a file of unknown size, one byte more than it may have: then it is known to be too large.
-    var ceiling: Int64 {
+    var writeLimit: Int64 {
         guard setup.identity.size == nil, let most = setup.limits.maxSize, most < .max else {
             return .max
         }
@@ -52,7 +52,7 @@ extension Fetch {
     /// A single stream would begin anew: it is left alone.
     private func changeConnections() {
         guard !setup.isOneStream else { return }
-        tell(.changingConnections(minimum: setup.limits.minRate ?? 0))
+        report(.changingConnections(minimum: setup.limits.minRate ?? 0))
         for index in slots.indices { reopen(index) }
         // Any address of a host will do: these were slow.
         for source in sources.indices { sources[source].lastGood = nil }

@@ -115,7 +115,7 @@ extension Fetch {
         slots[index].forgetRate()
         sources[slots[index].source].received += range.count
         let breach = ContractBreach.otherContentDigest(range)
-        tell(.replyRefused(breach))
+        report(.replyRefused(breach))
         retry(index, .breach(breach))
         return true
     }

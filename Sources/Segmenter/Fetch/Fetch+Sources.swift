@@ -184,11 +184,11 @@ extension Fetch {
         if let doubted = sources[source].doubted {
             sources[source].vouchedDates.insert(doubted.date)
             sources[source].doubted = nil
-            tell(.sampleAgreed(bytes: count))
+            report(.sampleAgreed(bytes: count))
         }
         guard !sources[source].hasJoined else { return }
         sources[source].hasJoined = true
-        tell(.mirrorJoined(url: sources[source].mirror.shownURL))
+        report(.mirrorJoined(url: sources[source].mirror.shownURL))
         let mine = slots.count { $0.source == source }
         take(balance.fairShare(of: slots.count) - mine, for: source)
     }
@@ -221,7 +221,7 @@ extension Fetch {
         sources[source].standing = .dropped
         sources[source].resolving?.cancel()
         ledger.faults[sources[source].mirror.number] = fault
-        tell(.mirrorDropped(url: sources[source].mirror.shownURL, why: fault))
+        report(.mirrorDropped(url: sources[source].mirror.shownURL, why: fault))
         if isLast {
             finish(outcome.isFailure ? outcome : .failed(fault.reason))
             return

@@ -28,7 +28,7 @@ extension Fetch {
         /// When the URL that was given expires.
         var expiry: LinkExpiry?
         /// A reply whose body waits to be kept.
-        var held: Probe.Held?
+        var paused: Probe.PausedReply?
         /// Which of the file's URLs this is, counted from 0.
         var number = 0
         /// The URL in messages.
@@ -37,7 +37,7 @@ extension Fetch {
         var resolve: @Sendable () async -> Probe.Resolution
 
         /// The server that leads, as one of several.
-        var lead: Mirror {
+        var primary: Mirror {
             Mirror(
                 number: number, shownURL: shownURL, url: url, identity: identity, expiry: expiry,
                 resolve: resolve)
@@ -130,7 +130,7 @@ extension Fetch {
         var goodAddress: String? { lastGood?.origin == url.origin ? lastGood?.address : nil }
 
         /// How much longer than ever before a reply may take, in seconds.
-        var silenceLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
+        var stallLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
     }
 
     /// How a fetch ended.

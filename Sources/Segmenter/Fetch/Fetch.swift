@@ -19,7 +19,7 @@ final class Fetch {
     let setup: Setup
     let assembly: any Output
     let loop: TransferLoop
-    let tell: @Sendable (DownloadNotice) -> Void
+    let report: @Sendable (DownloadNotice) -> Void
     let worker: Worker
     let reporter: ProgressReporter
     let completion: (Outcome, MirrorLedger) -> Void
@@ -42,7 +42,7 @@ final class Fetch {
     /// The least speed that is put up with.
     var floor: RateFloor?
     /// What is done about connections that say nothing.
-    var silence = Silence()
+    var stalls = StallDetector()
     /// What is done about connections that are slow.
     var rescue = Rescue()
     /// What is asked for a second time, by the connection that has it.
@@ -51,7 +51,7 @@ final class Fetch {
     /// A request that tries whether the server can be reached.
     var canary: Canary?
     /// What the adopted reply's request had asked for, when it brings the whole file all the same.
-    var heldIgnored: ByteRange?
+    var ignoredRange: ByteRange?
     /// Bytes that had been received when any last came, and since when at the latest.
     var arrival = (received: Int64(0), since: -Double.infinity)
     /// Bytes that had been received when the speed was last watched.
@@ -59,18 +59,18 @@ final class Fetch {
 
     init(
         _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
-        reporter: ProgressReporter, tell: @escaping @Sendable (DownloadNotice) -> Void,
+        reporter: ProgressReporter, report: @escaping @Sendable (DownloadNotice) -> Void,
         completion: @escaping (Outcome, MirrorLedger) -> Void
     ) {
         self.setup = setup
         self.assembly = assembly
         self.worker = worker
         self.loop = loop
-        self.tell = tell
+        self.report = report
         self.completion = completion
         self.reporter = reporter
         id = worker.makeID()
-        sources = [Source(setup.lead)]
+        sources = [Source(setup.primary)]
         (sources[0].standing, sources[0].hasJoined) = (.proven, true)
         sources[0].vouchedDates = setup.vouchedDates
         sources[0].confidence = Confidence(isProven: setup.isProven && !setup.isDoubted)
@@ -97,7 +97,7 @@ final class Fetch {
         worker.add(self)
         window = assembly.takeWindow()
         assembly.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
-        adoptHeld()
+        adoptPaused()
         guard !isOver else { return }
         // Of a file that began as a small one nobody has asked for them yet.
         if !setup.isOneStream, setup.connections.most > 1 {
@@ -132,7 +132,7 @@ final class Fetch {
         guard !isOver else { return }
         watchReplies(now)
         guard !isOver else { return }
-        watchCeilings(now)
+        watchServerLimits(now)
         govern(now)
         pump(now)
         guard !isOver else { return }
@@ -144,7 +144,7 @@ final class Fetch {
     func verified(_ range: ByteRange, isIntact: Bool) {
         assembly.confirm(range, isIntact: isIntact)
         scheduler.verified(range, isIntact: isIntact)
-        if !isIntact { tell(.damaged(range)) }
+        if !isIntact { report(.damaged(range)) }
         guard !finishIfComplete() else { return }
         if !isIntact { pump(monotonicSeconds()) }
     }
@@ -175,7 +175,7 @@ final class Fetch {
                 // What was not requested yet costs nobody anything.
                 slots[victim].transfer.flatMap(worker.transfer)?.shorten(to: range.start)
                 slots[victim].writer?.waiveProof()
-                tell(.stole(range, rate: scheduler.rates[victim]))
+                report(.stole(range, rate: scheduler.rates[victim]))
             }
             if let range = nextRange(index) { request(index, range) }
         }
@@ -183,7 +183,7 @@ final class Fetch {
     }
 
     func request(_ index: Int, _ range: ByteRange) {
-        heldIgnored = nil
+        ignoredRange = nil
         let source = sources[slots[index].source]
         let (url, identity) = (source.url, source.mirror.identity)
         var request = TransferRequest(url: url, connecting: setup.connecting)
@@ -247,7 +247,7 @@ final class Fetch {
             if setup.isOneStream { noteUnprovenEnd(reply) }
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
-            let limit = min(end, served.end, ceiling)
+            let limit = min(end, served.end, writeLimit)
             if limit == range?.end { expectProof(index, reply, served) }
             return .write(writer, limit: limit, replyEnd: served.end)
         case .breach:
@@ -331,7 +331,7 @@ final class Fetch {
         if setup.isOneStream, setup.identity.size == nil {
             let size = scheduler.segments[index]?.position ?? 0
             // As many bytes as had been asked for: perhaps they were no more than that.
-            guard reached != heldIgnored?.count else {
+            guard reached != ignoredRange?.count else {
                 finish(.mayBePart)
                 return
             }

@@ -7,7 +7,7 @@ enum MirrorAgreement: Hashable {
     /// They may work on one file together.
     case together(Proof)
     /// Nothing contradicts, but nothing proves it either: one at a time.
-    case spare
+    case standby
     /// It is another file.
     case contradicts(MirrorFault)
 
@@ -25,27 +25,27 @@ enum MirrorAgreement: Hashable {
     ///
     /// An equal `Last-Modified` proves nothing here: it is a time, and files of one release often
     /// share it.
-    init(_ mirror: RemoteFile, with lead: RemoteFile, checksum: Digest?) {
+    init(_ mirror: RemoteFile, with primary: RemoteFile, checksum: Digest?) {
         if let fault = Self.contradiction(in: mirror.digests, to: [checksum].compactMap { $0 })
-            ?? Self.contradiction(in: mirror.digests, to: lead.digests)
+            ?? Self.contradiction(in: mirror.digests, to: primary.digests)
         {
             self = .contradicts(fault)
-        } else if let mine = lead.size, let theirs = mirror.size, mine != theirs {
+        } else if let mine = primary.size, let theirs = mirror.size, mine != theirs {
             self = .contradicts(.otherSize(expected: mine, got: theirs))
-        } else if lead.plan != .segments || mirror.plan != .segments {
-            self = .spare
-        } else if let proof = Self.proof(mirror, lead, checksum) {
+        } else if primary.plan != .segments || mirror.plan != .segments {
+            self = .standby
+        } else if let proof = Self.proof(mirror, primary, checksum) {
             self = .together(proof)
         } else {
-            self = .spare
+            self = .standby
         }
     }
 
     private static func proof(
-        _ mirror: RemoteFile, _ lead: RemoteFile, _ checksum: Digest?
+        _ mirror: RemoteFile, _ primary: RemoteFile, _ checksum: Digest?
     ) -> Proof? {
-        if lead.identity.hasSameStrongETag(as: mirror.identity) { return .etag }
-        let strong = lead.digests.filter { $0.algorithm == .sha256 || $0.algorithm == .sha512 }
+        if primary.identity.hasSameStrongETag(as: mirror.identity) { return .etag }
+        let strong = primary.digests.filter { $0.algorithm == .sha256 || $0.algorithm == .sha512 }
         if strong.contains(where: mirror.digests.contains) { return .digest }
         return canDecide(checksum) ? .checksum : nil
     }

@@ -20,10 +20,10 @@ final class EndCheck: Sendable {
     /// Seconds before it is asked again, where the answer is that it changed.
     private static let pauses = [0.5, 1]
 
-    /// Asks, and again where the answer is that it changed; `tell` is told why that failed, if it did.
+    /// Asks, and again where the answer is that it changed; `report` is told why that failed, if it did.
     init(
         _ ask: @escaping @Sendable () async -> Result<ContractBreach?, TransferFailure>,
-        tell: @escaping @Sendable (DownloadNotice) -> Void
+        report: @escaping @Sendable (DownloadNotice) -> Void
     ) {
         let monitor = Monitor(State())
         self.monitor = monitor
@@ -37,7 +37,7 @@ final class EndCheck: Sendable {
                 answer = await ask()
             }
             let (end, isCancelled) = (answer, Task.isCancelled)
-            if case .failure(let failure) = end, !isCancelled { tell(.endUnchecked(failure)) }
+            if case .failure(let failure) = end, !isCancelled { report(.endUnchecked(failure)) }
             monitor.withLock { state in
                 // That there is no answer any more takes nothing back.
                 if case .success(let breach) = end { state.breach = breach }
@@ -70,21 +70,21 @@ extension DownloadRun {
     /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, the
     /// server was given up for other mirrors, or hardly any time has passed.
     func endCheck(
-        _ lead: Lead, _ started: Double, _ state: State
+        _ primary: Primary, _ started: Double, _ state: State
     ) throws(DownloadError.Reason) -> EndCheck? {
-        let finding = lead.finding
+        let finding = primary.finding
         guard monotonicSeconds() - started > Self.longEnough, destination != .null,
             options.checksum == nil, finding.file.digests.isEmpty, !finding.file.isDecoded
         else { return nil }
-        if let book = state.mirroring?.book, !book.usable.contains(lead.number) { return nil }
+        if let book = state.mirroring?.book, !book.usable.contains(primary.number) { return nil }
         if state.target != nil {
-            let request = try request(finding, lead.probe.url, state)
+            let request = try request(finding, primary.probe.url, state)
             guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
         }
         return EndCheck {
-            await lead.probe.recheck(finding, vouchedDates: state.vouchedDates)
-        } tell: { [tell] in
-            tell(.notice($0))
+            await primary.probe.recheck(finding, vouchedDates: state.vouchedDates)
+        } report: { [report] in
+            report(.notice($0))
         }
     }
 }

@@ -43,7 +43,7 @@ extension Probe {
             let isTaken = loop.perform { worker in
                 // Those that wait to be fetched in segments hold a place, too.
                 let isBeside = isBeside || worker.serves(origin)
-                let isLimited = worker.ceilings[origin]?.limit != nil
+                let isLimited = worker.serverLimits[origin]?.limit != nil
                 answer.resume(
                     returning: worker.forbidding[origin, default: .init()].mayPass(
                         refusals, isBeside: isBeside, isLimited: isLimited))

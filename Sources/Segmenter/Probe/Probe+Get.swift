@@ -62,7 +62,7 @@ extension Probe {
                 } catch {
                     release(exchange)
                     try asking.goOn(after: error, coding(of: reply, at: landing.url))
-                    tell(.replyRefused(error))
+                    report(.replyRefused(error))
                     continue
                 }
             case 416? where asking.range != nil:
@@ -126,7 +126,7 @@ extension Probe {
             guard !reply.mayBePart(of: asking.range, length: length) || length == asking.said?.size
             else { throw .contentRangeUnusable(nil) }
             finding = self.finding(landing, reply, by: .get)
-            finding.held?.ignored = asking.range
+            finding.paused?.ignored = asking.range
         }
         try asking.compare(&finding)
         return finding
@@ -179,7 +179,7 @@ extension Probe {
     private func pause(
         _ failures: Int, delay: Double, _ failure: TransferFailure
     ) async throws(DownloadError.Reason) {
-        tell(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
+        report(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
         } catch {
@@ -203,7 +203,7 @@ extension Probe.Asking {
         if range != nil, let length = said.size, let size = got.size, size < length,
             got.etag == said.etag, got.lastModified == said.lastModified
         {
-            shortened = finding.held?.range == nil ? nil : got
+            shortened = finding.paused?.range == nil ? nil : got
             throw .otherSize(expected: length, got: size)
         }
         finding.isToldByHead =

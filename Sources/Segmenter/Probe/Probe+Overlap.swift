@@ -104,7 +104,7 @@ extension Probe {
     private func isConnecting() async -> Bool? {
         await Answer.wait { answer in
             let isTaken = loop.perform { [url] worker in
-                let mayHaveTwo = worker.ceilings[url.origin]?.limit.map { $0 > 1 } ?? true
+                let mayHaveTwo = worker.serverLimits[url.origin]?.limit.map { $0 > 1 } ?? true
                 answer.resume(returning: mayHaveTwo ? worker.isConnecting(.head, to: url) : false)
             }
             if !isTaken { answer.resume(returning: false) }
@@ -137,7 +137,7 @@ extension Probe {
             return head
         }
         // A server that ignores one range may serve others.
-        guard finding.held?.range != nil, !finding.file.isDecoded else {
+        guard finding.paused?.range != nil, !finding.file.isDecoded else {
             release(first.exchange)
             var head = head
             if finding.isNamed { head.take(nameOf: finding) }
@@ -148,7 +148,7 @@ extension Probe {
         same.headOnly = []
         guard head.file.identity == same else {
             finding.file.headProblem = Self.contradicted
-            tell(.headUnusable(Self.contradicted))
+            report(.headUnusable(Self.contradicted))
             return finding
         }
         guard asked != Self.firstByte else {

@@ -25,7 +25,7 @@ extension Probe {
         (request, exchange) = (second, answer)
         guard answer.isHTTP2 else { return }
         versions.helped(origin)
-        tell(.needsHTTP2(url: request.url.redacted))
+        report(.needsHTTP2(url: request.url.redacted))
     }
 }
 
@@ -39,7 +39,7 @@ extension Fetch {
             let isNews = setup.connecting.memory.versions.explains(
                 failure, of: TransferRequest(url: url, connecting: setup.connecting))
         else { return false }
-        if isNews { tell(.needsHTTP2(url: url.redacted)) }
+        if isNews { report(.needsHTTP2(url: url.redacted)) }
         retry(index, failure, isHasty: true)
         return true
     }

@@ -21,7 +21,7 @@ struct Probe: Sendable {
     let url: WebURL
     let connecting: TransferRequest.Connecting
     let policy: RetryPolicy
-    let tell: @Sendable (DownloadNotice) -> Void
+    let report: @Sendable (DownloadNotice) -> Void
     /// Whether the body of a small file is to come with the answer.
     var collects = false
     /// The answer to the first request, when that was made already.
@@ -45,7 +45,7 @@ struct Probe: Sendable {
         /// Where the redirects led, in full.
         var effective: WebURL
         /// The reply whose body waits.
-        var held: Held?
+        var paused: PausedReply?
         /// Whether a `GET` has shown these facts, rather than a `HEAD`.
         var isProven: Bool
         /// Whether the server suggested the name (`Content-Disposition`).
@@ -57,7 +57,7 @@ struct Probe: Sendable {
     }
 
     /// A reply whose body waits on the wire.
-    struct Held: Sendable, Hashable {
+    struct PausedReply: Sendable, Hashable {
         var transfer: Int
         /// The bytes that it brings; `nil` for the whole file.
         var range: ByteRange?
@@ -124,7 +124,7 @@ struct Probe: Sendable {
             asking.isMute = problem == Self.noAnswer && first?.exchange.reply == nil
         }
         let shown = problem ?? Self.contradicted
-        tell(.headUnusable(shown))
+        report(.headUnusable(shown))
         var finding = try await get(asking)
         finding.file.headProblem = shown
         return told(finding)
@@ -167,9 +167,9 @@ struct Probe: Sendable {
     }
 
     private func told(_ finding: Finding) -> Finding {
-        if finding.effective.isDowngraded { tell(.downgraded(url: finding.effective.redacted)) }
+        if finding.effective.isDowngraded { report(.downgraded(url: finding.effective.redacted)) }
         if finding.file.isDecoded, let coding = finding.file.identity.coding {
-            tell(.decoding(coding))
+            report(.decoding(coding))
         }
         return finding
     }
@@ -250,7 +250,7 @@ struct Probe: Sendable {
         throw .tooManyRedirects(Self.longestChain)
     }
 
-    func release(_ exchange: Exchange) { exchange.held.map(loop.drop) }
+    func release(_ exchange: Exchange) { exchange.paused.map(loop.drop) }
 
     // MARK: Facts
 
@@ -297,8 +297,8 @@ struct Probe: Sendable {
         file.isDecoded = isDecoded
         return Finding(
             file: file, effective: landing.url,
-            held: landing.exchange.held.map {
-                Held(
+            paused: landing.exchange.paused.map {
+                PausedReply(
                     transfer: $0, range: part?.range, body: landing.exchange.body,
                     end: landing.exchange.end, wait: landing.exchange.wait)
             },

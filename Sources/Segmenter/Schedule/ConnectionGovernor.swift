@@ -24,7 +24,7 @@ struct ConnectionGovernor: Sendable, Hashable {
         /// that has no time left.
         var isHeldBack = false
         /// Most requests that the server is known to serve at a time.
-        var ceiling = Int.max
+        var cap = Int.max
     }
 
     /// Part of what a step promised that it must bring.
@@ -150,7 +150,7 @@ struct ConnectionGovernor: Sendable, Hashable {
         if let late = past.firstIndex(where: { $0.time > now - Self.memory }), late > 1 {
             past.removeFirst(late - 1)
         }
-        if target > sample.ceiling { settle(at: max(1, sample.ceiling), now: now) }
+        if target > sample.cap { settle(at: max(1, sample.cap), now: now) }
         if step != nil {
             judge(sample, roundTrip, now: now)
         } else if hasBegun {
@@ -259,7 +259,7 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     /// Whether more connections are possible, and could still pay.
     private func mayGrow(_ sample: Sample, _ rate: Double, _ roundTrip: Double) -> Bool {
-        guard target < min(most, sample.ceiling), !sample.isHeldBack else { return false }
+        guard target < min(most, sample.cap), !sample.isHeldBack else { return false }
         guard let remaining = sample.remaining else { return true }
         return Double(remaining) > rate * 2 * length(roundTrip)
     }
@@ -270,7 +270,7 @@ struct ConnectionGovernor: Sendable, Hashable {
         let step = Step(
             before: target, rateBefore: rate, lastRate: rate, begun: now, start: sample,
             length: length)
-        target = min(factor * target, most, sample.ceiling)
+        target = min(factor * target, most, sample.cap)
         return step
     }
 

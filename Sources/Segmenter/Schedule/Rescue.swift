@@ -2,7 +2,7 @@
 /// another server behind a balancer.
 ///
 /// Pure: time is an argument, and comes in ticks. Connections that bring nothing at all are
-/// `Silence`'s.
+/// `StallDetector`'s.
 struct Rescue: Sendable {
     /// How much slower than the median of its peers a connection has to be.
     static let factor = 8.0

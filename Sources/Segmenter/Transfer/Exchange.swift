@@ -5,7 +5,7 @@ struct Exchange: Sendable {
     /// The head of the final response, if one came.
     var reply: Reply?
     /// The number of the transfer, when its body waits on the wire.
-    var held: Int?
+    var paused: Int?
     /// What was collected of its body.
     var body: [UInt8] = []
     /// How it ended, when it has.
@@ -21,7 +21,7 @@ struct Exchange: Sendable {
 
     /// Whether all of the body has come.
     var isWhole: Bool {
-        held != nil && end == .complete && (reply?.status == 200 || reply?.status == 206)
+        paused != nil && end == .complete && (reply?.status == 200 || reply?.status == 206)
     }
 }
 
@@ -68,14 +68,14 @@ extension TransferLoop {
     /// Has a body that is held come, of which nothing is kept but the checksum.
     ///
     /// - Parameters:
-    ///   - held: The number of the transfer.
+    ///   - paused: The number of the transfer.
     ///   - served: The bytes of the file that the body is.
     /// - Returns: What came, and how it ended.
-    func readAway(_ held: Int, _ served: ByteRange) async -> (taken: Extent?, end: TransferEnd) {
+    func readAway(_ paused: Int, _ served: ByteRange) async -> (taken: Extent?, end: TransferEnd) {
         await withTaskCancellationHandler {
             await Answer.wait { answer in
                 let isTaken = perform { worker in
-                    guard let transfer = worker.transfer(held), transfer.isHeld else {
+                    guard let transfer = worker.transfer(paused), transfer.isHeld else {
                         let failure = TransferFailure.network(code: 0, message: "no body")
                         answer.resume(returning: (nil, .failed(failure)))
                         return
@@ -88,12 +88,12 @@ extension TransferLoop {
                 if !isTaken { answer.resume(returning: (nil, .cancelled)) }
             }
         } onCancel: {
-            perform { $0.cancel(held) }
+            perform { $0.cancel(paused) }
         }
     }
 
     /// Drops a transfer that is held.
-    func drop(_ held: Int) { perform { $0.drop(held) } }
+    func drop(_ paused: Int) { perform { $0.drop(paused) } }
 }
 
 extension Worker {
@@ -101,7 +101,7 @@ extension Worker {
     ///
     /// - Returns: The number of the transfer.
     fileprivate func begin(
-        _ request: TransferRequest, holding: Bool, tell: @escaping (Exchange) -> Void
+        _ request: TransferRequest, holding: Bool, report: @escaping (Exchange) -> Void
     ) -> Int {
         final class Progress {
             var exchange = Exchange()
@@ -113,14 +113,14 @@ extension Worker {
             progress.exchange.reply = reply
             progress.exchange.isHTTP2 = transfer(id)?.isHTTP2 ?? false
             guard holding, reply.status == 200 || reply.status == 206 else { return .discard }
-            progress.exchange.held = id
+            progress.exchange.paused = id
             progress.isTold = true
-            tell(progress.exchange)
-            return .hold
+            report(progress.exchange)
+            return .pause
         } onEnd: { end in
             guard !progress.isTold else { return }
             progress.exchange.end = end
-            tell(progress.exchange)
+            report(progress.exchange)
         }
         return id
     }
@@ -132,7 +132,7 @@ extension TransferLoop {
         await Answer.wait { answer in
             let isTaken = perform { worker in
                 answer.resume(
-                    returning: worker.ceilings.compactMapValues { $0.isNews ? $0.limit : nil })
+                    returning: worker.serverLimits.compactMapValues { $0.isNews ? $0.limit : nil })
             }
             if !isTaken { answer.resume(returning: [:]) }
         }

@@ -10,7 +10,7 @@ final class Transfer {
         /// Write it, up to the given offset in the file; the reply itself ends at `replyEnd`.
         case write(ExtentWriter, limit: Int64, replyEnd: Int64)
         /// Let it wait on the wire until `resume` is called.
-        case hold
+        case pause
         /// Keep it in memory, so many bytes; without `length`, until the end if that comes before
         /// `most` bytes, and else let the rest wait.
         case collect(length: Int64?, most: Int)
@@ -21,7 +21,7 @@ final class Transfer {
     }
 
     private enum Mode {
-        case head, writing, held, collecting, discarding, declined, satisfied, failed
+        case head, writing, paused, collecting, discarding, declined, satisfied, failed
     }
 
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
@@ -53,7 +53,7 @@ final class Transfer {
     private(set) var writer: ExtentWriter?
     private var limit: Int64 = 0
     /// Where the present room ends: the body waits there until `allow` moves it on.
-    private var ceiling = Int64.max
+    private var windowEnd = Int64.max
     /// Whether the body waits there.
     private var waitsForRoom = false
     private var replyEnd: Int64 = 0
@@ -132,7 +132,7 @@ final class Transfer {
     // MARK: What the owner may do meanwhile
 
     /// Whether the body waits for `resume`.
-    var isHeld: Bool { mode == .held }
+    var isHeld: Bool { mode == .paused }
 
     /// Whether the body waits for room in the output, or for a share of the rate; never for both.
     var isPaused: Bool { waitsForRoom || pace.isWaiting }
@@ -142,7 +142,7 @@ final class Transfer {
     /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
     ///   told nowhere else.
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
-        precondition(mode == .held, "only a held transfer can be resumed")
+        precondition(mode == .paused, "only a held transfer can be resumed")
         self.onEnd = onEnd
         // Its silence begins anew: it may be that nobody has asked for more.
         lastActivity = monotonicSeconds()
@@ -155,8 +155,8 @@ final class Transfer {
     ///
     /// - Returns: What libcurl says of the piece that had waited, as `resume`.
     func allow(upTo offset: Int64) -> CURLcode {
-        let isMore = offset > ceiling
-        ceiling = offset
+        let isMore = offset > windowEnd
+        windowEnd = offset
         guard isMore, waitsForRoom else { return CURLE_OK }
         waitsForRoom = false
         return goOn()
@@ -246,7 +246,7 @@ final class Transfer {
             self.limit = limit
             self.replyEnd = replyEnd
             mode = .writing
-        case .hold: mode = .held
+        case .pause: mode = .paused
         case .collect(let length, let most):
             replyEnd = length ?? Int64.max
             collectedMost = most
@@ -265,7 +265,7 @@ final class Transfer {
         switch mode {
         case .writing:
             return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
-        case .held:
+        case .paused:
             return segget_curl_writefunc_pause
         case .collecting:
             return collect(bytes, count)
@@ -289,7 +289,7 @@ final class Transfer {
             return fail(.failed(.breach(.bodyTooLong)))
         }
         guard collected.count + count <= collectedMost else {
-            hold()
+            pause()
             return segget_curl_writefunc_pause
         }
         collected.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
@@ -297,21 +297,21 @@ final class Transfer {
         return count
     }
 
-    private func hold() {
-        mode = .held
+    private func pause() {
+        mode = .paused
         onHold()
     }
 
     /// Has a body that has been collected for too long wait, to be gone on with otherwise.
     func endCollecting(_ now: Double) {
-        if mode == .collecting, now - collectsSince >= collectingPatience { hold() }
+        if mode == .collecting, now - collectsSince >= collectingPatience { pause() }
     }
 
     private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         guard let writer else { return 0 }
         let room = limit - writer.position
         let wanted = min(Int64(count), max(0, room))
-        guard writer.position + wanted <= ceiling else {
+        guard writer.position + wanted <= windowEnd else {
             waitsForRoom = true
             return segget_curl_writefunc_pause
         }

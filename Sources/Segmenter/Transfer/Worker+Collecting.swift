@@ -8,7 +8,7 @@ struct Collecting {
     struct Entry {
         let id: Int
         let request: TransferRequest
-        let tell: (Exchange) -> Void
+        let report: (Exchange) -> Void
     }
 
     /// Longest body that is kept in memory, in bytes.
@@ -46,22 +46,22 @@ extension Worker {
     /// is complete or broken, or when a longer one begins to wait.
     ///
     /// - Returns: The number of the request, for `cancelCollecting`.
-    func collect(_ request: TransferRequest, tell: @escaping (Exchange) -> Void) -> Int {
+    func collect(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
         defer { startCollecting() }
-        return enqueue(request, tell: tell)
+        return enqueue(request, report: report)
     }
 
     /// Makes a request, as `collect`, but not before the next turn of the loop.
-    func enqueue(_ request: TransferRequest, tell: @escaping (Exchange) -> Void) -> Int {
+    func enqueue(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
         let id = makeID()
-        collecting.waiting.append(.init(id: id, request: request, tell: tell))
+        collecting.waiting.append(.init(id: id, request: request, report: report))
         return id
     }
 
     /// Gives up a request of `collect`, or any other transfer.
     func cancelCollecting(_ id: Int) {
         if let index = collecting.waiting.firstIndex(where: { $0.id == id }) {
-            collecting.waiting.remove(at: index).tell(Exchange(end: .cancelled))
+            collecting.waiting.remove(at: index).report(Exchange(end: .cancelled))
         } else {
             cancel(collecting.transfers[id] ?? id)
         }
@@ -90,8 +90,8 @@ extension Worker {
 
     private func mayCollect(_ origin: String, _ now: Double) -> Bool {
         guard collecting.windows[origin]?.hasRoom(now: now) ?? true else { return false }
-        guard let ceiling = ceilings[origin], ceiling.limit != nil else { return true }
-        return ceiling.allows(beside: load(of: origin, now: now), now: now)
+        guard let serverLimit = serverLimits[origin], serverLimit.limit != nil else { return true }
+        return serverLimit.allows(beside: load(of: origin, now: now), now: now)
     }
 
     private func start(_ entry: Collecting.Entry, _ now: Double) {
@@ -103,7 +103,7 @@ extension Worker {
         let (progress, origin) = (Progress(), entry.request.url.origin)
         let others = collecting.windows[origin, default: .init()].sent(now: now)
         progress.exchange.isBeside = others > 0
-        let tell: () -> Void = { [unowned self] in
+        let report: () -> Void = { [unowned self] in
             progress.isTold = true
             progress.exchange.body = progress.transfer?.collected ?? []
             let isMultiplexed = progress.transfer?.isMultiplexed ?? false
@@ -112,7 +112,7 @@ extension Worker {
                 of: origin, after: progress.transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
             collecting.windows[origin]?.spacing = progress.exchange.wait?.spacing ?? 0
             collecting.transfers[entry.id] = nil
-            entry.tell(progress.exchange)
+            entry.report(progress.exchange)
         }
         var request = entry.request
         // A short body is to be expected.
@@ -123,15 +123,15 @@ extension Worker {
             progress.exchange.isHTTP2 = progress.transfer?.isHTTP2 ?? false
             guard reply.status == 200 || reply.status == 206 else { return .discard }
             if let verdict = collectVerdict(reply) {
-                progress.exchange.held = progress.transfer?.id
+                progress.exchange.paused = progress.transfer?.id
                 return verdict
             }
             // It is asked for again, on connections of its own.
             if progress.transfer?.isMultiplexed ?? false { return .decline }
-            progress.exchange.held = progress.transfer?.id
+            progress.exchange.paused = progress.transfer?.id
             collecting.windows[origin]?.served(now: monotonicSeconds())
-            tell()
-            return .hold
+            report()
+            return .pause
         } onEnd: { [unowned self] end in
             guard !progress.isTold else { return }
             progress.exchange.end = end
@@ -146,17 +146,17 @@ extension Worker {
                         beside: others, sent: now,
                         retryAfter: retryAfter.flatMap { $0 > 60 ? nil : $0 }, now: ended)
                     ?? false
-            } else if progress.exchange.held != nil, end == .complete {
+            } else if progress.exchange.paused != nil, end == .complete {
                 collecting.windows[origin]?.served(now: ended)
             } else {
                 collecting.windows[origin]?.left()
             }
-            tell()
+            report()
         }
         progress.transfer = transfer
         transfer.onHold = { [unowned self] in
             collecting.windows[origin]?.served(now: monotonicSeconds())
-            tell()
+            report()
         }
         collecting.transfers[entry.id] = transfer.id
     }
@@ -181,7 +181,7 @@ extension Worker {
     func cancelWaiting() {
         let waiting = collecting.waiting
         collecting.waiting = []
-        for entry in waiting { entry.tell(Exchange(end: .cancelled)) }
+        for entry in waiting { entry.report(Exchange(end: .cancelled)) }
     }
 }
 

@@ -35,7 +35,7 @@ final class Worker {
     private var busySeconds = 0.0
     private var lastTick = 0.0
     /// How many requests at a time servers serve, by origin: of those that turned one away.
-    var ceilings: [String: ConnectionCeiling] = [:]
+    var serverLimits: [String: ServerLimit] = [:]
     /// What hosts mean by 403, by origin.
     var forbidding: [String: Forbidding] = [:]
     /// What is known of hosts' addresses.

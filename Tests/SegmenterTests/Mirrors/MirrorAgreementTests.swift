@@ -45,7 +45,7 @@ import Testing
     }
 
     static let rows: [Row] = [
-        Row("nothing but the size", .spare) { _, _ in },
+        Row("nothing but the size", .standby) { _, _ in },
         Row("equal strong tags", .together(.etag)) {
             $0.identity.etag = "\"a\""
             $1.identity.etag = "\"a\""
@@ -54,20 +54,20 @@ import Testing
             $0.identity = RemoteIdentity(size: 100, etag: "\"a\"", lastModified: date)
             $1.identity = $0.identity
         },
-        Row("equal strong tags, other dates", .spare) {
+        Row("equal strong tags, other dates", .standby) {
             $0.identity = RemoteIdentity(size: 100, etag: "\"a\"", lastModified: date)
             $1.identity = RemoteIdentity(size: 100, etag: "\"a\"", lastModified: later)
         },
-        Row("equal weak tags", .spare) {
+        Row("equal weak tags", .standby) {
             $0.identity.etag = "W/\"a\""
             $1.identity.etag = "W/\"a\""
         },
-        Row("other tags", .spare) {
+        Row("other tags", .standby) {
             $0.identity.etag = "\"a\""
             $1.identity.etag = "\"b\""
         },
-        Row("one tag", .spare) { mirror, _ in mirror.identity.etag = "\"a\"" },
-        Row("equal dates", .spare) {
+        Row("one tag", .standby) { mirror, _ in mirror.identity.etag = "\"a\"" },
+        Row("equal dates", .standby) {
             $0.identity = RemoteIdentity(
                 size: 100, lastModified: date, lastModifiedIsStrong: true)
             $1.identity = $0.identity
@@ -80,14 +80,14 @@ import Testing
             "another size, with a checksum", .contradicts(.otherSize(expected: 100, got: 99)),
             checksum: sha
         ) { mirror, _ in mirror.identity.size = 99 },
-        Row("an unknown size", .spare, checksum: sha) { mirror, _ in mirror.identity.size = nil },
-        Row("no ranges", .spare, checksum: sha) { mirror, _ in mirror.acceptsRanges = false },
-        Row("a leader without ranges", .spare, checksum: sha) { _, lead in
+        Row("an unknown size", .standby, checksum: sha) { mirror, _ in mirror.identity.size = nil },
+        Row("no ranges", .standby, checksum: sha) { mirror, _ in mirror.acceptsRanges = false },
+        Row("a leader without ranges", .standby, checksum: sha) { _, lead in
             lead.acceptsRanges = false
         },
         Row("a checksum", .together(.checksum), checksum: sha) { _, _ in },
         Row("a weak checksum", .together(.checksum), checksum: digest(.md5, 1)) { _, _ in },
-        Row("a CRC", .spare, checksum: Digest(crc32: 1)) { _, _ in },
+        Row("a CRC", .standby, checksum: Digest(crc32: 1)) { _, _ in },
         Row("a checksum and other tags", .together(.checksum), checksum: sha) {
             $0.identity.etag = "\"a\""
             $1.identity.etag = "\"b\""
@@ -96,7 +96,7 @@ import Testing
             $0.digests = [sha]
             $1.digests = [digest(.md5, 1), sha]
         },
-        Row("equal weak digests", .spare) {
+        Row("equal weak digests", .standby) {
             $0.digests = [digest(.md5, 1)]
             $1.digests = [digest(.md5, 1)]
         },
@@ -112,7 +112,7 @@ import Testing
             $0.digests = [other]
             $1.digests = [other]
         },
-        Row("digests of two kinds", .spare) {
+        Row("digests of two kinds", .standby) {
             $0.digests = [digest(.sha512, 1)]
             $1.digests = [sha]
         },

@@ -121,7 +121,7 @@ struct ConnectionGovernorTests {
 
     @Test func staysAtTheServersCeiling() {
         var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
-        network.sample.ceiling = 5
+        network.sample.cap = 5
         network.run(seconds: 60)
         #expect(network.numbers.dropFirst().max() == 5)
     }

@@ -21,7 +21,7 @@ private struct CeilingSimulation {
     var badLuck = 0.0
     /// Longest time that a body takes after the server has finished with it.
     var drain = 0.05
-    var ceiling = ConnectionCeiling()
+    var cap = ServerLimit()
     private(set) var places: [Place]
     private var failures: [Int]
     /// When the server is done with each.
@@ -40,8 +40,8 @@ private struct CeilingSimulation {
         finished = Array(repeating: 0, count: connections)
     }
 
-    private var load: ConnectionCeiling.Load {
-        var load = ConnectionCeiling.Load()
+    private var load: ServerLimit.Load {
+        var load = ServerLimit.Load()
         for place in places {
             switch place {
             case .asking: load.asking += 1
@@ -53,7 +53,7 @@ private struct CeilingSimulation {
         return load
     }
 
-    private func load(without index: Int) -> ConnectionCeiling.Load {
+    private func load(without index: Int) -> ServerLimit.Load {
         var copy = self
         copy.places[index] = .free
         return copy.load
@@ -63,7 +63,7 @@ private struct CeilingSimulation {
         let end = now + seconds
         while now < end {
             now += Self.tick
-            ceiling.watch(load, now: now)
+            cap.watch(load, now: now)
             for index in places.indices { step(index) }
             service += Self.tick * Double(load.served)
         }
@@ -76,8 +76,8 @@ private struct CeilingSimulation {
         case .asking(let since, let until) where until <= now: answer(index, since)
         default: break
         }
-        guard case .free = places[index], ceiling.allows(beside: load, now: now) else { return }
-        ceiling.asked(beside: load, now: now)
+        guard case .free = places[index], cap.allows(beside: load, now: now) else { return }
+        cap.asked(beside: load, now: now)
         asked += 1
         let trip = Double.random(in: 0.02...0.2, using: &random)
         places[index] = .asking(since: now, until: now + trip)
@@ -91,11 +91,11 @@ private struct CeilingSimulation {
             places[index] = .served(
                 until: now + length + Double.random(in: 0...drain, using: &random))
             failures[index] = 0
-            ceiling.served(load, asked: since, now: now)
+            cap.served(load, asked: since, now: now)
             return
         }
         refused.append(now)
-        let verdict = ceiling.refused(
+        let verdict = cap.refused(
             beside: load(without: index), asked: since, isFirst: failures[index] == 0,
             failure: .status(503), now: now)
         guard verdict != .rest else {

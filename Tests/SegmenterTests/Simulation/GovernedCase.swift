@@ -87,7 +87,7 @@ struct GovernedCase {
                 segments: Int64(Double(received) / segment), disordered: Int64(disordered),
                 presentRoundTrip: network.roundTrip * (run.isCrowded ? 2 : 1),
                 remaining: size - received,
-                ceiling: run.isTurnedAway ? network.served + 1 : .max)
+                cap: run.isTurnedAway ? network.served + 1 : .max)
             return governor.step(sample, now: run.now)
         }
         return transfer.run(limit: limit)

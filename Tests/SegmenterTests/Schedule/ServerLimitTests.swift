@@ -3,14 +3,14 @@ import Testing
 
 @testable import Segmenter
 
-@Suite struct ConnectionCeilingTests {
-    private typealias Load = ConnectionCeiling.Load
+@Suite struct ServerLimitTests {
+    private typealias Load = ServerLimit.Load
     private static let busy = TransferFailure.status(503)
 
     /// A ceiling that was learned at `time`: `limit` were served when others were turned away.
-    private static func learned(_ limit: Int, at time: Double = 0) -> ConnectionCeiling {
-        var ceiling = ConnectionCeiling()
-        for _ in 0..<ConnectionCeiling.doubt {
+    private static func learned(_ limit: Int, at time: Double = 0) -> ServerLimit {
+        var ceiling = ServerLimit()
+        for _ in 0..<ServerLimit.doubt {
             _ = ceiling.refused(
                 beside: Load(served: limit), asked: time - 0.1, isFirst: true, failure: busy,
                 now: time)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func nothingIsForbiddenBeforeARefusal() {
-        var ceiling = ConnectionCeiling()
+        var ceiling = ServerLimit()
         ceiling.asked(beside: Load(served: 60, asking: 3), now: 1)
         ceiling.served(Load(served: 64), asked: 1, now: 2)
         ceiling.watch(Load(served: 64), now: 3)
@@ -40,14 +40,14 @@ import Testing
 
     /// Those that went out together: some of them may be about to be served.
     @Test func theFirstRefusalBesideOthersThatAskDoesNotCount() {
-        var ceiling = ConnectionCeiling()
+        var ceiling = ServerLimit()
         let verdict = ceiling.refused(
             beside: Load(asking: 1), asked: 1, isFirst: true, failure: Self.busy, now: 2)
         #expect(verdict == .again)
     }
 
     @Test func isLearnedFromTheThirdRefusal() {
-        var ceiling = ConnectionCeiling()
+        var ceiling = ServerLimit()
         let verdicts = (1...3).map { served in
             ceiling.refused(
                 beside: Load(served: served), asked: 0, isFirst: true, failure: Self.busy, now: 1)
@@ -62,7 +62,7 @@ import Testing
 
     /// What fails now and then is no ceiling.
     @Test func onesServedAboveClearTheSuspicion() {
-        var ceiling = ConnectionCeiling()
+        var ceiling = ServerLimit()
         for round in 0..<50 {
             let now = Double(round)
             for _ in 0..<2 {
@@ -173,7 +173,7 @@ import Testing
 
     @Test func neverGoesUnderOne() {
         forEachSeed(200) { seed, random in
-            var ceiling = ConnectionCeiling()
+            var ceiling = ServerLimit()
             var now = 0.0
             for _ in 0..<400 {
                 now += Double.random(in: 0...3, using: &random)

@@ -6,8 +6,8 @@ extension Fetch {
     private static let longestPause = 2.0
 
     /// What this fetch has under way at an origin.
-    func load(of origin: String, now: Double) -> ConnectionCeiling.Load {
-        var load = ConnectionCeiling.Load()
+    func load(of origin: String, now: Double) -> ServerLimit.Load {
+        var load = ServerLimit.Load()
         for slot in slots where sources[slot.source].url.origin == origin {
             if let transfer = slot.transfer.flatMap(worker.transfer) {
                 let isTaken = slot.writer != nil || slot.sampler != nil
@@ -36,13 +36,15 @@ extension Fetch {
     func hasRoom(_ source: Int, _ now: Double) -> Bool {
         let origin = sources[source].url.origin
         guard now >= sources[source].restsUntil, isTrusted(source, now) else { return false }
-        guard let ceiling = worker.ceilings[origin], ceiling.limit != nil else { return true }
-        return ceiling.allows(beside: worker.load(of: origin, now: now), now: now)
+        guard let serverLimit = worker.serverLimits[origin], serverLimit.limit != nil else {
+            return true
+        }
+        return serverLimit.allows(beside: worker.load(of: origin, now: now), now: now)
     }
 
     /// Connections that work, for the size of their shares.
     var workers: Int {
-        let isLimited = sources.contains { worker.ceilings[$0.url.origin]?.limit != nil }
+        let isLimited = sources.contains { worker.serverLimits[$0.url.origin]?.limit != nil }
         if isLimited { return slots.count { $0.transfer != nil } + 1 }
         guard let governor else { return slots.count }
         // While the number is being found, there are soon to be more, unless there are many already.
@@ -56,23 +58,23 @@ extension Fetch {
         slots[index].hasReply = false
         slots[index].isSpare = false
         let (origin, now) = (sources[slots[index].source].url.origin, slots[index].requested)
-        guard worker.ceilings[origin]?.limit != nil else { return }
-        worker.ceilings[origin]?.asked(beside: worker.load(of: origin, now: now), now: now)
+        guard worker.serverLimits[origin]?.limit != nil else { return }
+        worker.serverLimits[origin]?.asked(beside: worker.load(of: origin, now: now), now: now)
     }
 
     /// A request is served: its body has somewhere to go.
     func noteServed(_ index: Int) {
         let origin = sources[slots[index].source].url.origin
-        guard worker.ceilings[origin] != nil else { return }
+        guard worker.serverLimits[origin] != nil else { return }
         let now = monotonicSeconds()
-        worker.ceilings[origin]?.served(
+        worker.serverLimits[origin]?.served(
             worker.load(of: origin, now: now), asked: slots[index].requested, now: now)
     }
 
     /// Whether a refusal is that of a connection above a ceiling that is known.
-    func isAboveCeiling(_ index: Int) -> Bool {
+    func isAboveServerLimit(_ index: Int) -> Bool {
         let origin = sources[slots[index].source].url.origin
-        guard let limit = worker.ceilings[origin]?.limit else { return false }
+        guard let limit = worker.serverLimits[origin]?.limit else { return false }
         let load = worker.load(of: origin, now: monotonicSeconds())
         return load.served > 0 && load.served + load.asking >= limit
     }
@@ -98,7 +100,7 @@ extension Fetch {
         let retryAfter = slots[index].retryAfter.flatMap {
             $0 > setup.policy.longestRetryAfter ? nil : $0
         }
-        let verdict = worker.ceilings[origin, default: .init()].refused(
+        let verdict = worker.serverLimits[origin, default: .init()].refused(
             beside: worker.load(of: origin, now: now), asked: slots[index].requested,
             isFirst: slots[index].failures == 0, retryAfter: retryAfter, failure: failure, now: now)
         guard verdict != .failure else { return false }
@@ -116,18 +118,18 @@ extension Fetch {
         let delay = setup.policy.delay(
             failures: slots[index].failures, retryAfter: retryAfter, random: .random(in: 0..<1))
         slots[index].waitsUntil = now + delay
-        tell(
+        report(
             .retrying(
                 range: asked, attempt: slots[index].failures + 1, delay: delay, cause: failure))
         return true
     }
 
     /// Lifts ceilings that are no more, and tells what has changed.
-    func watchCeilings(_ now: Double) {
-        for origin in Set(sources.map(\.url.origin)) where worker.ceilings[origin] != nil {
-            worker.ceilings[origin]?.watch(worker.load(of: origin, now: now), now: now)
-            if let news = worker.ceilings[origin]?.takeNews(now: now) {
-                tell(.ceiling(connections: news.limit, cause: news.cause))
+    func watchServerLimits(_ now: Double) {
+        for origin in Set(sources.map(\.url.origin)) where worker.serverLimits[origin] != nil {
+            worker.serverLimits[origin]?.watch(worker.load(of: origin, now: now), now: now)
+            if let news = worker.serverLimits[origin]?.takeNews(now: now) {
+                report(.ceiling(connections: news.limit, cause: news.cause))
             }
         }
     }
@@ -135,8 +137,8 @@ extension Fetch {
 
 extension Worker {
     /// What all fetches, and requests for small files, have under way at an origin.
-    func load(of origin: String, now: Double) -> ConnectionCeiling.Load {
-        let small = ConnectionCeiling.Load(asking: collecting.windows[origin]?.underWay ?? 0)
+    func load(of origin: String, now: Double) -> ServerLimit.Load {
+        let small = ServerLimit.Load(asking: collecting.windows[origin]?.underWay ?? 0)
         return fetches.values.reduce(small) { $0 + $1.load(of: origin, now: now) }
     }
 }

@@ -11,8 +11,8 @@
 ///
 /// Either costs a server that only thinks for long some work. So each time that nobody knows whether
 /// it was needed, the next silence has to last twice as long.
-struct Silence: Sendable {
-    /// Silence that is borne in any case, in seconds.
+struct StallDetector: Sendable {
+    /// StallDetector that is borne in any case, in seconds.
     static let patience = 1.0
     /// How much longer than a server has ever taken to answer its silence has to last.
     static let factor = 4.0
@@ -40,9 +40,9 @@ struct Silence: Sendable {
         /// Longest time that its server has taken for a reply, in seconds.
         var longestWait: Double?
 
-        /// Silence that means nothing yet, in seconds.
+        /// StallDetector that means nothing yet, in seconds.
         func limit(_ caution: Double) -> Double {
-            max(Silence.patience, Silence.factor * (longestWait ?? 0)) * caution
+            max(StallDetector.patience, StallDetector.factor * (longestWait ?? 0)) * caution
         }
     }
 

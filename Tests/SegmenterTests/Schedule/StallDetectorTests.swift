@@ -3,24 +3,24 @@ import Testing
 
 @testable import Segmenter
 
-/// A `Silence` that an expectation may change.
+/// A `StallDetector` that an expectation may change.
 private final class Watch {
-    private var silence = Silence()
+    private var silence = StallDetector()
 
     var noticed: Double? { silence.noticed }
     var caution: Double { silence.caution }
 
-    func step(_ connections: [Int: Silence.Connection], now: Double) -> Silence.Action {
+    func step(_ connections: [Int: StallDetector.Connection], now: Double) -> StallDetector.Action {
         silence.step(connections, now: now)
     }
 
-    func canaryEnded(_ end: Silence.CanaryEnd, received: Int64) -> Bool {
+    func canaryEnded(_ end: StallDetector.CanaryEnd, received: Int64) -> Bool {
         silence.canaryEnded(end, received: received)
     }
 }
 
-@Suite struct SilenceTests {
-    typealias Connection = Silence.Connection
+@Suite struct StallDetectorTests {
+    typealias Connection = StallDetector.Connection
 
     /// Numbers them from 0.
     private func all(_ connections: Connection...) -> [Int: Connection] {
@@ -56,8 +56,8 @@ private final class Watch {
     }
 
     /// Half a second apart at first; seldom in the end, whoever does not answer.
-    @Test(arguments: [(Silence.CanaryEnd.lost, 24), (.refused, 10)])
-    func canariesBecomeRare(end: Silence.CanaryEnd, most: Int) {
+    @Test(arguments: [(StallDetector.CanaryEnd.lost, 24), (.refused, 10)])
+    func canariesBecomeRare(end: StallDetector.CanaryEnd, most: Int) {
         let silence = Watch()
         var sent: [Double] = []
         for tick in 0..<600 {
@@ -215,7 +215,7 @@ private final class Watch {
                     canarySince = nil
                     #expect(!silence.canaryEnded(.lost, received: Int64(tick)))
                 }
-                // Silence that is noticed while the wire is whole ends with the next canary.
+                // StallDetector that is noticed while the wire is whole ends with the next canary.
                 if silence.noticed != nil, isUp {
                     #expect(now - max(upSince, silence.noticed ?? 0) <= 2, "seed \(seed)")
                 }

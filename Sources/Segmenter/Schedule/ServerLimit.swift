@@ -8,7 +8,7 @@
 /// finds out whether the server serves more by now. When it is served, so many are asked for; when they
 /// are still served after a while, the ceiling is higher. (For a moment there is always one more: what
 /// the server has finished is still arriving here.)
-struct ConnectionCeiling: Sendable, Hashable {
+struct ServerLimit: Sendable, Hashable {
     /// What a request that was turned away means.
     enum Verdict: Sendable, Hashable {
         /// A failure like any other: nothing else is being served.

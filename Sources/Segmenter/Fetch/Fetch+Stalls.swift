@@ -8,7 +8,7 @@ extension Fetch {
         /// The server that it goes to.
         var source: Int
         /// What was made of the head of its reply.
-        var end: Silence.CanaryEnd = .lost
+        var end: StallDetector.CanaryEnd = .lost
         /// Seconds that the server asks to wait for.
         var retryAfter: Double?
     }
@@ -16,18 +16,18 @@ extension Fetch {
     /// Once a tick: does what is to be done about silent connections.
     ///
     /// A single stream cannot be continued: it has the stall timeout only.
-    func watchSilence(_ now: Double) {
+    func watchStalls(_ now: Double) {
         guard !setup.isOneStream else { return }
         let connections = silentOrNot(now)
-        let wasNoticed = silence.noticed != nil
-        switch silence.step(connections, received: receivedSoFar, now: now) {
+        let wasNoticed = stalls.noticed != nil
+        switch stalls.step(connections, received: receivedSoFar, now: now) {
         case .nothing: break
         case .endCanary: dropCanary()
         case .rescue(let indices):
             for index in indices {
                 let seconds = connections[index]?.quiet ?? 0
                 if let rest = scheduler.segments[index]?.rest {
-                    tell(.rescued(rest, silentFor: seconds))
+                    report(.rescued(rest, silentFor: seconds))
                 }
                 reopen(index)
             }
@@ -35,7 +35,7 @@ extension Fetch {
             if !wasNoticed {
                 // Not those that had failed before.
                 let quiet = connections.values.map(\.quiet).filter { $0 < .infinity }
-                tell(.silence(seconds: quiet.min() ?? 0))
+                report(.stalls(seconds: quiet.min() ?? 0))
             }
             sendCanary(Array(connections.keys))
         }
@@ -43,16 +43,16 @@ extension Fetch {
 
     /// The connections that have a request under way, and those whose last one failed without a
     /// reply and that wait to try again.
-    private func silentOrNot(_ now: Double) -> [Int: Silence.Connection] {
-        var connections: [Int: Silence.Connection] = [:]
+    private func silentOrNot(_ now: Double) -> [Int: StallDetector.Connection] {
+        var connections: [Int: StallDetector.Connection] = [:]
         for (index, slot) in slots.enumerated() where slot.sample == nil {
             if let transfer = slot.transfer.flatMap(worker.transfer) {
-                connections[index] = Silence.Connection(
+                connections[index] = StallDetector.Connection(
                     quiet: now - transfer.heard, isAnswered: transfer.reply != nil,
                     isConnected: transfer.isConnected,
                     longestWait: sources[slot.source].longestWait)
             } else if slot.failures > 0, waitsForNetwork(slot, now) {
-                connections[index] = Silence.Connection(
+                connections[index] = StallDetector.Connection(
                     quiet: .infinity, isAnswered: false, isConnected: false)
             }
         }
@@ -81,7 +81,7 @@ extension Fetch {
         // It needs no name server, which may be as silent.
         request.address = source.goodAddress
         // The kernel's SYN back-off would have one that begins in vain wait for seconds.
-        let patience = max(Silence.patience, Silence.factor * (source.longestWait ?? 0))
+        let patience = max(StallDetector.patience, StallDetector.factor * (source.longestWait ?? 0))
         request.connecting.connectTimeout = min(request.connecting.connectTimeout, patience)
         request.connecting.stallTimeout = min(request.connecting.stallTimeout, patience)
         let check = check(number, request)
@@ -111,7 +111,7 @@ extension Fetch {
             monotonicSeconds() + min($0, setup.policy.longestRetryAfter)
         }
         if let due { sources[ended.source].restsUntil = due }
-        guard silence.canaryEnded(ended.end, received: receivedSoFar, due: due) else { return }
+        guard stalls.canaryEnded(ended.end, received: receivedSoFar, due: due) else { return }
         replaceSilent(of: ended.source)
     }
 
@@ -130,16 +130,16 @@ extension Fetch {
             // Whatever is kept idle is as dead.
             slots[index].wantsFreshConnection = true
             guard let connection = connections[index], slots[index].sample == nil,
-                !connection.isAnswered || connection.quiet >= Silence.patience
+                !connection.isAnswered || connection.quiet >= StallDetector.patience
             else { continue }
-            let silence = slots[index].transfer.flatMap(worker.transfer)?.silence(now) ?? 0
+            let stalls = slots[index].transfer.flatMap(worker.transfer)?.stalls(now) ?? 0
             reopen(index)
-            slots[index].silentBefore = self.silence.isInVain ? silence : 0
+            slots[index].silentBefore = self.stalls.isInVain ? stalls : 0
             slots[index].failures = 0
             slots[index].waitsUntil = 0
             count += 1
         }
-        tell(.silenceOver(connections: count))
+        report(.silenceOver(connections: count))
         pump(now)
     }
 
