@@ -27,22 +27,22 @@ package final class WholeFilePublisher: Sendable {
         var request: @Sendable () -> Assembly.Request?
         /// Called once with what became of it and the name that was chosen, on the publisher's thread,
         /// unless `request` gave nothing.
-        var tell: @Sendable (Outcome, String) -> Void
+        var report: @Sendable (Outcome, String) -> Void
 
         package init(
             bytes: [UInt8], request: @escaping @Sendable () -> Assembly.Request?,
-            tell: @escaping @Sendable (Outcome, String) -> Void
+            report: @escaping @Sendable (Outcome, String) -> Void
         ) {
             self.bytes = bytes
             self.request = request
-            self.tell = tell
+            self.report = report
         }
     }
 
     /// A file that is written, and not yet durable.
     private struct Entry {
         let file: WholeFile
-        let tell: @Sendable (Outcome, String) -> Void
+        let report: @Sendable (Outcome, String) -> Void
     }
 
     private struct State {
@@ -119,10 +119,10 @@ package final class WholeFilePublisher: Sendable {
                 guard let folder = folders[request.folder],
                     let file = WholeFile(job.bytes, request, in: folder, mode: mode)
                 else {
-                    job.tell(.declined, request.name)
+                    job.report(.declined, request.name)
                     continue
                 }
-                files.append(Entry(file: file, tell: job.tell))
+                files.append(Entry(file: file, report: job.report))
             }
         }
         if files.count > 1 { for entry in files { entry.file.startWriting() } }
@@ -134,7 +134,7 @@ package final class WholeFilePublisher: Sendable {
                 named.append(entry)
             } else {
                 entry.file.close()
-                entry.tell(.declined, entry.file.name)
+                entry.report(.declined, entry.file.name)
             }
         }
         var failures: [ObjectIdentifier: AssemblyError] = [:]
@@ -149,7 +149,7 @@ package final class WholeFilePublisher: Sendable {
             let file = entry.file
             file.close()
             let failure = failures[ObjectIdentifier(file.folder)]
-            entry.tell(failure.map { .named($0) } ?? .published(file.published), file.name)
+            entry.report(failure.map { .named($0) } ?? .published(file.published), file.name)
         }
     }
 }

@@ -35,7 +35,7 @@ extension Fetch {
             if !wasNoticed {
                 // Not those that had failed before.
                 let quiet = connections.values.map(\.quiet).filter { $0 < .infinity }
-                report(.stalls(seconds: quiet.min() ?? 0))
+                report(.silence(seconds: quiet.min() ?? 0))
             }
             sendCanary(Array(connections.keys))
         }
@@ -132,9 +132,9 @@ extension Fetch {
             guard let connection = connections[index], slots[index].sample == nil,
                 !connection.isAnswered || connection.quiet >= StallDetector.patience
             else { continue }
-            let stalls = slots[index].transfer.flatMap(worker.transfer)?.stalls(now) ?? 0
+            let quiet = slots[index].transfer.flatMap(worker.transfer)?.silence(now) ?? 0
             reopen(index)
-            slots[index].silentBefore = self.stalls.isInVain ? stalls : 0
+            slots[index].silentBefore = stalls.isInVain ? quiet : 0
             slots[index].failures = 0
             slots[index].waitsUntil = 0
             count += 1
