@@ -4,7 +4,8 @@
     make bench
     make bench BENCH='--quick'                      # one run of each, smaller files: does all work?
     make bench BENCH='--scenarios W1,W2 --clients segget,aria2c --runs 5'
-    make bench BENCH='--record 2-core-laptop'       # also bench/results/DATE-2-core-laptop.md, .json, .svg
+    make bench BENCH='--record 2-core-laptop'       # also bench/results/DATE-2-core-laptop.md, .json, .svg,
+                                                    # and the README's picture, docs/speed.svg
     make bench BENCH='--before FILE --runs 9'       # this build and an earlier one, in pairs
 
 An nginx on this machine serves random files from memory. Clients take turns, so that what else the
@@ -27,6 +28,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 
 import clients as programs
 import pairs
+import picture
 import report
 import scenarios
 from isolation import isolate
@@ -156,9 +158,16 @@ def main():
     place = f"{report.machine()}; {', '.join(versions)}."
     markdown = report.text(title, command, place, results, clients, verdicts)
     print(markdown)
+    facts = {"title": title, "command": command, "machine": place, "verdicts": [str(each) for each in verdicts]}
+    recorded = report.record(facts, results)
     if options.record:
-        facts = {"title": title, "command": command, "machine": place, "verdicts": [str(each) for each in verdicts]}
-        for path in report.write(f"{today}-{options.record}", markdown, facts, results, clients):
+        for path in report.write(f"{today}-{options.record}", markdown, recorded, results, clients):
+            say(f"written to {path}")
+    # The sizes that it names are those of a full run; the README shows what was recorded of all.
+    if not options.quick:
+        is_kept = options.record and all(name in results for name, *_ in picture.PANELS)
+        path = os.path.join(ROOT, *(("docs", "speed.svg") if is_kept else (".build", "speed.svg")))
+        if picture.write(recorded, path):
             say(f"written to {path}")
     if options.quick:
         # Small files and single runs prove nothing but that it works.

@@ -97,17 +97,22 @@ def text(title, command, place, results, clients, verdicts):
     return "\n".join(lines) + "\n"
 
 
-def write(name, markdown, facts, results, clients):
-    """Writes the report, all runs, and a plot of them. Returns the paths."""
-    folder = os.path.join(ROOT, "bench", "results")
-    os.makedirs(folder, exist_ok=True)
+def record(facts, results):
+    """All runs, as `bench/results/*.json` keeps them."""
     runs = {scenario: {client: [run.record() for run in cell.runs] for client, cell in cells.items()}
             for scenario, cells in results.items()}
     limits = {scenario: next(iter(cells.values())).scenario.limit for scenario, cells in results.items()}
+    return {**facts, "limits": limits, "runs": runs}
+
+
+def write(name, markdown, recorded, results, clients):
+    """Writes the report, all runs, and a plot of them. Returns the paths."""
+    folder = os.path.join(ROOT, "bench", "results")
+    os.makedirs(folder, exist_ok=True)
     contents = {
         "md": markdown.replace("\n\nMedians", f"\n\n![Times, CPU and files a second]({name}.svg)\n\nMedians", 1),
-        "json": json.dumps({**facts, "limits": limits, "runs": runs}, indent=1) + "\n",
-        "svg": plot.svg(facts["title"], results, clients),
+        "json": json.dumps(recorded, indent=1) + "\n",
+        "svg": plot.svg(recorded["title"], results, clients),
     }
     paths = []
     for kind, content in contents.items():
