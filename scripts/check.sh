@@ -31,7 +31,7 @@ while IFS= read -r path; do
 done < <(git grep -lE 'import (Segmenter|CCurl)$' -- Sources/Assembler)
 scripts/rooms.py || fail "these types are in a room that may not know them"
 
-# The README's table of exit codes says what the program says.
+# The guide's table of exit codes says what the program says.
 expected=$(awk '
     /case [a-zA-Z]+ = [0-9]+$/ { code[$2] = $4; order[++count] = $2 }
     /case \.[a-zA-Z]+: "/ {
@@ -41,8 +41,8 @@ expected=$(awk '
     }
     END { for (i = 1; i <= count; i++) print "| " code[order[i]] " | " meaning[order[i]] " |" }
 ' Sources/segget/Reports/ExitStatus.swift)
-[ "$expected" = "$(grep -E '^\| [0-9]+ \| [^|]+ \|$' README.md)" ] ||
-    fail "the exit codes in README.md are not those of ExitStatus.swift; they should be:"$'\n'"$expected"
+[ "$expected" = "$(grep -E '^\| [0-9]+ \| [^|]+ \|$' docs/guide/exit-codes.md)" ] ||
+    fail "the exit codes in docs/guide/exit-codes.md are not those of ExitStatus.swift; they should be:"$'\n'"$expected"
 
 # Every test that docs/reliability.md names, as Suite.function, is one that exists.
 while IFS=. read -r suite function; do
@@ -50,6 +50,9 @@ while IFS=. read -r suite function; do
     [ -n "$files" ] && grep -qE "func $function\b" $files ||
         fail "docs/reliability.md names $suite.$function, which no file in Tests has"
 done < <(grep '^|' docs/reliability.md | grep -oE '`[A-Z][A-Za-z0-9]+Tests\.[a-zA-Z0-9]+`' | tr -d '\`' | sort -u)
+
+# Links lead somewhere, and lines fit.
+scripts/pages.py || fail "these pages are to be mended"
 
 # What mutants take out is there.
 python3 scripts/mutants.py --list >/dev/null || fail "these mutants are to follow the code"

@@ -21,7 +21,7 @@ final class SoakRound {
     private static let mostMemory: Int64 = 64 << 20
     /// Descriptors that no run may have open.
     private static let mostDescriptors = 48
-    /// Exit codes of what went wrong on the wire or on the disk, as the README has them.
+    /// Exit codes of what went wrong on the wire or on the disk, as docs/guide/exit-codes.md has them.
     private static let failures: Set<Int32> = [65, 69, 74, 76, 77]
 
     init(_ plan: SoakPlan) throws {
