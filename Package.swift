@@ -28,6 +28,8 @@ let package = Package(
         .executable(name: "segget", targets: ["segget"]),
         .library(name: "Segmenter", targets: ["Segmenter"]),
         .library(name: "Assembler", targets: ["Assembler"]),
+        .library(name: "SeggetFormats", targets: ["SeggetFormats"]),
+        .library(name: "SeggetReports", targets: ["SeggetReports"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -56,10 +58,16 @@ let package = Package(
                     name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "SeggetFormats", dependencies: ["Assembler", "Segmenter"],
+            swiftSettings: settings),
+        .target(
+            name: "SeggetReports", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
+            swiftSettings: settings),
         .executableTarget(
             name: "segget",
             dependencies: [
-                "Assembler", "CLinux", "Segmenter",
+                "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -74,9 +82,20 @@ let package = Package(
             name: "SegmenterTests", dependencies: ["Assembler", "Segmenter", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
+            name: "SeggetFormatsTests", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
+            swiftSettings: testSettings),
+        .target(
+            name: "ReportExamples", dependencies: ["Assembler", "Segmenter"],
+            path: "Tests/ReportExamples", swiftSettings: settings),
+        .testTarget(
+            name: "SeggetReportsTests",
+            dependencies: ["Assembler", "ReportExamples", "SeggetReports", "Segmenter"],
+            swiftSettings: testSettings),
+        .testTarget(
             name: "SeggetTests",
             dependencies: [
-                "Assembler", "Segmenter", "segget",
+                "Assembler", "ReportExamples", "SeggetFormats", "SeggetReports", "Segmenter",
+                "segget",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: testSettings),
@@ -100,11 +119,10 @@ let package = Package(
 )
 
 if instrument == "fuzzer" {
-    // Of the program, the files that read something are compiled into it: links in Fuzz/Readers.
     package.targets.append(
         .executableTarget(
             name: "segget-fuzz",
-            dependencies: ["Assembler", "Segmenter"],
+            dependencies: ["Assembler", "SeggetFormats", "SeggetReports", "Segmenter"],
             path: "Fuzz",
             exclude: ["corpus", "tokens.dict"],
             swiftSettings: settings))

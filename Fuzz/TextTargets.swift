@@ -1,4 +1,6 @@
 import FoundationEssentials
+import SeggetFormats
+import SeggetReports
 
 @testable import Assembler
 @testable import Segmenter

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who knows whom: a room (a folder of Sources/MODULE) names only types of those below it.
+"""Checks who knows whom: a module imports only those below it, and a room (a folder of Sources/MODULE)
+names only types of the rooms below it.
 
     scripts/rooms.py           says what breaks a rule; exit code 1 if anything does
     scripts/rooms.py --graph   says which room names which, and by how many types
@@ -14,6 +15,20 @@ import re
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources"
+
+# Which modules a module may import, beside what all may.
+IMPORTS = {
+    "Assembler": {"CDeflate", "CLinux", "CZlib", "Crypto"},
+    "Segmenter": {"Assembler", "CCurl", "CLinux", "RawStructuredFieldValues"},
+    "SeggetFormats": {"Assembler", "Segmenter"},
+    "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter"},
+    "segget": {
+        "ArgumentParser", "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter"},
+}
+SYSTEM = {"FoundationEssentials", "Glibc", "Synchronization"}
+
+# Where libcurl is: all that it transfers, and of URLs and dates how they are read.
+CURL = re.compile(r"Segmenter/(Transfer/.*|HTTP/(WebURL.*|HTTPDate)\.swift)")
 
 # Which rooms a room may know beside itself.
 KNOWS = {
@@ -71,6 +86,9 @@ PENDING = {
     ("Segmenter", "Transfer", "RequestWindow"),
 }
 
+IMPORT = re.compile(
+    r"^(?:@\w+ )*(?:(?:public|package|internal|fileprivate|private) )?import (?:\w+ )?(\w+)",
+    re.MULTILINE)
 DECLARATION = re.compile(
     r"^(?:public |package |final |indirect )*(?:struct|class|enum|protocol|actor|typealias) (\w+)",
     re.MULTILINE)
@@ -81,6 +99,21 @@ def code(path: pathlib.Path) -> str:
     text = re.sub(r'"""(.*?)"""', '""', path.read_text(), flags=re.DOTALL)
     return "\n".join(
         re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0]) for line in text.splitlines())
+
+
+def strangers(module: str) -> list[str]:
+    """What a module imports, and may not."""
+    found = []
+    for path in sorted((SOURCES / module).rglob("*.swift")):
+        where = path.relative_to(SOURCES)
+        for name in IMPORT.findall(path.read_text()):
+            if name not in IMPORTS[module] | SYSTEM:
+                found.append(f"Sources/{where} imports {name}, which {module} may not know")
+            elif name == "CCurl" and not CURL.fullmatch(str(where)):
+                found.append(
+                    f"Sources/{where} imports CCurl, which only Transfer/ may, and HTTP/ for URLs "
+                    "and dates")
+    return found
 
 
 def problems(module: str, graph: dict, excused: set) -> list[str]:
@@ -116,7 +149,12 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
 def main() -> int:
     graph: dict = collections.defaultdict(set)
     excused: set = set()
-    found = [problem for module in KNOWS for problem in problems(module, graph, excused)]
+    modules = {path.name for path in SOURCES.iterdir() if any(path.rglob("*.swift"))}
+    found = [
+        f"Sources/{module} is no module that scripts/rooms.py knows"
+        for module in sorted(modules - IMPORTS.keys())]
+    found += [problem for module in IMPORTS for problem in strangers(module)]
+    found += [problem for module in KNOWS for problem in problems(module, graph, excused)]
     found += [f"scripts/rooms.py excuses {entry}, which is mended" for entry in PENDING - excused]
     if "--graph" in sys.argv:
         for (module, room, home), names in sorted(graph.items()):

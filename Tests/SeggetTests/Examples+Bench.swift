@@ -1,3 +1,6 @@
+import ReportExamples
+import SeggetReports
+
 @testable import segget
 
 extension Examples {

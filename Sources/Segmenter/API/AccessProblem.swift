@@ -56,7 +56,7 @@ extension AccessOptions {
         }
     }
 
-    func checkValues() throws(AccessProblem) {
+    package func checkValues() throws(AccessProblem) {
         let texts: [(AccessProblem.Part, String?)] = [
             (.credentials, credentials?.user), (.credentials, credentials?.password),
             (.bearerToken, bearerToken), (.cookies, cookies), (.userAgent, userAgent),

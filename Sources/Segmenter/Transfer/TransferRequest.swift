@@ -122,7 +122,7 @@ extension TransferRequest {
     }
 }
 
-/// The version that `User-Agent` and `--version` tell.
+/// The version of segget, which `User-Agent`, `--version` and `--json` name.
 public let seggetVersion = "0.1.0"
 
 /// libcurl's easy handle.

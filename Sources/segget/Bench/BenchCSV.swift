@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// The measurements as comma-separated values (RFC 4180): one record each, behind a header.
 ///
 /// No field holds a comma, a quote or a line break: all are numbers and names of our own.

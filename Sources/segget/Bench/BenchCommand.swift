@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assembler
 import Glibc
+import SeggetReports
 import Segmenter
 import Synchronization
 

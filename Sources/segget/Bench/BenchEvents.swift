@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// The facts of the events of `segget bench --json`, which `docs/json.md` describes.
 enum BenchEvents {
     /// What is going to be measured, and what it will cost.

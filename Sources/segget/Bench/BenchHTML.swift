@@ -1,3 +1,6 @@
+import SeggetFormats
+import SeggetReports
+
 /// The result as one HTML file that needs nothing else: plots in SVG, no scripts; a value.
 struct BenchHTML {
     /// Facts for the head of the page, which may come from a server.

@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// What one run of one program brought; a value.
 struct BenchMeasurement: Sendable {
     /// How far it was at a moment.

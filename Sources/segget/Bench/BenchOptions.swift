@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import SeggetFormats
+import SeggetReports
 
 /// The options that say what is measured, and within which bounds.
 struct BenchMeasuringOptions: ParsableArguments {

@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// What is measured, in which order, and within which bounds; a value.
 struct BenchPlan: Equatable, Sendable {
     /// One measurement to be made.

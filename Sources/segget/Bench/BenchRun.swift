@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SeggetReports
 import Segmenter
 import Synchronization
 

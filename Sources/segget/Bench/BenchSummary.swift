@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// What all measurements together say; a value.
 struct BenchSummary: Sendable {
     /// What the measurements of one subject say.

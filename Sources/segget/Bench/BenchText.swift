@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// The result for a terminal: a table and two plots, in lines; a value.
 ///
 /// Nothing in it comes from a server.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// Tells what `segget bench` finds: lines to standard error, the result to standard output.
@@ -18,12 +19,12 @@ final class BenchVoice {
     /// Tells what is going to be measured.
     func begin(_ run: BenchRun) {
         let sink = run.disk == nil ? "null" : "disk"
-        let plan = ProbeReport(run.file).plan
         events.emit(
             "plan",
             BenchEvents.Plan(
                 url: run.file.url, finalUrl: run.file.effectiveURL, size: run.file.size,
-                plan: plan, clients: run.plan.subjects.map(\.name), rounds: run.plan.rounds,
+                plan: run.file.plan.name, clients: run.plan.subjects.map(\.name),
+                rounds: run.plan.rounds,
                 measurements: run.plan.count, secondsAtMost: run.plan.maxTime.thousandths,
                 bytesAtMost: run.plan.bytesAtMost(size: run.file.size),
                 warmUp: run.plan.warmUp.thousandths, sink: sink))
@@ -99,7 +100,7 @@ final class BenchVoice {
                 "\(Units.elapsed(run.plan.secondsEach)) or \(Units.size(run.plan.bytesEach)) for each"
             ),
             ("warm-up", "\(Units.elapsed(run.plan.warmUp)), at most a third of each"),
-            ("measured", Date().formatted(.iso8601)), ("segget", Segget.version),
+            ("measured", Date().formatted(.iso8601)), ("segget", seggetVersion),
         ] + run.notes.map { ("note", $0) }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// The process in which segget itself is measured: this program, started anew for each measurement.

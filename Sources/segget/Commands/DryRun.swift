@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// `--dry-run`: tells what downloads would do.
@@ -39,66 +40,5 @@ struct DryRun: Sendable {
             ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections.most)
         let text = lines.joined(separator: "\n") + "\n"
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
-    }
-}
-
-/// What a download would do, for people and for programs.
-struct PreviewReport: Encodable {
-    var action: String
-    var reason: String?
-    var path: String
-    var bytesKept: Int64
-    var connections: Int
-    var probed: ProbeReport?
-    var makesFolder: String?
-
-    /// The action in words.
-    private var words: String
-
-    private enum CodingKeys: CodingKey {
-        case action, reason, path, bytesKept, connections, probed, makesFolder
-    }
-
-    init(_ preview: DownloadPreview) {
-        path = preview.path
-        bytesKept = preview.bytesKept
-        connections = preview.connections
-        probed = preview.file.map(ProbeReport.init)
-        makesFolder = preview.missingFolder
-        let size = preview.file?.size
-        let all = size.map { Units.size($0) } ?? "a file whose size is not told"
-        switch preview.action {
-        case .begin:
-            (action, words) = ("begin", "fetch \(all)")
-        case .resume:
-            let rest = size.map { Units.size(max(0, $0 - preview.bytesKept)) } ?? "the rest"
-            (action, words) = (
-                "resume",
-                "resume: \(Units.size(preview.bytesKept)) of \(all) are there, fetch \(rest)"
-            )
-        case .startOver(let why):
-            (action, reason) = ("start_over", why.kind)
-            words = "start over, fetch \(all): \(why.text)"
-        case .leave(.alreadyComplete):
-            (action, words) = (
-                "leave", "fetch nothing: the \(Units.size(preview.bytesKept)) are there already"
-            )
-        case .leave(.notNewer):
-            (action, words) = ("leave", "fetch nothing: the remote file is not newer")
-        case .finish:
-            (action, words) = (
-                "finish",
-                "check the \(Units.size(preview.bytesKept)) that a killed run completed, and give "
-                    + "them their name; fetch nothing"
-            )
-        }
-    }
-
-    /// The report for people, a line for each fact; no control characters.
-    func lines(connections: Int) -> [String] {
-        var own = ["would:        \(words)", "to:           \(path)"]
-        if let makesFolder { own.append("makes:        the folder \(makesFolder)") }
-        own = own.map(PrintableText.escape)
-        return own + (probed?.lines(connections: connections) ?? [])
     }
 }

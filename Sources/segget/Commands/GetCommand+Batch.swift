@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import SeggetFormats
+import SeggetReports
 import Segmenter
 
 // Several files in one run.

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Assembler
 import Glibc
+import SeggetFormats
+import SeggetReports
 import Segmenter
 
 /// `segget get`: fetches one file, or several.

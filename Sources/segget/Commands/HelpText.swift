@@ -1,4 +1,5 @@
 import ArgumentParser
+import SeggetReports
 
 /// The help that fits a screen: an overview, and each group of options by itself.
 enum HelpText {

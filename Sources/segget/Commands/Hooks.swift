@@ -1,6 +1,7 @@
 import Assembler
 import CLinux
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// The commands that are run when the download of a file has ended.

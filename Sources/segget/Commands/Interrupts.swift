@@ -1,4 +1,5 @@
 import Glibc
+import SeggetReports
 import Segmenter
 import Synchronization
 

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import SeggetFormats
+import SeggetReports
 
 /// What was typed, from there to a command that runs.
 struct Invocation {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// `segget probe`: shows what a server offers.

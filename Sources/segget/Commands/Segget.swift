@@ -1,10 +1,8 @@
 import ArgumentParser
+import Segmenter
 
 /// The command `segget`.
 @main struct Segget: ParsableCommand {
-    /// The version of this program.
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "segget",
         abstract: "Download files over HTTP(S) in segments; resumable and verified.",
@@ -12,7 +10,7 @@ import ArgumentParser
             + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]"
             + "\nsegget bench <url> [<options>]",
         discussion: "`segget URL` is short for `segget get URL`; `segget help` tells more.",
-        version: "segget \(version)",
+        version: "segget \(seggetVersion)",
         subcommands: [
             GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self,
             BenchCommand.self,

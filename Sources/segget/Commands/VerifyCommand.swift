@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assembler
 import Glibc
+import SeggetReports
 
 /// `segget verify`: checks a file on the disk.
 struct VerifyCommand: ParsableCommand {

@@ -1,3 +1,4 @@
+import SeggetReports
 import Segmenter
 
 /// The lines that say how far several files are.

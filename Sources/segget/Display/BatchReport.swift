@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// Tells what a batch does, as ``DownloadReport`` does for one file.
@@ -64,11 +65,7 @@ struct BatchReport {
         let status = summary.status(signal: signal)
         output.emit(
             "summary",
-            JSONEvents.Summary(
-                files: summary.count, done: summary.done, failed: summary.failures.count,
-                stopped: summary.stopped.count, notStarted: summary.notStarted,
-                bytesReceived: summary.received, seconds: seconds.thousandths,
-                code: status.rawValue))
+            JSONEvents.Summary(summary, seconds: seconds, status: status))
         if settings.detail != .errors, summary.count > 1 {
             for line in summary.lines(seconds: seconds) { view.print(Message(.none, line)) }
         }

@@ -1,3 +1,4 @@
+import SeggetReports
 import Segmenter
 
 /// Shows messages and, below them, a line for each file that is running, and one for all.

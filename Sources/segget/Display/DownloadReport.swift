@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// Tells what a download does: messages and progress to standard error, JSON to standard output.

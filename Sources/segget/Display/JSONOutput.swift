@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// Where the events of `--json` go, until its reader is gone.
 final class JSONOutput {
     private let clock = ContinuousClock()

@@ -1,3 +1,4 @@
+import SeggetReports
 import Segmenter
 
 /// One line that says how far a download is.

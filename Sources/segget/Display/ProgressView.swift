@@ -1,3 +1,4 @@
+import SeggetReports
 import Segmenter
 
 /// Where messages and the progress of one file are shown.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// The options that say who asks, and on which way.

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Glibc
+import SeggetFormats
+import SeggetReports
 import Segmenter
 
 /// The options that are about several files.
@@ -96,8 +98,7 @@ extension Diagnostic {
             [
                 Message(
                     .error,
-                    "\(path == "-" ? "standard input" : quote(path)), line \(problem.line): \(describe(problem.kind))"
-                ),
+                    "\(path == "-" ? "standard input" : quote(path)), \(describe(problem))"),
                 Message(.hint, "nothing was fetched; correct the line and run the command again"),
             ]
         case .empty:
@@ -105,17 +106,6 @@ extension Diagnostic {
                 Message(.error, "there is no URL in the list"),
                 Message(.hint, "a line has the URLs of one file, separated by tabs"),
             ]
-        }
-    }
-
-    private static func describe(_ problem: InputFile.Problem.Kind) -> String {
-        switch problem {
-        case .notUTF8: "this is not UTF-8"
-        case .controlCharacter: "there is a control character in it"
-        case .optionWithoutURL: "an option stands before the first URL"
-        case .notAnOption: "an indented line is an option, as `name=value`"
-        case .unknownOption(let name): "the option \(quote(name)) is unknown"
-        case .badValue(let name, let expected): "\(quote(name)) takes \(expected)"
         }
     }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import SeggetFormats
+import SeggetReports
 import Segmenter
 
 /// The options that limit a download: its rate, its size, its time.

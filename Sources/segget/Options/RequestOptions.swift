@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assembler
+import SeggetReports
 import Segmenter
 
 /// The options that every request obeys, whichever command makes it.

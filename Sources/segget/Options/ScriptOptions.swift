@@ -1,4 +1,5 @@
 import ArgumentParser
+import SeggetFormats
 
 /// What scripts want: to know before, and to be told afterwards.
 struct ScriptOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SeggetFormats
 import Segmenter
 
 /// The options for `--output -`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import SeggetReports
 
 /// Where secrets come from that do not stand on the command line.
 enum Secret {

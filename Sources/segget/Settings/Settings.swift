@@ -1,4 +1,6 @@
 import Glibc
+import SeggetFormats
+import SeggetReports
 
 /// What is in force: the command line, before it the environment, before that the configuration
 /// file, and at last what the program says itself.

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Testing
 
+@testable import SeggetFormats
+@testable import SeggetReports
 @testable import segget
 
 struct BenchPlanTests {

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import SeggetReports
 @testable import segget
 
 struct BenchRenderingTests {

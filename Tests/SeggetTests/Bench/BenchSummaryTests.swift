@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SeggetReports
 @testable import segget
 
 /// Measurements, made up and judged.

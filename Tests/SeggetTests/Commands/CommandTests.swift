@@ -3,6 +3,7 @@ import Assembler
 import Segmenter
 import Testing
 
+@testable import SeggetReports
 @testable import segget
 
 struct CommandTests {

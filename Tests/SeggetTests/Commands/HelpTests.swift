@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SeggetReports
 @testable import segget
 
 struct HelpTests {

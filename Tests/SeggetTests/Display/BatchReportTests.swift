@@ -1,7 +1,9 @@
 import Assembler
 import Glibc
+import ReportExamples
 import Testing
 
+@testable import SeggetReports
 @testable import Segmenter
 @testable import segget
 
@@ -39,7 +41,7 @@ struct BatchReportTests {
     private func run(
         _ results: [Result<DownloadedFile, DownloadError>], of count: Int, signal: Int32? = nil,
         detail: DownloadReport.Settings.Detail = .normal, to streams: Streams = Streams()
-    ) -> segget.ExitStatus {
+    ) -> SeggetReports.ExitStatus {
         var report = report(count, to: streams, detail: detail)
         for (index, result) in results.enumerated() {
             let begun = BatchEvent.Kind.begun(url: Examples.url)
@@ -64,8 +66,9 @@ struct BatchReportTests {
         #expect(run([network, failed(.cancelled)], of: 4) == .unavailable)
         // 0 means that all files are there.
         #expect(run([Self.done], of: 2) == .stopped)
-        #expect(Set(segget.ExitStatus.worstFirst) == Set(segget.ExitStatus.allCases))
-        #expect(segget.ExitStatus.worstFirst.count == segget.ExitStatus.allCases.count)
+        #expect(Set(SeggetReports.ExitStatus.worstFirst) == Set(SeggetReports.ExitStatus.allCases))
+        #expect(
+            SeggetReports.ExitStatus.worstFirst.count == SeggetReports.ExitStatus.allCases.count)
     }
 
     @Test func aSignalDecidesTheCodeOfWhatItStopped() {

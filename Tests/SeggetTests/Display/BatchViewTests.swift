@@ -1,6 +1,8 @@
+import ReportExamples
 import Segmenter
 import Testing
 
+@testable import SeggetReports
 @testable import segget
 
 struct BatchLinesTests {

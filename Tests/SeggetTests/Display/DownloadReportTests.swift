@@ -1,7 +1,9 @@
 import Assembler
 import Glibc
+import ReportExamples
 import Testing
 
+@testable import SeggetReports
 @testable import Segmenter
 @testable import segget
 

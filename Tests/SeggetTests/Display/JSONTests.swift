@@ -1,7 +1,9 @@
 import Assembler
 import FoundationEssentials
+import ReportExamples
 import Testing
 
+@testable import SeggetReports
 @testable import Segmenter
 @testable import segget
 

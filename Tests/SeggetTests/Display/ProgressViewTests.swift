@@ -1,5 +1,7 @@
+import ReportExamples
 import Testing
 
+@testable import SeggetReports
 @testable import segget
 
 struct ProgressViewTests {

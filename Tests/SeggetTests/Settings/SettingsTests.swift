@@ -2,6 +2,7 @@ import ArgumentParser
 import Segmenter
 import Testing
 
+@testable import SeggetFormats
 @testable import segget
 
 struct SettingsTests {

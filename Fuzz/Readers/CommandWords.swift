@@ -1,1 +1,0 @@
-../../Sources/segget/Commands/CommandWords.swift

@@ -1,1 +1,0 @@
-../../Sources/segget/Settings/ConfigurationFile.swift

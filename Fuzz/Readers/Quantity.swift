@@ -1,1 +1,0 @@
-../../Sources/segget/Reports/Quantity.swift

@@ -1,0 +1,59 @@
+/// A command line cut into words, by the quoting rules of POSIX shells and with nothing expanded.
+package enum CommandWords {
+    /// Why a text is no command.
+    package enum Problem: Error {
+        case openQuote(Character)
+        case empty
+
+        /// The same in words.
+        package var text: String {
+            switch self {
+            case .openQuote(let quote): "a quote (\(quote)) is not closed"
+            case .empty: "the command is empty"
+            }
+        }
+    }
+
+    /// The words of a command.
+    ///
+    /// Single quotes keep everything; in double quotes a backslash keeps a following `"` or `\`;
+    /// elsewhere a backslash keeps any character.
+    package static func split(_ text: String) throws(Problem) -> [String] {
+        var words: [String] = []
+        var word: String.UnicodeScalarView?
+        // By scalars: a combining mark behind a quote would make one character with it.
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "'", "\"":
+                word = (word ?? .init()) + (try quoted(&rest, by: scalar))
+            case "\\":
+                word = (word ?? .init()) + [rest.popFirst() ?? scalar]
+            case _ where scalar.properties.isWhitespace:
+                if let end = word { words.append(String(end)) }
+                word = nil
+            default:
+                word = (word ?? .init()) + [scalar]
+            }
+        }
+        if let end = word { words.append(String(end)) }
+        guard words.first?.isEmpty == false else { throw .empty }
+        return words
+    }
+
+    private static func quoted(
+        _ rest: inout Substring.UnicodeScalarView, by quote: Unicode.Scalar
+    ) throws(Problem) -> String.UnicodeScalarView {
+        var text = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == quote { return text }
+            if scalar == "\\", quote == "\"", let next = rest.first, next == "\"" || next == "\\" {
+                text.append(next)
+                rest.removeFirst()
+            } else {
+                text.append(scalar)
+            }
+        }
+        throw .openQuote(Character(quote))
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+
+/// A file with options, one on a line: `name = value`, or a flag's name alone.
+package struct ConfigurationFile {
+    /// One option in it.
+    package struct Line: Equatable {
+        /// Number of the line, from 1.
+        package var number: Int
+        /// The long name, without dashes.
+        package var name: String
+        /// The value, `nil` for a name alone.
+        package var value: String?
+    }
+
+    /// What makes a line unreadable.
+    package struct Problem: Error, Equatable {
+        /// Number of the line, from 1.
+        package var number: Int
+        /// What is wrong, in words.
+        package var text: String
+    }
+
+    /// The file's path.
+    package var path: String
+    /// The options in it, in order.
+    package var lines: [Line]
+    /// Whether others than its owner may read it.
+    package var isReadableByOthers = false
+
+    /// Puts together what was read.
+    package init(path: String, lines: [Line], isReadableByOthers: Bool = false) {
+        self.path = path
+        self.lines = lines
+        self.isReadableByOthers = isReadableByOthers
+    }
+
+    /// Reads the lines of a file's text.
+    ///
+    /// Comments begin with `#`, at the start of a line or behind a space. A value in double quotes
+    /// keeps its spaces and `#`; in it, `\"` and `\\` stand for `"` and `\`. Without quotes, `~/` at
+    /// the start of a value becomes the home folder.
+    ///
+    /// - Throws: `Problem`, for the first line that is none.
+    package static func lines(of text: String, home: String?) throws(Problem) -> [Line] {
+        var result: [Line] = []
+        let text = text.hasPrefix("\u{feff}") ? text.dropFirst() : text[...]
+        let rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, row) in rows.enumerated() {
+            // By scalars: with an accent behind it, a quote or an equals sign is another character.
+            let row = trim(row.unicodeScalars)
+            guard !row.isEmpty, row.first != "#" else { continue }
+            let number = index + 1
+            let bare = row.prefix { $0 != "=" && $0 != "#" }
+            var line = Line(number: number, name: String(trim(bare)), value: nil)
+            guard line.name.first != nil, line.name.first != "-",
+                line.name.allSatisfy(isNameCharacter)
+            else {
+                let hint =
+                    line.name.hasPrefix("--") ? "names stand without dashes" : "give `name = value`"
+                throw Problem(number: number, text: "this is no option: \(hint)")
+            }
+            let rest = row[bare.endIndex...]
+            if rest.first == "=" {
+                line.value = try value(trim(rest.dropFirst()), number, home)
+            }
+            result.append(line)
+        }
+        return result
+    }
+
+    private typealias Scalars = Substring.UnicodeScalarView
+
+    private static func value(
+        _ text: Scalars, _ number: Int, _ home: String?
+    ) throws(Problem) -> String {
+        guard text.first == "\"" else {
+            var end = text.endIndex
+            for index in text.indices where text[index] == "#" {
+                if index == text.startIndex || isSpace(text[text.index(before: index)]) {
+                    end = index
+                    break
+                }
+            }
+            let bare = String(trim(text[..<end]))
+            guard let home, bare == "~" || bare.hasPrefix("~/") else { return bare }
+            return home + bare.dropFirst()
+        }
+        var value = String.UnicodeScalarView()
+        var rest = text.dropFirst()
+        while let character = rest.popFirst(), character != "\"" || !isEnd(rest) {
+            guard character != "\"" else {
+                throw Problem(number: number, text: "something stands behind the closing quote")
+            }
+            guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
+                value.append(character)
+                if rest.isEmpty { throw Problem(number: number, text: "a quote is not closed") }
+                continue
+            }
+            value.append(next)
+            rest.removeFirst()
+            if rest.isEmpty { throw Problem(number: number, text: "a quote is not closed") }
+        }
+        if text.count == 1 { throw Problem(number: number, text: "a quote is not closed") }
+        return String(value)
+    }
+
+    /// Whether nothing but a comment stands here.
+    private static func isEnd(_ rest: Scalars) -> Bool {
+        let rest = trim(rest)
+        return rest.isEmpty || rest.first == "#"
+    }
+
+    private static func isNameCharacter(_ character: Character) -> Bool {
+        character.isASCII && (character.isLowercase || character.isNumber || character == "-")
+    }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isWhitespace }
+
+    private static func trim(_ text: Scalars) -> Scalars {
+        let front = text.drop(while: isSpace)
+        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return front.suffix(0) }
+        return front[...last]
+    }
+}
+
+extension ConfigurationFile {
+    /// Longest file that is read, in bytes.
+    private static let longest = 1 << 20
+
+    /// The contents of a file, and whether others may read it.
+    ///
+    /// - Returns: `nil` with `errno` set.
+    package static func read(_ path: String) -> (text: String, isReadableByOthers: Bool)? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        var bytes: [UInt8] = []
+        while bytes.count <= longest {
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else {
+                return (String(decoding: bytes, as: UTF8.self), status.st_mode & 0o044 != 0)
+            }
+            bytes += buffer[..<count]
+        }
+        errno = EFBIG
+        return nil
+    }
+}

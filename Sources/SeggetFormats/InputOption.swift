@@ -1,0 +1,143 @@
+import Assembler
+import Segmenter
+
+/// An option that an input file may give to one file.
+struct InputOption: Sendable {
+    /// What options change.
+    struct Target: Sendable {
+        var options = DownloadOptions()
+        /// Folder of the file.
+        var folder = "."
+        /// Name of the file in the folder; `nil` is for the server or the URL to suggest.
+        var name: String?
+    }
+
+    /// What it takes, for messages.
+    let expected: String
+    /// Applies a value; `false` when it is none that the option takes, with the target unchanged.
+    let apply: @Sendable (inout Target, String) -> Bool
+
+    /// All options by name: aria2's names, and those of segget's command line.
+    ///
+    /// Where an option is given several times, the last one counts; `header` adds up.
+    static let table: [String: InputOption] = [
+        "out": .init("the name of a file in `dir`, or in a folder below it") { target, value in
+            let steps = value.split(separator: "/", omittingEmptySubsequences: false)
+            guard steps.first != "", steps.last != "", !steps.contains("..") else { return false }
+            target.name = value
+            return true
+        },
+        "dir": text("a folder") { $0.folder = $1 },
+        "checksum": .init("ALGO=HEX, such as `sha-256=…`") { target, value in
+            guard let digest = try? Digest(parsing: value) else { return false }
+            target.options.checksum = digest
+            return true
+        },
+        "header": .init("`Name: value`") { target, value in
+            guard (try? DownloadOptions.check(header: value)) != nil else { return false }
+            target.options.headers.append(value)
+            return true
+        },
+        "referer": text("a URL") { $0.options.access.referer = $1 },
+        "user-agent": text("a name") { $0.options.access.userAgent = $1 },
+        "http-user": text("a user, without a colon") {
+            $0.options.access.credentials = .init(user: $1, password: nil)
+        },
+        "http-passwd": text("a password") {
+            let user = $0.options.access.credentials?.user ?? ""
+            $0.options.access.credentials = .init(user: user, password: $1)
+        },
+        "load-cookies": text("a file") { $0.options.access.cookieFile = $1 },
+        "no-cookies": flag { $0.options.access.keepsCookies = !$1 },
+        "all-proxy": text("the URL of a proxy") { $0.options.access.proxy = $1 },
+        "no-proxy": text("hosts, separated by commas") { $0.options.access.noProxy = $1 },
+        "certificate": text("a file") { $0.options.access.clientCertificate = $1 },
+        "private-key": text("a file") { $0.options.access.clientKey = $1 },
+        "check-certificate": flag { $0.options.access.isInsecure = !$1 },
+        "allow-downgrade": flag { $0.options.access.allowsDowngrade = $1 },
+        "header-cross-origin": flag { $0.options.access.crossesOrigins = $1 },
+        "auto-file-renaming": flag { $0.options.naming.numbersTaken = $1 },
+        "auto-rename": flag { $0.options.naming.numbersTaken = $1 },
+        "remote-name": flag { $0.options.naming.usesURL = $1 },
+        "remote-time": flag { $0.options.files.remoteTime = $1 },
+        "conditional-get": flag { $0.options.files.timestamping = $1 },
+        "timestamping": flag { $0.options.files.timestamping = $1 },
+        "keep-manifest": flag { $0.options.files.keepManifest = $1 },
+        "xattr": flag { $0.options.files.attributes = $1 ? .all : .none },
+        "split": number(1...64) { $0.options.connections = .fixed($1) },
+        "max-connection-per-server": number(1...64) { $0.options.connections = .fixed($1) },
+        "connections": InputOption("1 to 64, or auto") { target, value in
+            guard let count = ConnectionCount(value) else { return false }
+            target.options.connections = count
+            return true
+        },
+        "allow-overwrite": flag { $0.options.overwrite = $1 },
+        "overwrite": flag { $0.options.overwrite = $1 },
+        "continue": flag { $0.options.resume = $1 },
+        "resume-unverified": flag { $0.options.resumeUnverified = $1 },
+        "ca-certificate": text("a file") { $0.options.caCertificate = $1 },
+        "connect-timeout": seconds { $0.options.connectTimeout = $1 },
+        "timeout": seconds { $0.options.stallTimeout = $1 },
+        "stall-timeout": seconds { $0.options.stallTimeout = $1 },
+        "retries": number(0...1000) { $0.options.retries = $1 },
+        // aria2 counts the first attempt too, and takes 0 for no limit.
+        "max-tries": number(0...1000) { $0.options.retries = $1 == 0 ? 1000 : $1 - 1 },
+        "file-allocation": .init("none, trunc, falloc or auto") { target, value in
+            // aria2's `prealloc` writes zeros where nothing better is to be had.
+            guard let allocation = FileAllocation(rawValue: value == "prealloc" ? "falloc" : value)
+            else { return false }
+            target.options.files.allocation = allocation
+            return true
+        },
+    ]
+
+    private init(
+        _ expected: String, _ apply: @escaping @Sendable (inout Target, String) -> Bool
+    ) {
+        self.expected = expected
+        self.apply = apply
+    }
+
+    private static func text(
+        _ expected: String, _ set: @escaping @Sendable (inout Target, String) -> Void
+    ) -> InputOption {
+        InputOption(expected) { target, value in
+            guard !value.isEmpty else { return false }
+            var changed = target
+            set(&changed, value)
+            guard (try? changed.options.access.checkValues()) != nil else { return false }
+            target = changed
+            return true
+        }
+    }
+
+    private static func number(
+        _ range: ClosedRange<Int>, _ set: @escaping @Sendable (inout Target, Int) -> Void
+    ) -> InputOption {
+        InputOption("\(range.lowerBound) to \(range.upperBound)") { target, value in
+            guard let number = Int(value), range.contains(number) else { return false }
+            set(&target, number)
+            return true
+        }
+    }
+
+    private static func seconds(
+        _ set: @escaping @Sendable (inout Target, Double) -> Void
+    ) -> InputOption {
+        InputOption("0.1 to 86400 seconds") { target, value in
+            guard let number = Double(value), (0.1...86_400).contains(number) else { return false }
+            set(&target, number)
+            return true
+        }
+    }
+
+    private static func flag(
+        _ set: @escaping @Sendable (inout Target, Bool) -> Void
+    ) -> InputOption {
+        InputOption("`true` or `false`") { target, value in
+            guard let isOn = Bool(value) else { return false }
+            set(&target, isOn)
+            return true
+        }
+    }
+}

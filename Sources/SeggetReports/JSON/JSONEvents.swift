@@ -1,0 +1,252 @@
+import Assembler
+public import FoundationEssentials
+public import Segmenter
+
+/// The facts of each event of `--json`.
+///
+/// `docs/json.md` describes them; a test holds that page to what is written here.
+public enum JSONEvents {
+    /// segget has started.
+    public struct Run: Encodable {
+        var format = 1
+        var version = seggetVersion
+        var clock: String
+        var files: Int?
+
+        /// Takes the time at which it started, and the number of files where there are several.
+        public init(at now: Date, files: Int? = nil) {
+            clock = now.formatted(.iso8601)
+            self.files = files
+        }
+    }
+
+    /// The turn of one of several files has come.
+    public struct Begun: Encodable {
+        var url: String
+
+        /// Takes the URL without its secrets.
+        public init(url: String) { self.url = url }
+    }
+
+    /// All of several files have ended.
+    public struct Summary: Encodable {
+        var files: Int
+        var done: Int
+        var failed: Int
+        var stopped: Int
+        var notStarted: Int
+        var bytesReceived: Int64
+        var seconds: Double?
+        var code: Int32
+    }
+
+    /// Fetching begins.
+    public struct Started: Encodable {
+        var path: String
+        var size: Int64?
+        var bytesResumed: Int64
+        var connections: Int
+        var plan: String
+        var identity: String
+        var mirrors: Int?
+
+        /// Takes what is known by then.
+        public init(_ start: DownloadStart) {
+            path = start.path
+            size = start.size
+            bytesResumed = start.resumedBytes
+            connections = start.connections
+            plan = start.plan.name
+            identity = start.identity
+            mirrors = start.mirrors > 1 ? start.mirrors : nil
+        }
+    }
+
+    /// Something happened on the way.
+    public struct Notice: Encodable {
+        var notice: String
+        var message: String
+        var reason: String?
+        var start: Int64?
+        var end: Int64?
+        var attempt: Int?
+        var delay: Double?
+        var status: Int?
+        var limit: Int64?
+        var bytes: Int64?
+        var bytesPerSecond: Int64?
+        var url: String?
+        var seconds: Double?
+        var connections: Int?
+        var address: String?
+
+        /// Takes what happened.
+        public init(_ notice: DownloadNotice) {
+            self.notice = notice.kind
+            message = notice.text
+            switch notice {
+            case .startedOver(let reason):
+                self.reason = reason.kind
+                if case .sampleDiffers(let range) = reason { set(range) }
+            case .resumedUnverified(let bytes), .sampleAgreed(let bytes): self.bytes = bytes
+            case .endUnchecked(let cause): reason = Diagnostic.kind(of: cause)
+            case .retrying(let range, let attempt, let delay, let cause):
+                reason = Diagnostic.kind(of: cause)
+                self.attempt = attempt
+                self.delay = delay.thousandths
+                set(range)
+            case .resolvingAgain(let status): self.status = status
+            case .damaged(let range): set(range)
+            case .stole(let range, let rate):
+                set(range)
+                bytesPerSecond = rate.map(Units.whole)
+            case .rescued(let range, let seconds):
+                self.seconds = seconds.thousandths
+                set(range)
+            case .hedged(let range): set(range)
+            case .outpaced(let range, let rate, _):
+                set(range)
+                bytesPerSecond = Units.whole(rate)
+            case .silence(let seconds): self.seconds = seconds.thousandths
+            case .silenceOver(let count): connections = count
+            case .ceiling(let connections, let cause):
+                self.connections = connections
+                reason = cause.map { Diagnostic.kind(of: $0) }
+            case .connections(let count, let rate):
+                connections = count
+                bytesPerSecond = rate.map(Units.whole)
+            case .addressUsed(let address): self.address = address
+            case .addressLeft(let address, let why):
+                self.address = address
+                switch why {
+                case .failed(let cause): reason = Diagnostic.kind(of: cause)
+                case .slow(let rate, _):
+                    reason = "slow"
+                    bytesPerSecond = Units.whole(rate)
+                }
+            case .limitChanged(let rate): limit = rate.map(Units.whole)
+            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
+                .downgraded(let url), .needsHTTP2(let url):
+                self.url = url
+            case .mirrorDropped(let url, let why):
+                self.url = url
+                reason = why.kind
+                if case .otherData(let range) = why { set(range) }
+            case .ifRangeUnusable(let range): set(range)
+            case .decoding, .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable,
+                .endUnproven,
+                .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished,
+                .spaceNotReserved, .namedByLink:
+                break
+            }
+        }
+
+        private mutating func set(_ range: ByteRange?) {
+            start = range?.start
+            end = range?.end
+        }
+    }
+
+    /// How far the download is.
+    public struct Progress: Encodable {
+        var phase: String
+        var bytesDone: Int64
+        var size: Int64?
+        var bytesVerifying: Int64
+        var bytesReceived: Int64
+        var bytesPerSecond: Int64
+        var secondsLeft: Int64?
+        var connections: Int
+        var limit: Int64?
+        var map: [UInt8]
+
+        /// Takes a moment of it.
+        public init(_ progress: DownloadProgress) {
+            phase = progress.phase.rawValue
+            bytesDone = progress.bytesDone
+            size = progress.size
+            bytesVerifying = progress.bytesVerifying
+            bytesReceived = progress.bytesReceived
+            bytesPerSecond = Units.whole(progress.bytesPerSecond)
+            secondsLeft = progress.secondsLeft.map { Units.whole($0.rounded(.up)) }
+            connections = progress.connections
+            limit = progress.limit.map(Units.whole)
+            map = progress.map
+        }
+    }
+
+    /// The file is complete and in its place.
+    public struct Finished: Encodable {
+        var path: String
+        var size: Int64
+        var crc32: String?
+        var verified: [String]
+        var unchanged: String?
+        var bytesReceived: Int64
+        var bytesResumed: Int64
+        var seconds: Double?
+        var sampled: Bool?
+
+        /// Takes the file.
+        public init(_ file: DownloadedFile) {
+            path = file.path
+            size = file.size
+            crc32 = file.crc32.map { Digest(crc32: $0).hex }
+            unchanged = file.unchanged?.rawValue
+            verified = file.verified.map(\.description)
+            bytesReceived = file.bytesReceived
+            bytesResumed = file.bytesResumed
+            seconds = file.seconds.thousandths
+            sampled = file.isSampled ? true : nil
+        }
+    }
+
+    /// The download failed or was stopped.
+    public struct Failure: Encodable {
+        var code: Int32
+        var kind: String
+        var message: String
+        var hint: String
+        var url: String
+        var path: String?
+        var bytesKept: Int64
+        var mirrors: [Mirror]?
+
+        /// A mirror that failed.
+        struct Mirror: Encodable {
+            var url: String
+            var reason: String
+            var message: String
+        }
+
+        /// Takes the error, and how it is worded.
+        public init(_ error: DownloadError, _ diagnostic: Diagnostic) {
+            code = diagnostic.status.rawValue
+            kind = diagnostic.kind
+            message = diagnostic.message
+            hint = diagnostic.hint
+            url = error.url
+            path = error.path
+            bytesKept = error.bytesKept
+            let mirrors = error.mirrors.map {
+                Mirror(
+                    url: $0.url, reason: $0.fault.kind, message: Diagnostic.describe($0.fault))
+            }
+            self.mirrors = mirrors.isEmpty ? nil : mirrors
+        }
+    }
+}
+
+extension JSONEvents.Summary {
+    /// Takes what became of the files, and the code that the run ends with.
+    package init(_ summary: BatchSummary, seconds: Double, status: ExitStatus) {
+        files = summary.count
+        done = summary.done
+        failed = summary.failures.count
+        stopped = summary.stopped.count
+        notStarted = summary.notStarted
+        bytesReceived = summary.received
+        self.seconds = seconds.thousandths
+        code = status.rawValue
+    }
+}

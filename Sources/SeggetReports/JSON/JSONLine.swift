@@ -1,0 +1,66 @@
+import FoundationEssentials
+
+/// One event of `--json`: its name and time, with the payload's own keys beside them.
+public struct JSONLine<Payload: Encodable>: Encodable {
+    /// What happened.
+    public var event: String
+    /// Seconds since segget started.
+    public var time: Double
+    /// Which of several files it is about, from 1; `nil` for none, or the only one.
+    public var file: Int?
+    /// Its facts.
+    public var payload: Payload
+
+    private enum CodingKeys: CodingKey {
+        case event, time, file
+    }
+
+    /// Makes the line of an event; `time` is in seconds since the run began.
+    public init(event: String, time: Double, file: Int? = nil, payload: Payload) {
+        self.event = event
+        self.time = time
+        self.file = file
+        self.payload = payload
+    }
+
+    /// Writes the keys of both beside each other.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(event, forKey: .event)
+        try container.encode(time.thousandths, forKey: .time)
+        try container.encodeIfPresent(file, forKey: .file)
+        try payload.encode(to: encoder)
+    }
+}
+
+/// How JSON is written.
+public enum JSONText {
+    /// The value as JSON on one line, without its end; `nil` for what JSON cannot hold.
+    public static func line(_ value: some Encodable) -> String? {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return nil }
+        return escape(String(decoding: data, as: UTF8.self))
+    }
+
+    /// Writes as `\uXXXX` what JSON allows as it is, but a terminal may act upon.
+    ///
+    /// Such characters stand in strings only, where the escape means the same.
+    private static func escape(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: PrintableText.isUnsafe) else { return json }
+        return json.unicodeScalars.reduce(into: "") { result, scalar in
+            if PrintableText.isUnsafe(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+extension Double {
+    /// The number to three decimals; `nil` for what JSON cannot hold.
+    package var thousandths: Double? { isFinite ? (self * 1000).rounded() / 1000 : nil }
+}

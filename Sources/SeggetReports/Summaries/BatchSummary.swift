@@ -1,0 +1,89 @@
+package import Segmenter
+
+/// What became of the files of a batch.
+///
+/// Pure.
+package struct BatchSummary {
+    /// Number of files.
+    package let count: Int
+    /// Files that are there.
+    package private(set) var done = 0
+    /// What went wrong with each file that failed, by its place in the list.
+    package private(set) var failures: [Int: String] = [:]
+    /// What is kept of each file that was stopped, by its place in the list.
+    package private(set) var stopped: [Int: String] = [:]
+    /// Bytes that came over the network.
+    package private(set) var received: Int64 = 0
+    private var worst = ExitStatus.done
+
+    /// Of that many files, none of which has ended.
+    package init(count: Int) { self.count = count }
+
+    /// Files that never began.
+    package var notStarted: Int { count - done - failures.count - stopped.count }
+
+    /// Takes the end of a file; `received` is what its last progress told, in bytes.
+    package mutating func add(
+        _ result: Result<DownloadedFile, DownloadError>, of index: Int, received: Int64,
+        signal: Int32?
+    ) {
+        switch result {
+        case .success(let file):
+            done += 1
+            self.received += file.bytesReceived
+        case .failure(let error):
+            self.received += received
+            let diagnostic = Diagnostic(error, signal: signal)
+            worst = worst.worse(diagnostic.status)
+            if error.reason == .cancelled {
+                let kept = diagnostic.kept ?? "nothing"
+                stopped[index] = "\(Diagnostic.quote(error.url)), kept: \(kept)"
+            } else {
+                failures[index] = diagnostic.message
+            }
+        }
+    }
+
+    /// What segget ends with: the code of the signal that stopped the run, else that of the worst
+    /// failure.
+    package func status(signal: Int32?) -> ExitStatus {
+        guard done < count else { return .done }
+        if let signal, isStopped { return ExitStatus(signal: signal) }
+        // 0 means that all files are there.
+        return worst == .done ? .stopped : worst
+    }
+
+    /// Lines that say it all: numbers first, then a line for each file that is not there.
+    package func lines(seconds: Double) -> [String] {
+        var counts = ["\(done) of \(Units.count(Int64(count), "file")) done"]
+        for (number, what) in [
+            (failures.count, "failed"), (stopped.count, "stopped"), (notStarted, "not started"),
+        ] where number > 0 {
+            counts.append("\(number) \(what)")
+        }
+        let rate = seconds > 0 ? Double(received) / seconds : 0
+        return [
+            "\(counts.joined(separator: ", ")); \(Units.size(received)) in "
+                + "\(Units.elapsed(seconds)), \(Units.speed(rate))"
+        ] + Self.inOrder(failures, "failed") + Self.inOrder(stopped, "stopped")
+    }
+
+    private static func inOrder(_ files: [Int: String], _ what: String) -> [String] {
+        files.sorted { $0.key < $1.key }.map { "  \(what): \($0.value)" }
+    }
+
+    /// What is said when files were stopped; nothing otherwise.
+    package func stop(signal: Int32?) -> [Message] {
+        guard isStopped else { return [] }
+        let cause = signal.map { "by \(Diagnostic.name(ofSignal: $0))" } ?? "after a failure"
+        let unfinished = count - done - failures.count
+        return [
+            Message(
+                .error,
+                "stopped \(cause): \(Units.count(Int64(unfinished), "file")) of \(count) left"),
+            Message(.hint, "run the same command again to resume"),
+        ]
+    }
+
+    private var isStopped: Bool { !stopped.isEmpty || notStarted > 0 }
+}

@@ -1,0 +1,117 @@
+import Assembler
+public import Segmenter
+
+/// What a server offers, and how segget would fetch it.
+public struct ProbeReport: Encodable {
+    var url: String
+    var finalURL: String
+    var redirects: Int
+    var name: String
+    var size: Int64?
+    var type: String?
+    var etag: String?
+    var lastModified: String?
+    var acceptsRanges: Bool?
+    var digests: [String]
+    var probedBy: String
+    var headProblem: String?
+    var plan: String
+    var identity: String
+    var coding: String?
+    var decoded: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        // The key strategy would make `final_ur_l` of `finalURL`.
+        case finalURL = "finalUrl"
+        case url, redirects, name, size, type, etag, lastModified, acceptsRanges, digests
+        case probedBy, headProblem, plan, identity, coding, decoded
+    }
+
+    /// What the entity tag is worth, in a word.
+    private var etagWorth: String
+
+    /// Takes what the probe found.
+    public init(_ file: RemoteFile) {
+        etagWorth =
+            file.identity.strongETag != nil
+            ? "strong" : file.identity.wellFormedETag != nil ? "weak" : "malformed: proves nothing"
+        url = file.url
+        finalURL = file.effectiveURL
+        redirects = file.redirects
+        name = file.suggestedName
+        size = file.size
+        type = file.contentType
+        etag = file.etag
+        lastModified = file.lastModified
+        acceptsRanges = file.acceptsRanges
+        digests = file.digests.map(\.description)
+        probedBy = file.probedBy
+        headProblem = file.headProblem
+        plan = file.plan.name
+        identity = file.identity.kind
+        coding = file.identity.coding
+        decoded = file.isDecoded ? true : nil
+    }
+
+    /// The report for people, a line for each fact; no control characters.
+    public func lines(connections: Int) -> [String] {
+        let moves = redirects == 0 ? "" : " (\(Units.count(Int64(redirects), "redirect")))"
+        let ranges = acceptsRanges.map { $0 ? "served" : "not served" } ?? "not advertised"
+        var facts = [
+            ("url", url),
+            ("final url", finalURL + moves),
+            ("name", name),
+            ("size", size.map { "\(Units.size($0)) (\(Units.count($0, "byte")))" } ?? "not told"),
+            ("type", type ?? "not told"),
+            ("etag", etag.map { "\($0) (\(etagWorth))" } ?? "none"),
+            ("last modified", lastModified ?? "not told"),
+            ("ranges", ranges),
+            ("digests", digests.isEmpty ? "none" : digests.joined(separator: ", ")),
+            ("probed by", probedBy + (headProblem.map { " (`HEAD` did not do: \($0))" } ?? "")),
+            ("fetch", fetch(connections)),
+            ("resume", resume),
+        ]
+        if let coding {
+            let what = decoded == true ? "decoded" : "saved as it is sent"
+            facts.insert(("coding", "\(coding) (\(what))"), at: 5)
+        }
+        return facts.map { name, value in
+            let padding = String(repeating: " ", count: 14 - name.count)
+            return PrintableText.escape("\(name):\(padding)\(value)")
+        }
+    }
+
+    private func fetch(_ connections: Int) -> String {
+        switch plan {
+        case RemoteFile.Plan.segments.name:
+            "in segments, over up to \(Units.count(Int64(connections), "connection"))"
+        case RemoteFile.Plan.oneStreamNoRanges.name:
+            "in one stream, because the server serves no byte ranges"
+        default: "in one stream, because the server does not tell the size"
+        }
+    }
+
+    private var resume: String {
+        guard plan == RemoteFile.Plan.segments.name else {
+            return "not possible: a stopped download starts over"
+        }
+        return switch identity {
+        case "etag": "rests on the ETag (identity: etag)"
+        case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
+        default:
+            "starts over, unless `--checksum` proves the file, or `--resume-unverified` is given "
+                + "(identity: none)"
+        }
+    }
+}
+
+extension RemoteFile.Plan {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    public var name: String {
+        switch self {
+        case .segments: "segments"
+        case .oneStreamNoRanges: "one_stream_no_ranges"
+        case .oneStreamUnknownSize: "one_stream_unknown_size"
+        }
+    }
+}

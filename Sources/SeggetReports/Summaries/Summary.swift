@@ -1,0 +1,48 @@
+import Assembler
+package import Segmenter
+
+/// The last line of a download that succeeded: what came, how fast, and what is proven.
+package struct Summary {
+    package let text: String
+
+    /// Words it; `endIsProven` is false when no size told where the file ends.
+    package init(_ file: DownloadedFile, endIsProven: Bool) {
+        if let unchanged = file.unchanged {
+            text = Self.text(unchanged, file)
+            return
+        }
+        let speed = file.seconds > 0 ? Double(file.bytesReceived) / file.seconds : 0
+        var facts = [
+            "\(Diagnostic.quote(file.path)): \(Units.size(file.size)) in "
+                + "\(Units.elapsed(file.seconds)), \(Units.speed(speed))"
+        ]
+        if file.bytesResumed > 0 { facts.append("resumed \(Units.size(file.bytesResumed))") }
+        facts.append(Self.proof(file, endIsProven: endIsProven))
+        text = facts.joined(separator: "; ")
+    }
+
+    private static func text(_ unchanged: DownloadedFile.Unchanged, _ file: DownloadedFile)
+        -> String
+    {
+        let what = "\(Diagnostic.quote(file.path)): \(Units.size(file.size))"
+        switch unchanged {
+        case .alreadyComplete:
+            let crc = file.crc32.map { Digest(crc32: $0).description }
+            let checked = file.verified.map(\.description) + [crc].compactMap { $0 }
+            return "\(what), already complete; checked \(checked.joined(separator: ", "))"
+        case .notNewer:
+            return "\(what), not fetched: the remote file is not newer"
+        }
+    }
+
+    private static func proof(_ file: DownloadedFile, endIsProven: Bool) -> String {
+        guard file.verified.isEmpty else {
+            return "verified \(file.verified.map(\.description).joined(separator: ", "))"
+        }
+        let held = file.isSampled ? "a sample, not the validator, held it together; " : ""
+        let crc = "CRC-32 \(file.crc32.map { Digest(crc32: $0).hex } ?? "unknown")"
+        return endIsProven
+            ? "\(held)only the size is verified: there was no digest to compare with (\(crc))"
+            : "nothing is verified: neither size nor digest was known (\(crc))"
+    }
+}

@@ -1,0 +1,110 @@
+package import Assembler
+import Segmenter
+
+// What concerns files that are there already, in words.
+extension Diagnostic {
+    /// Words why a file is not repaired.
+    init(_ obstacle: RepairObstacle, url: String, path: String) {
+        let file = Self.quote(path)
+        switch obstacle {
+        case .noManifest(isFileThere: true):
+            self.init(
+                .usage, "no_manifest",
+                "\(file) has no kept manifest, so nothing tells which of its bytes are damaged",
+                hint: "download it anew with `--overwrite`; `--keep-manifest` keeps the manifest")
+        case .noManifest(isFileThere: false):
+            self.init(
+                .usage, "no_manifest", "there is nothing to repair at \(file)",
+                hint: "check the name, or download the file with `segget get`")
+        case .otherVersion(let reason):
+            self.init(
+                .remoteChanged, "remote_changed",
+                "\(file) cannot be repaired from \(url): \(Self.describe(reason)); "
+                    + "it is left as it was",
+                hint: "give a URL of the same version, or download anew with `--overwrite`")
+        case .otherDigest(let expected, let actual):
+            self.init(
+                .checksumMismatch, "checksum_mismatch",
+                "\(file) repaired by its manifest has the wrong checksum: expected "
+                    + "`\(expected)`, got `\(actual)`; it is left as it was",
+                hint: "check the expected value, or download anew with `--overwrite`")
+        }
+    }
+
+    /// Words why a file could not be checked.
+    package init(_ failure: FileVerification.Failure) {
+        switch failure {
+        case .noFile(let path):
+            self.init(
+                .usage, "no_file",
+                "there is neither \(Self.quote(path)) nor \(Self.quote(path + ".part"))",
+                hint: "check the name")
+        case .nothingToCheckAgainst(let path):
+            self.init(
+                .usage, "nothing_to_check_against",
+                "nothing tells what \(Self.quote(path)) should be: it has no manifest and no "
+                    + "extended attributes of segget's",
+                hint: "give `--checksum ALGO:HEX` or `--sums SHA256SUMS`")
+        case .sumsUnavailable(let path, let code):
+            self.init(
+                .usage, "sums_unavailable",
+                "\(Self.quote(path)) cannot be read: \(Self.describe(errno: code))",
+                hint: "give `--sums` a file such as `SHA256SUMS`")
+        case .sums(let path, .unreadable):
+            self.init(
+                .usage, "sums_unreadable",
+                "\(Self.quote(path)) has no line with a checksum of a known algorithm",
+                hint: "known are lines `HEX  NAME` and `ALGO (NAME) = HEX` with MD5, SHA-1, "
+                    + "SHA-256 or SHA-512")
+        case .sums(let path, .missing(let name)):
+            self.init(
+                .usage, "sums_missing", "\(Self.quote(path)) has no line for \(Self.quote(name))",
+                hint: "check the names, or give `--checksum ALGO:HEX`")
+        case .sums(let path, .ambiguous(let name)):
+            self.init(
+                .usage, "sums_ambiguous",
+                "\(Self.quote(path)) has several lines for \(Self.quote(name)) that contradict "
+                    + "each other",
+                hint: "give the right value as `--checksum ALGO:HEX`")
+        case .assembly(let failure):
+            self.init(failure, again: "run the same command again")
+        }
+    }
+
+    /// Why what the server offers is not taken for the same version, in words.
+    static func describe(_ reason: StartOverReason) -> String {
+        switch reason {
+        case .urlChanged:
+            "it was downloaded from another URL, and nothing proves that the file is the same"
+        case .noValidator:
+            "the server sends nothing that proves that the file is the same"
+        default: reason.text
+        }
+    }
+
+    /// How the bytes of a file are encoded, in words.
+    static func show(coding: String?) -> String {
+        coding.map { "encoded as \(quote($0))" } ?? "not encoded"
+    }
+}
+
+extension FinishedDoubt {
+    /// What is wrong with the file that stands at the destination, in words.
+    var text: String {
+        switch self {
+        case .resized(let was, let now):
+            "the file that is there had \(Diagnostic.exact(was)) when it was downloaded, and now has "
+                + Diagnostic.exact(now)
+        case .remote(let reason):
+            "the file that is there is not taken for complete: \(Diagnostic.describe(reason))"
+        case .otherURL:
+            "the file that is there was downloaded from another URL"
+        case .damaged:
+            "the file that is there is damaged: it no longer has the content that was downloaded "
+                + "(`segget repair` mends it where its manifest was kept)"
+        case .otherDigest(let expected, let actual):
+            "the file that is there has the wrong checksum: expected `\(expected)`, got "
+                + "`\(actual)`"
+        }
+    }
+}

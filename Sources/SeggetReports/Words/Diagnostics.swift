@@ -1,0 +1,377 @@
+package import Assembler
+import Glibc
+public import Segmenter
+
+/// An error in words: what happened, what is kept, what to do next, and how segget then ends.
+public struct Diagnostic: Sendable {
+    /// The code that segget ends with.
+    package let status: ExitStatus
+    /// A stable name for programs; `docs/json.md` lists them all.
+    public let kind: String
+    /// What happened, to which URL or file.
+    public let message: String
+    /// What to do next.
+    public internal(set) var hint: String
+    /// What is left on disk, when anything can be.
+    public internal(set) var kept: String?
+    /// What has gone out already, for a stream.
+    public internal(set) var written: String?
+    /// Whether nothing is printed: the reader went away, and knows.
+    public internal(set) var isQuiet = false
+    /// Where several URLs were given: each that failed, and why.
+    public internal(set) var mirrors: [String] = []
+
+    /// The lines to print.
+    public var messages: [Message] {
+        guard !isQuiet else { return [] }
+        return [Message(.error, message)] + mirrors.map { Message(.note, $0) }
+            + (kept.map { [Message(.kept, $0)] } ?? [])
+            + (written.map { [Message(.written, $0)] } ?? []) + [Message(.hint, hint)]
+    }
+
+    /// Words a failed download; `signal` is the one that asked it to stop, if one did, and `typed` its
+    /// URL as the command line has it, if it has.
+    public init(_ error: DownloadError, signal: Int32? = nil, typed: String? = nil) {
+        let url = Self.quote(error.url)
+        let again = "run the same command again\(error.bytesKept > 0 ? " to resume" : "")"
+        self =
+            switch error.reason {
+            case .invalidURL(let text):
+                Self(
+                    .usage, "invalid_url", "\(Self.quote(text)) is not a URL that can be used",
+                    hint: "give a complete URL that starts with `https://` or `http://`")
+            case .foreignURL(let foreign, let shown): Self(foreign, shown: shown)
+            case .invalidHeader(let problem):
+                Self(
+                    .usage, "invalid_header", Self.describe(problem),
+                    hint: "give it as `--header 'Name: value'`")
+            case .certificateFile(let path):
+                Self(
+                    .usage, "certificate_file",
+                    "the certificate file \(Self.quote(path)) cannot be used",
+                    hint: "give `--ca-certificate` a readable PEM file with certificates")
+            case .access(let problem):
+                Self(
+                    .usage, "invalid_access", Self.describe(problem), hint: Self.hint(problem))
+            case .assembly(let failure):
+                Self(failure, again: again)
+            case .nameTaken(let path):
+                Self(
+                    .cannotCreate, "name_taken",
+                    "an earlier file of this run is saved as \(Self.quote(path)), so \(url) was not "
+                        + "fetched",
+                    hint: "give it another name with `out=`")
+            case .transfer(.status(let code), _) where error.isLinkExpired,
+                .refused(let code) where error.isLinkExpired:
+                Self(expiredLink: error, code, url: url)
+            case .transfer(let failure, let attempts):
+                Self(failure, attempts: attempts, url: url, again: again)
+            case .refused(let code):
+                Self(
+                    .refused, "refused",
+                    "the server refused access to \(url): \(Self.describe(status: code))",
+                    hint: Self.hint(refused: code))
+            case .proxyRefused(let code):
+                Self(
+                    .refused, "proxy_refused",
+                    "the proxy refused access to \(url)"
+                        + (code.map { ": \(Self.describe(status: $0))" } ?? ""),
+                    hint: Self.hint(proxyRefused: code))
+            case .untrusted(let problem):
+                Self(
+                    .refused, "untrusted",
+                    "the certificate of the server of \(url) is not trusted: \(problem)",
+                    hint: Self.hint(untrusted: problem))
+            case .unsafeRedirect(let target):
+                Self(
+                    .refused, "unsafe_redirect",
+                    "\(url) redirects to \(Self.quote(target)), which is less safe: not followed",
+                    hint: target.hasPrefix("http:")
+                        ? "if you trust the network, give `--allow-downgrade`, best with `--checksum`"
+                        : "if you trust the target, download from its own URL")
+            case .tooManyRedirects(let limit):
+                Self(
+                    .unavailable, "too_many_redirects",
+                    "\(url) redirects more than \(Units.count(Int64(limit), "time"))",
+                    hint: "check the URL: it may redirect to itself")
+            case .remoteChanged(let breach):
+                Self(
+                    .remoteChanged, "remote_changed",
+                    "\(url) changed while it was fetched\(Self.again(error)): "
+                        + Self.describe(breach),
+                    hint: "run the same command again when the remote file no longer changes")
+            case .contract(let breach) where breach.isAnotherVersion && error.bytesKept > 0:
+                Self(
+                    .remoteChanged, "contract_broken",
+                    "\(url) is answered with something else, perhaps a login or error page: "
+                        + Self.describe(breach),
+                    hint: "\(again) later; if that is the file now, `--no-resume` starts over")
+            case .contract(let breach):
+                Self(
+                    .remoteChanged, "contract_broken",
+                    "the server broke the range contract for \(url): \(Self.describe(breach))",
+                    hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
+            case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
+            case .unrepairable(let obstacle):
+                Self(obstacle, url: url, path: error.path ?? "")
+            case .cancelled:
+                Self(
+                    signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
+                    "the download of \(url) was stopped\(signal.map(Self.cause) ?? "")",
+                    hint: again)
+            }
+        addHint(at: typed, error.reason)
+        kept = Self.kept(error)
+        written = Self.written(error)
+        if case .assembly(.readerGone) = error.reason { isQuiet = true }
+        mirrors = error.mirrors.map {
+            "the mirror \(Self.quote($0.url)): \(Self.describe($0.fault))"
+        }
+    }
+
+    package init(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) {
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+    }
+
+    package static func cause(_ signal: Int32) -> String { " by \(name(ofSignal: signal))" }
+
+    package static func name(ofSignal signal: Int32) -> String {
+        switch signal {
+        case SIGINT: "SIGINT"
+        case SIGTERM: "SIGTERM"
+        default: "SIGHUP"
+        }
+    }
+
+    /// Text between backticks.
+    package static func quote(_ text: some StringProtocol) -> String { "`\(text)`" }
+}
+
+// MARK: - Files
+
+extension Diagnostic {
+    init(_ failure: AssemblyError, again: String) {
+        let elsewhere = "choose another name with `--output`, or a folder with `--directory`"
+        self =
+            switch failure {
+            case .destinationExists(let path):
+                Self(
+                    .cannotCreate, "destination_exists", "\(Self.quote(path)) exists already",
+                    hint: "give `--overwrite` to replace it, or \(elsewhere)")
+            case .notARegularFile(let path):
+                Self(
+                    .cannotCreate, "not_a_regular_file",
+                    "\(Self.quote(path)) is not a regular file, so it is left alone",
+                    hint: elsewhere)
+            case .folderUnavailable(let path, let code):
+                Self(
+                    code == EIO ? .disk : .cannotCreate, "folder_unavailable",
+                    "the folder \(Self.quote(path)) cannot be opened: \(Self.describe(errno: code))",
+                    hint: "create it or check its permissions, or choose another folder")
+            case .cannotCreate(let path, let code):
+                Self(
+                    [ENOSPC, EDQUOT, EIO].contains(code) ? .disk : .cannotCreate, "cannot_create",
+                    "\(Self.quote(path)) cannot be created: \(Self.describe(errno: code))",
+                    hint: "check the folder's permissions and free space, or \(elsewhere)")
+            case .busy(let path):
+                Self(
+                    .cannotCreate, "busy",
+                    "another process is downloading to \(Self.quote(path)) at this moment",
+                    hint: "wait until it has ended, or \(elsewhere)")
+            case .foreignPart(let path):
+                Self(
+                    .cannotCreate, "foreign_part",
+                    "\(Self.quote(path)) is not known to be segget's, so it is left alone",
+                    hint: "move it away, or give `--overwrite` to replace it, or \(elsewhere)")
+            case .partChanged(let path):
+                Self(
+                    .disk, "part_changed",
+                    "\(Self.quote(path)) was removed, replaced or cut off by another program, so it "
+                        + "is not published",
+                    hint: "leave it alone while segget runs, then \(again)")
+            case .noSpace(let path, let needed, let free):
+                Self(
+                    .disk, "no_space",
+                    "too little space for \(Self.quote(path)): \(Units.size(needed)) needed, "
+                        + "\(Units.size(free)) free",
+                    hint: "free \(Units.size(needed - free)) or more, then \(again)")
+            case .io(let operation, let path, let code):
+                Self(
+                    .disk, "io",
+                    "\(Self.quote(operation)) failed on \(Self.quote(path)): "
+                        + Self.describe(errno: code),
+                    hint: code == ENOSPC || code == EDQUOT
+                        ? "free some space, then \(again)"
+                        : operation == "mmap"
+                            ? "give a smaller `--window`" : "check the disk, then \(again)")
+            case .digestMismatch(let expected, let actual, let part):
+                Self(
+                    .checksumMismatch, "checksum_mismatch",
+                    "the data in \(Self.quote(part)) has the wrong checksum: "
+                        + "expected `\(expected)`, got `\(actual)`",
+                    hint: "check the expected value; the same command fetches everything anew")
+            case .streamDigestMismatch(let expected, let actual, let path):
+                Self(
+                    .checksumMismatch, "checksum_mismatch",
+                    "the data for \(Self.quote(path)) has the wrong checksum: "
+                        + "expected `\(expected)`, got `\(actual)`",
+                    hint: "check the expected value, and do not use what was written")
+            case .readerGone(let path):
+                Self(
+                    .readerGone, "reader_gone",
+                    "whoever read \(Self.quote(path)) has closed it",
+                    hint: "none is needed when that was meant")
+            }
+    }
+
+    /// What a failure leaves behind; `nil` where segget never came to touch the disk.
+    private static func kept(_ error: DownloadError) -> String? {
+        if error.isPublished, let path = error.path { return "the whole file as \(quote(path))" }
+        switch error.reason {
+        case .assembly(.digestMismatch(_, _, let part)):
+            return "the wrong data as \(quote(part)), for inspection; it is never resumed from, "
+                + "unless `--checksum` says that it is right"
+        case .assembly(.partChanged(let part)):
+            return "what is intact of \(quote(part)); the next run finds out"
+        // Found when publishing: all of the file is there.
+        case .assembly(.destinationExists) where error.bytesKept == 0: return nil
+        case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .access, .unrepairable,
+            .nameTaken,
+            .assembly(.notARegularFile), .assembly(.busy),
+            .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
+            return nil
+        default:
+            guard error.bytesWritten == nil, let path = error.path else { return nil }
+            if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
+            guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
+            return "\(Units.size(error.bytesKept)) in \(quote(path + ".part"))"
+        }
+    }
+
+    /// What has gone out through a descriptor, and cannot be taken back.
+    private static func written(_ error: DownloadError) -> String? {
+        guard let bytes = error.bytesWritten, let path = error.path else { return nil }
+        guard bytes > 0 else { return "nothing to \(quote(path))" }
+        return "the first \(exact(bytes)) to \(quote(path)); the rest is missing"
+    }
+
+    private static func again(_ error: DownloadError) -> String {
+        (error.bytesWritten ?? 0) == 0
+            ? ", and again after starting over" : ", and what was written cannot be taken back"
+    }
+
+    package static func describe(errno code: Int32) -> String {
+        strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    }
+}
+
+// MARK: - Requests
+
+extension Diagnostic {
+    private init(_ failure: TransferFailure, attempts: Int, url: String, again: String) {
+        let mirror = "a proxy or cache on the way may be at fault: try later, or a mirror"
+        let (status, hint): (ExitStatus, String) =
+            switch failure {
+            case .network(_, let text): (.unavailable, Self.hint(network: text, again))
+            case .proxy:
+                (.unavailable, "check the proxy that `--proxy` or the environment names")
+            case .status(let code) where [401, 403, 407].contains(code):
+                (.refused, Self.hint(refused: code))
+            case .status(let code) where (400..<500).contains(code) && ![408, 429].contains(code):
+                (.unavailable, "check the URL: the server does not offer it")
+            case .status: (.unavailable, "the server may recover: \(again) later")
+            case .stalled:
+                (.unavailable, "check the network, then \(again); `--stall-timeout` waits longer")
+            case .truncated: (.unavailable, again)
+            case .breach: (.remoteChanged, mirror)
+            case .retryAfterTooLong: (.unavailable, "\(again) after that time")
+            }
+        let tries = attempts > 1 ? " (\(attempts) attempts without progress)" : ""
+        self.init(
+            status, Self.kind(of: failure),
+            "\(url) could not be fetched: \(Self.describe(failure))\(tries)", hint: hint)
+    }
+
+    private static func hint(refused code: Int) -> String {
+        switch code {
+        case 401: "give the right credentials, with `--user`, `--netrc` or `--bearer-fd`"
+        case 407: hint(proxyRefused: code)
+        default: "the link may have expired, or need other credentials or cookies"
+        }
+    }
+
+    /// A stable name for programs, as ``kind``.
+    static func kind(of failure: TransferFailure) -> String {
+        switch failure {
+        case .network: "network"
+        case .proxy: "proxy"
+        case .status(let code): [401, 403, 407].contains(code) ? "refused" : "status"
+        case .stalled: "stalled"
+        case .truncated: "truncated"
+        case .breach: "contract_broken"
+        case .retryAfterTooLong: "retry_after_too_long"
+        }
+    }
+
+    static func describe(_ failure: TransferFailure) -> String {
+        switch failure {
+        case .network(let code, let message):
+            message.isEmpty ? "network error \(code) of libcurl" : message
+        case .proxy(let code, let message):
+            "the proxy cannot be used: "
+                + (message.isEmpty ? "network error \(code) of libcurl" : message)
+        case .status(let code): "the server answered \(describe(status: code))"
+        case .stalled(let seconds): "no data for \(Units.elapsed(seconds))"
+        case .truncated(let missing):
+            "the reply ended \(Units.count(missing, "byte")) too early"
+        case .breach(let breach): describe(breach)
+        case .retryAfterTooLong(let seconds):
+            "the server asks to wait \(Units.elapsed(seconds)) before the next try"
+        }
+    }
+
+    /// A validator, or that there is none.
+    static func show(_ validator: String?) -> String { validator.map { quote($0) } ?? "missing" }
+
+    package static func describe(_ error: HeaderSyntaxError) -> String {
+        switch error {
+        case .noColon: "a header is given as `Name: value`; there is no colon"
+        case .badName(let name): "`\(PrintableText.escape(name))` is not the name of a header"
+        case .badValue(let name):
+            "the value of the header `\(name)` holds a line break or control character"
+        case .reserved(let name): "segget sets the header `\(name)` itself"
+        }
+    }
+
+    package static func describe(_ error: DigestSyntaxError) -> String {
+        switch error {
+        case .noSeparator:
+            "a checksum is given as `ALGO:HEX`; there is neither `:` nor `=`"
+        case .unknownAlgorithm(let name):
+            "the algorithm `\(PrintableText.escape(name))` is unknown; "
+                + "known are \(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .wrongLength(let algorithm, let expected, let got):
+            "a \(algorithm.rawValue) value has \(expected) hexadecimal digits, not \(got)"
+        case .notHexadecimal: "the value holds something other than hexadecimal digits"
+        }
+    }
+
+    package static func exact(_ bytes: Int64?) -> String {
+        bytes.map { Units.count($0, "byte") } ?? "unknown"
+    }
+
+    static func describe(status code: Int) -> String {
+        let names = [
+            400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+            405: "Method Not Allowed", 407: "Proxy Authentication Required",
+            408: "Request Timeout", 410: "Gone", 416: "Range Not Satisfiable",
+            429: "Too Many Requests", 451: "Unavailable For Legal Reasons",
+            500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
+            504: "Gateway Timeout",
+        ]
+        return names[code].map { "\(code) (\($0))" } ?? "\(code)"
+    }
+}

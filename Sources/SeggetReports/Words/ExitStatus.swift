@@ -1,0 +1,67 @@
+import Glibc
+
+/// How segget ends, after sysexits: the one table of exit codes.
+package enum ExitStatus: Int32, CaseIterable, Sendable {
+    case done = 0
+    case usage = 64
+    case checksumMismatch = 65
+    case unavailable = 69
+    case cannotCreate = 73
+    case disk = 74
+    case stopped = 75
+    case remoteChanged = 76
+    case refused = 77
+    case interrupted = 130
+    case readerGone = 141
+    case terminated = 143
+
+    /// What the code says, for the help text.
+    package var meaning: String {
+        switch self {
+        case .done: "done and verified"
+        case .usage: "wrong usage: options, URL, header or certificate file"
+        case .checksumMismatch: "checksum mismatch; nothing was published"
+        case .unavailable: "server or network failed, retries included, or a limit was exceeded"
+        case .cannotCreate: "the destination cannot be made, or exists"
+        case .disk: "the disk failed or is full"
+        case .stopped: "stopped, or out of time; the same command resumes"
+        case .remoteChanged: "the remote file changed, or the server broke the range contract"
+        case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
+        case .interrupted: "stopped by SIGINT; the same command resumes"
+        case .readerGone: "whoever read standard output closed it (as if by SIGPIPE)"
+        case .terminated: "stopped by SIGTERM; the same command resumes"
+        }
+    }
+
+    /// The status of a run that the signal stopped.
+    package init(signal: Int32) {
+        self =
+            switch signal {
+            case SIGINT: .interrupted
+            case SIGTERM: .terminated
+            default: .stopped
+            }
+    }
+
+    /// All codes, the worst first: what a run of several files ends with.
+    ///
+    /// Wrong data comes before no data, what this machine lacks before what a server does.
+    package static let worstFirst: [ExitStatus] = [
+        .checksumMismatch, .remoteChanged, .disk, .cannotCreate, .refused, .unavailable, .usage,
+        .interrupted, .terminated, .stopped, .readerGone, .done,
+    ]
+
+    /// The worse of two codes.
+    package func worse(_ other: ExitStatus) -> ExitStatus {
+        Self.worstFirst.first { $0 == self || $0 == other } ?? self
+    }
+
+    /// The table as help text.
+    package static var help: String {
+        allCases.map { status in
+            let code = "\(status.rawValue)"
+            let padding = String(repeating: " ", count: 4 - code.count)
+            return "  \(padding)\(code)  \(status.meaning)"
+        }.joined(separator: "\n")
+    }
+}

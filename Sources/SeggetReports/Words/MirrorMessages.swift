@@ -1,0 +1,54 @@
+import Assembler
+public import Segmenter
+
+extension MirrorFault {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    public var kind: String {
+        switch self {
+        case .failed(let reason):
+            Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0)).kind
+        case .otherSize: "other_size"
+        case .otherDigest: "other_digest"
+        case .otherData: "other_data"
+        case .changed: "remote_changed"
+        case .rangesIgnored: "ranges_ignored"
+        case .doubted: "doubted"
+        case .wrongDigest: "checksum_mismatch"
+        }
+    }
+}
+
+extension Diagnostic {
+    /// What is wrong with a mirror, in words.
+    static func describe(_ fault: MirrorFault) -> String {
+        switch fault {
+        case .failed(let reason): describe(reason)
+        case .otherSize(let expected, let got):
+            "its file has \(exact(got)), not \(exact(expected))"
+        case .otherDigest(let expected, let got):
+            "it says that its file has `\(got)`, not `\(expected)`"
+        case .otherData(let range):
+            "its bytes \(range) are others than those that are there; none of its data is used"
+        case .changed(let breach): "its file is another one now: \(describe(breach))"
+        case .rangesIgnored: "it does not serve byte ranges"
+        case .doubted(let bytes):
+            "the file put together from several mirrors has the wrong checksum; "
+                + "\(Units.size(bytes)) that it sent are fetched again elsewhere"
+        case .wrongDigest: "all of the file came from it, and had the wrong checksum"
+        }
+    }
+
+    /// Why one of several servers failed, in words.
+    private static func describe(_ reason: DownloadError.Reason) -> String {
+        switch reason {
+        case .transfer(let failure, _): describe(failure)
+        case .refused(let status): "the server refused access: \(describe(status: status))"
+        case .untrusted(let problem): "its certificate is not trusted: \(problem)"
+        case .unsafeRedirect(let target): "it redirects to \(quote(target)), which is less safe"
+        case .tooManyRedirects(let limit):
+            "it redirects more than \(Units.count(Int64(limit), "time"))"
+        case .remoteChanged(let breach), .contract(let breach): describe(breach)
+        default: Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0)).message
+        }
+    }
+}

@@ -1,0 +1,231 @@
+public import Assembler
+public import Segmenter
+
+extension DownloadNotice {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    public var kind: String {
+        switch self {
+        case .startedOver: "started_over"
+        case .resumedUnverified: "resumed_unverified"
+        case .retrying: "retrying"
+        case .resolvingAgain: "resolving_again"
+        case .rangesIgnored: "ranges_ignored"
+        case .serversDisagree: "servers_disagree"
+        case .replyRefused: "reply_refused"
+        case .ifRangeUnusable: "if_range_unusable"
+        case .damaged: "damaged"
+        case .stole: "stole"
+        case .rescued: "rescued"
+        case .outpaced: "outpaced"
+        case .hedged: "hedged"
+        case .silence: "silence"
+        case .silenceOver: "silence_over"
+        case .headUnusable: "head_unusable"
+        case .needsHTTP2: "needs_http2"
+        case .endUnproven: "end_unproven"
+        case .certificatesUnchecked: "certificates_unchecked"
+        case .downgraded: "downgraded"
+        case .changingConnections: "changing_connections"
+        case .ceiling: "ceiling"
+        case .connections: "connections"
+        case .addressUsed: "address_used"
+        case .addressLeft: "address_left"
+        case .limitChanged: "limit_changed"
+        case .decoding: "decoding"
+        case .sampleAgreed: "sample_agreed"
+        case .endUnchecked: "end_unchecked"
+        case .mirrorJoined: "mirror_joined"
+        case .mirrorSpared: "mirror_spared"
+        case .mirrorDropped: "mirror_dropped"
+        case .mirrorLeads: "mirror_leads"
+        case .attributesNotWritten: "attributes_not_written"
+        case .spaceNotReserved: "space_not_reserved"
+        case .namedByLink: "named_by_link"
+        case .notFinished: "not_finished"
+        }
+    }
+
+    /// Whether a person should see it without asking for details.
+    public var isAlwaysShown: Bool {
+        switch self {
+        case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
+            .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
+            .changingConnections, .limitChanged,
+            .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
+            true
+        case .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole, .headUnusable,
+            .mirrorJoined,
+            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
+            .silence, .silenceOver, .ceiling, .connections, .addressUsed, .addressLeft, .needsHTTP2:
+            false
+        }
+    }
+
+    /// What happened, in words.
+    public var text: String {
+        switch self {
+        case .startedOver(let reason):
+            "starting over: \(reason.text)"
+        case .resumedUnverified(let bytes):
+            "identity: none: \(Units.size(bytes)) of the earlier part were fetched again and are the "
+                + "same; nothing else proves that the file is; `--checksum` would"
+        case .retrying(let range, let attempt, let delay, let cause):
+            "\(Self.name(range)) in \(Units.elapsed(delay)), attempt \(attempt): "
+                + Diagnostic.describe(cause)
+        case .resolvingAgain(let status):
+            "the server answered \(Diagnostic.describe(status: status)): "
+                + "following the original URL again"
+        case .rangesIgnored:
+            "the server ignored a range request: fetching in one stream"
+        case .serversDisagree:
+            "servers behind the same name offer different versions: fetching in one stream"
+        case .replyRefused(let breach):
+            "a reply was refused, none of it is written: \(Diagnostic.describe(breach))"
+        case .ifRangeUnusable(let range):
+            "the whole file came in answer to `If-Range`: asking "
+                + (range.map { "for bytes \($0) " } ?? "") + "without it"
+        case .damaged(let range):
+            "bytes \(range) on disk failed their CRC-32: fetching them again"
+        case .stole(let range, let rate):
+            "a free connection took over bytes \(range): the one that had them "
+                + (rate.map { $0 <= 1 ? "is silent" : "brings \(Units.speed($0))" }
+                    ?? "has brought nothing yet")
+        case .rescued(let range, let seconds):
+            "a connection was silent for \(Units.elapsed(seconds)) while others were not: a new one "
+                + "fetches bytes \(range)"
+        case .outpaced(let range, let rate, let peers):
+            "a connection brings \(Units.speed(rate)), others \(Units.speed(peers)): a new one takes "
+                + "its place, and bytes \(range) are given out again"
+        case .hedged(let range):
+            "one connection keeps all others waiting: asking for bytes \(range) a second time"
+        case .silence(let seconds):
+            "all connections are silent for \(Units.elapsed(seconds)): trying new ones"
+        case .silenceOver(let count):
+            "a new connection was answered: replacing the silent ones (\(count))"
+        case .headUnusable(let problem):
+            "`HEAD` did not do (\(problem)): using `GET`"
+        case .needsHTTP2(let url):
+            "the server does not speak HTTP/1.1: asking for \(Diagnostic.quote(url)) over HTTP/2"
+        case .certificatesUnchecked:
+            "WARNING: certificates are not checked (`--insecure`): anybody on the way can read and "
+                + "change everything, passwords included"
+        case .downgraded(let url):
+            "WARNING: a redirect led from https to http (`--allow-downgrade`): anybody on the way "
+                + "can change what comes from \(Diagnostic.quote(url))"
+        case .endUnproven:
+            "the server told no size and closed the connection: nothing proves that the file is "
+                + "whole"
+        case .changingConnections(let minimum):
+            "slower than \(Units.speed(minimum)): going on over new connections"
+        case .ceiling(let connections, let cause?):
+            "the server serves \(Units.count(Int64(connections), "request")) at a time: the other "
+                + "connections rest, one of them tries again now and then: "
+                + Diagnostic.describe(cause)
+        case .connections(let count, let rate):
+            "using \(Units.count(Int64(count), "connection")) from now on"
+                + (rate.map { ": \(Units.speed($0)) so far" } ?? "")
+        case .ceiling(let connections, nil):
+            "the server serves \(Units.count(Int64(connections), "request")) at a time now"
+        case .addressUsed(let address):
+            "connections go to the server's address \(address)"
+        case .addressLeft(let address, .failed(let cause)):
+            "the server's address \(address) is left for a while: " + Diagnostic.describe(cause)
+        case .addressLeft(let address, .slow(let rate, let others)):
+            "the server's address \(address) is left for a while: a connection there brings "
+                + "\(Units.speed(rate)), others \(Units.speed(others))"
+        case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
+        case .limitChanged(nil): "the rate is not limited now"
+        case .decoding(let coding):
+            "the server sends the file encoded as \(Diagnostic.quote(coding)), though nobody asked it to: "
+                + "it is decoded; its size, validators and digests are not the file's"
+        case .sampleAgreed(let bytes):
+            "the same ETag came with another `Last-Modified`: \(Units.size(bytes)) were fetched again "
+                + "and are the same"
+        case .endUnchecked(let cause):
+            "whether the file changed while its last bytes came could not be asked: "
+                + Diagnostic.describe(cause)
+        case .mirrorJoined(let url):
+            "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
+        case .mirrorSpared(let url):
+            "the mirror \(Diagnostic.quote(url)) is a spare: nothing proves that it has the same "
+                + "file; `--checksum` with a SHA-256 would"
+        case .mirrorDropped(let url, let why):
+            "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
+        case .mirrorLeads(let url):
+            "going on with the mirror \(Diagnostic.quote(url))"
+        case .attributesNotWritten(let code):
+            "the file system does not take the extended attributes of `--xattr` "
+                + "(\(Diagnostic.describe(errno: code))): the file has none of them"
+        case .spaceNotReserved(let code):
+            "the file system cannot reserve space (\(Diagnostic.describe(errno: code))): that the "
+                + "disk is full would show only on the way"
+        case .namedByLink:
+            "the file system has no rename that replaces nothing: the file got its name by a link"
+        case .notFinished(let doubt): doubt.text
+        }
+    }
+
+    private static func name(_ range: ByteRange?) -> String {
+        range.map { "trying bytes \($0) again" } ?? "trying again"
+    }
+}
+
+extension StartOverReason {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    public var kind: String {
+        switch self {
+        case .notWanted: "not_wanted"
+        case .partMissing: "part_missing"
+        case .manifestUnreadable: "manifest_unreadable"
+        case .manifestVersion: "manifest_version"
+        case .urlChanged: "url_changed"
+        case .sizeChanged: "size_changed"
+        case .etagChanged: "etag_changed"
+        case .lastModifiedChanged: "last_modified_changed"
+        case .codingChanged: "coding_changed"
+        case .noValidator: "no_validator"
+        case .sampleDiffers: "sample_differs"
+        case .noRanges: "no_ranges"
+        case .rejected: "rejected"
+        case .changedMidway: "changed_midway"
+        case .streamBroken: "stream_broken"
+        case .mirrorsDiffer: "mirrors_differ"
+        }
+    }
+
+    /// Why the earlier part cannot be continued, in words.
+    public var text: String {
+        switch self {
+        case .notWanted: "`--no-resume` was given"
+        case .partMissing: "the manifest of an earlier run is there, but its `.part` is gone"
+        case .manifestUnreadable: "the manifest of the earlier run cannot be read"
+        case .manifestVersion(let version):
+            "the manifest of the earlier run has format \(version), which this segget cannot read"
+        case .urlChanged:
+            "the earlier part is from another URL, and nothing proves that the file is the same"
+        case .sizeChanged(let was, let now):
+            "the remote file's size was \(Diagnostic.exact(was)) and is now "
+                + Diagnostic.exact(now)
+        case .etagChanged(let was, let now):
+            "the remote file changed: its ETag was \(Diagnostic.show(was)) and is now \(Diagnostic.show(now))"
+        case .lastModifiedChanged(let was, let now):
+            "the remote file changed: `Last-Modified` was \(Diagnostic.show(was)) and is now "
+                + Diagnostic.show(now)
+        case .codingChanged(let was, let now):
+            "the remote file changed: its bytes were \(Diagnostic.show(coding: was)) and are now "
+                + Diagnostic.show(coding: now)
+        case .noValidator:
+            "the server sends neither a strong ETag nor a usable `Last-Modified`, so nothing "
+                + "proves that the file is the same; `--checksum` would, and `--resume-unverified` "
+                + "compares a sample"
+        case .sampleDiffers(let range):
+            "the server sends no proof that the file is the same, and bytes \(range) are not those "
+                + "of the earlier part"
+        case .noRanges: "the server does not serve byte ranges"
+        case .rejected: "the earlier part was complete and its checksum was wrong"
+        case .changedMidway: "the remote file changed while it was being fetched"
+        case .streamBroken: "the stream broke off, and the server cannot continue it"
+        case .mirrorsDiffer: "mirrors have different data; one of them is to bring the whole file"
+        }
+    }
+}

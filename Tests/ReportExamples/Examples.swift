@@ -1,0 +1,145 @@
+package import Assembler
+package import Segmenter
+
+/// Values that several suites use: one of each kind of error and notice.
+package enum Examples {
+    package static let url = "https://example.org/file.iso"
+    /// Text as a malicious server may send it: clears the screen, reverses what follows.
+    package static let hostile = "a\u{1b}[2J\u{9b}31m\u{202e}b\r\nerror: c\u{7f}"
+
+    package static let breaches: [ContractBreach] = [
+        .wholeFileForRange, .unexpectedStatus(204), .rangeNotSatisfiable,
+        .contentRangeUnusable(nil), .contentRangeUnusable(hostile),
+        .otherRange(asked: ByteRange(0, 10), got: ByteRange(5, 10)),
+        .otherSize(expected: 1, got: nil), .otherLength(expected: 1, got: 2),
+        .otherETag(expected: hostile, got: nil), .otherETag(expected: nil, got: hostile),
+        .otherLastModified(expected: nil, got: hostile),
+        .otherETag(expected: "\"a\"", got: hostile),
+        .otherLastModified(expected: hostile, got: hostile), .contentCoding(hostile), .bodyTooLong,
+        .otherContentDigest(ByteRange(0, 10)),
+    ]
+
+    package static let failures: [TransferFailure] =
+        [
+            .network(code: 7, message: hostile), .network(code: 7, message: ""), .status(404),
+            .proxy(code: 5, message: hostile), .proxy(code: 5, message: ""),
+            .status(503), .status(429), .status(599), .status(403), .stalled(seconds: 15),
+            .truncated(missing: 1), .retryAfterTooLong(seconds: 7200),
+            .retryAfterTooLong(seconds: .infinity),
+        ] + breaches.map { .breach($0) }
+
+    package static let assemblyErrors: [AssemblyError] = [
+        .destinationExists(path: hostile), .notARegularFile(path: hostile),
+        .folderUnavailable(path: hostile, errno: 2), .cannotCreate(path: hostile, errno: 13),
+        .cannotCreate(path: "f", errno: 28), .busy(path: hostile), .foreignPart(path: hostile),
+        .partChanged(path: hostile),
+        .noSpace(path: hostile, needed: 2 << 30, free: 1 << 20),
+        .io(operation: hostile, path: hostile, errno: 5),
+        .io(operation: "pwrite", path: "f", errno: 28),
+        .digestMismatch(
+            expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
+        .streamDigestMismatch(
+            expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "/dev/stdout"),
+        .io(operation: "mmap", path: "/dev/stdout", errno: 12),
+    ]
+
+    package static let reasons: [DownloadError.Reason] =
+        [
+            .invalidURL(hostile), .foreignURL(.magnet, shown: hostile),
+            .foreignURL(.scheme("ftp"), shown: hostile), .foreignURL(.object("s3"), shown: hostile),
+            .foreignURL(.localFile, shown: hostile), .foreignURL(.controlCharacter, shown: hostile),
+            .invalidHeader(.badName(hostile)),
+            .certificateFile(path: hostile), .nameTaken(path: hostile),
+            .refused(status: 401), .refused(status: 403), .refused(status: 407),
+            .proxyRefused(status: 407), .proxyRefused(status: 403),
+            .proxyRefused(status: nil), .access(.malformed(.proxy)),
+            .access(.conflict(.credentials, .bearerToken)), .access(.unusable(.interface)),
+            .access(.unreadable(.cookieFile, path: hostile, errno: 2)),
+            .access(.incomplete(.clientKey, without: .clientCertificate)),
+            .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
+            .tooLarge(size: 2 << 30, limit: 1 << 30), .tooLarge(size: nil, limit: 1),
+            .tooSlow(bytesPerSecond: 10, minimum: 1000, seconds: 30), .timeIsUp(seconds: 60),
+            .unrepairable(.noManifest(isFileThere: true)),
+            .unrepairable(.noManifest(isFileThere: false)),
+            .unrepairable(.otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2))),
+        ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
+        + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
+        + startOverReasons.map { .unrepairable(.otherVersion($0)) }
+
+    package static let doubts: [FinishedDoubt] =
+        [
+            .resized(was: 1, now: 2), .otherURL, .damaged,
+            .otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2)),
+        ] + startOverReasons.map { .remote($0) }
+
+    package static let verificationFailures: [FileVerification.Failure] =
+        [
+            .noFile(path: hostile), .nothingToCheckAgainst(path: hostile),
+            .sumsUnavailable(path: hostile, errno: 2), .sums(path: hostile, .unreadable),
+            .sums(path: hostile, .missing(name: hostile)),
+            .sums(path: hostile, .ambiguous(name: hostile)),
+        ] + assemblyErrors.map { .assembly($0) }
+
+    package static let startOverReasons: [StartOverReason] = [
+        .notWanted, .partMissing, .manifestUnreadable, .manifestVersion(9), .urlChanged,
+        .sizeChanged(was: 1, now: nil), .etagChanged(was: hostile, now: nil),
+        .lastModifiedChanged(was: nil, now: hostile), .noValidator,
+        .sampleDiffers(ByteRange(0, 9)), .noRanges, .rejected,
+        .changedMidway, .streamBroken, .mirrorsDiffer,
+    ]
+
+    package static let faults: [MirrorFault] =
+        [
+            .otherSize(expected: 1, got: 2),
+            .otherDigest(expected: Digest(crc32: 1), got: Digest(crc32: 2)),
+            .otherData(ByteRange(0, 9)), .rangesIgnored, .doubted(bytes: 1), .wrongDigest,
+        ] + breaches.map { .changed($0) } + reasons.map { .failed($0) }
+
+    package static let notices: [DownloadNotice] =
+        [
+            .retrying(range: nil, attempt: 1, delay: 0.5, cause: .status(503)),
+            .retrying(range: ByteRange(0, 9), attempt: 1, delay: .infinity, cause: .status(503)),
+            .resolvingAgain(status: 403), .rangesIgnored, .serversDisagree,
+            .replyRefused(
+                .otherETag(
+                    expected: hostile, got: hostile)),
+            .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9), rate: nil),
+            .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6),
+            .headUnusable(hostile), .needsHTTP2(url: url),
+            .rescued(ByteRange(0, 9), silentFor: 1.25),
+            .outpaced(ByteRange(0, 9), rate: 65_536, peers: 8e6), .hedged(ByteRange(0, 9)),
+            .silence(seconds: 1.25),
+            .silenceOver(connections: 8),
+            .endUnproven, .certificatesUnchecked,
+            .downgraded(url: "http://example.org/f"), .changingConnections(minimum: 1000),
+            .ceiling(connections: 1, cause: .network(code: 7, message: hostile)),
+            .ceiling(connections: 3, cause: nil),
+            .connections(16, bytesPerSecond: 2_000_000), .connections(1, bytesPerSecond: nil),
+            .addressUsed("192.0.2.1"), .addressLeft("192.0.2.1", why: .failed(.status(503))),
+            .addressLeft("2001:db8::1", why: .slow(65_536, others: 8e6)),
+            .limitChanged(to: 1_048_576), .limitChanged(to: nil),
+            .mirrorJoined(url: url), .mirrorSpared(url: url), .mirrorLeads(url: url),
+            .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),
+            .ifRangeUnusable(ByteRange(0, 9)), .ifRangeUnusable(nil), .namedByLink,
+            .spaceNotReserved(errno: 95),
+        ] + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
+        + startOverReasons.map { .startedOver($0) }
+
+    package static func error(
+        _ reason: DownloadError.Reason, path: String? = "file.iso", bytesKept: Int64 = 0
+    ) -> DownloadError {
+        DownloadError(reason: reason, url: url, path: path, bytesKept: bytesKept)
+    }
+
+    /// A finished file with a damaged range.
+    package static func verification() -> FileVerification {
+        FileVerification(
+            path: "file.iso", isPart: false, isInUse: false, size: 1 << 30, expectedSize: 1 << 30,
+            bytesRecorded: 1 << 30, damaged: RangeSet(ByteRange(4 << 20, 8 << 20)),
+            missing: RangeSet(),
+            digests: [
+                .init(
+                    source: .manifest, expected: Digest(crc32: 1), actual: Digest(crc32: 2))
+            ])
+    }
+}
