@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ShareTests {
     private static let share =
-        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/share"
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/share"
 
     /// Runs a script with the built segget in `PATH`.
     private func shell(_ program: String, _ script: String) throws -> ChildProcess.Outcome {

@@ -34,7 +34,7 @@ enum DiskFaults {
         // No test can own what all of them use.
         atexit { try? DiskFaults.sandbox.get().close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Shims/faults.c").path
+            .appendingPathComponent("../../Shims/faults.c").standardizedFileURL.path
         let outcome = try ChildProcess.run(
             "/bin/sh",
             [

@@ -97,7 +97,7 @@ struct JSONTests {
     }()
 
     private func page() throws -> String {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         return try String(contentsOfFile: "/\(root)/docs/json.md", encoding: .utf8)
     }
 
