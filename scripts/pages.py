@@ -6,6 +6,7 @@
 - A relative link leads to a file that is there, and its anchor to a heading of that file.
 - In docs/ no line has more than 110 columns, outside tables and code. reliability.md is all table.
 - README.md has at most 220 lines.
+- A page of docs/ that code, help or scripts name is there.
 - What docs/design/ and the glossary call by the name of a type, in backticks, is in Sources or Tests.
 """
 
@@ -73,8 +74,19 @@ def broken_links(page: pathlib.Path) -> list[str]:
     return problems
 
 
+def named_in_code() -> list[str]:
+    """Pages that are named elsewhere, and are not there."""
+    done = subprocess.run(
+        ["git", "grep", "-noE", r"docs/[a-z/-]+\.(md|svg)", "--", "Sources", "Tests", "Fuzz", "scripts",
+         "share", "bench/*.py", "Makefile", "Package.swift", ".ci"],
+        cwd=ROOT, capture_output=True, text=True, check=False)
+    rows = [line.split(":", 2) for line in done.stdout.splitlines()]
+    return [f"{path}, line {line}, names {page}, which is not there"
+            for path, line, page in rows if not (ROOT / page).exists()]
+
+
 def main() -> int:
-    problems = []
+    problems = named_in_code()
     code = "\n".join(
         path.read_text() for folder in ("Sources", "Tests", "Fuzz")
         for path in (ROOT / folder).rglob("*.swift") if ".build" not in path.parts)
