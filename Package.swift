@@ -106,7 +106,8 @@ let package = Package(
                 "CTestSupport", .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/TestSupport",
-            swiftSettings: settings),
+            // Optimized: it makes and compares most of the bytes that the tests move.
+            swiftSettings: settings + (instrument == nil ? [.unsafeFlags(["-O"])] : [])),
         .testTarget(
             name: "TestSupportTests",
             dependencies: ["TestSupport"],
