@@ -52,5 +52,9 @@ python3 scripts/mutants.py --list >/dev/null || fail "these mutants are to follo
 for script in scripts/*.sh .ci/run; do
     bash -n "$script" || fail "$script is not valid bash"
 done
+for script in scripts/*.py; do
+    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$script" ||
+        fail "$script is not valid Python"
+done
 
 [ "$failures" -eq 0 ]

@@ -29,11 +29,8 @@ skip=(
     # Everything at random, for a minute and more: what it does, the other tests do one by one.
     --skip 'EndToEndTests\.SoakTests'
 )
-# Which end-to-end tests, in two halves that run side by side: most of them wait for something.
-declare -A halves=(
-    [thread-1]='[A-L]' [thread-2]='[M-Z]'
-    [address-1]='[A-L]' [address-2]='[M-Z]'
-)
+# Which end-to-end tests.
+declare -A only=([thread]='' [address]='')
 leaks=1
 if [ "${1:-}" = --brief ]; then
     shift
@@ -44,35 +41,25 @@ if [ "${1:-}" = --brief ]; then
         --skip '\.(Command|Settings|Help|Quantity|BatchLines)Tests'
         --skip 'SimulationTests'
     )
-    halves=(
-        [thread-1]='(BatchEndToEnd|Ceiling|Pipe)'
-        [thread-2]='(MirrorCombination|Signal|SilentServer)'
-        [address-1]='(Destination|Hostile)'
-        [address-2]='Reply'
+    only=(
+        [thread]='(BatchEndToEnd|Ceiling|MirrorCombination|Pipe|Signal|SilentServer)'
+        [address]='(Destination|Hostile|Reply)'
     )
 fi
 swift=${SWIFT:-swift}
 work=$PWD/.build-sanitized
 mkdir -p "$work"
-failed=()
+failed=false
 
-# Runs some tests of the built ones.
+# Runs some tests of the built ones; with instruments all takes longer.
 tests() {
-    local log=$1 program=$2
+    local name=$1 program=$2
     shift 2
-    "$program" --testing-library swift-testing --no-parallel "${skip[@]}" "$@" </dev/null >"$log" 2>&1
-}
-
-# Tells what failed in a log.
-tell() {
-    printf '\n== %s\n' "$1"
-    grep -aE -A 6 'recorded an issue|Fatal error' "$1" | tail -n 60 || true
-    grep -aE '^✘ (Test|Suite|Test run)' "$1" | tail -n 20 || tail -n 20 "$1"
+    scripts/test.py --binary "$program" --logs "$work/$name" --patience 5 "${skip[@]}" "$@"
 }
 
 sanitize() {
-    local sanitizer=$1 here=$work/$1 name
-    declare -A pids=()
+    local sanitizer=$1 here=$work/$1 name modules end_to_end
     rm -rf "$here"
     mkdir -p "$here"
     # Of whatever user the processes are.
@@ -86,19 +73,19 @@ sanitize() {
     export ASAN_OPTIONS="log_path=$here/reports/report:exitcode=66:detect_leaks=$leaks"
     export LSAN_OPTIONS="suppressions=$PWD/scripts/leaks.supp:print_suppressions=0"
     # The runner of the tests keeps all that it knows of them until it exits.
-    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 tests "$here/modules.log" "$here/modules" &
-    pids[modules]=$!
-    for name in 1 2; do
-        tests "$here/end-to-end-$name.log" "$work/end-to-end" \
-            --filter "^EndToEndTests\\.${halves[$sanitizer-$name]}" &
-        pids[end-to-end-$name]=$!
-    done
-    for name in "${!pids[@]}"; do
-        wait "${pids[$name]}" || failed+=("$here/$name.log")
-        printf '%-8s %-12s %s\n' "$sanitizer" "$name" \
-            "$(grep -a 'Test run with' "$here/$name.log" || echo 'did not end')"
-    done
-    for name in "$here"/reports/*; do [ ! -e "$name" ] || failed+=("$name"); done
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 tests "$sanitizer/modules-logs" "$here/modules" --jobs 1 &
+    modules=$!
+    tests "$sanitizer/end-to-end-logs" "$work/end-to-end" --jobs 3 \
+        --only "^EndToEndTests\\.${only[$sanitizer]}" &
+    end_to_end=$!
+    wait $modules || failed=true
+    wait $end_to_end || failed=true
+    for name in "$here"/reports/*; do
+        [ -e "$name" ] || continue
+        failed=true
+        printf '\n== %s\n' "$name"
+        head -n 60 "$name"
+    done >&2
 }
 
 # The tests that start the program are not instrumented; what is built next takes their place.
@@ -106,11 +93,4 @@ sanitize() {
 cp .build/debug/seggetPackageTests.xctest "$work/end-to-end"
 [ $# -gt 0 ] || set -- thread address
 for sanitizer in "$@"; do sanitize "$sanitizer"; done
-
-for log in "${failed[@]}"; do
-    case "$log" in
-    */reports/*) printf '\n== %s\n' "$log" && head -n 60 "$log" ;;
-    *) tell "$log" ;;
-    esac
-done >&2
-[ ${#failed[@]} -eq 0 ]
+! $failed
