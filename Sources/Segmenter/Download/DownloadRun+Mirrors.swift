@@ -187,7 +187,7 @@ extension DownloadRun {
         }
         guard reason.isOfServer else { throw reason }
         if book.usable.contains(primary.number) { book.drop(primary.number, .failed(reason)) }
-        reset(&state)
+        state.attempts.turnToAnotherServer()
         if mirroring.isAlone || book.usable.isEmpty {
             // What is there is not given up, as long as it may yet be completed, for a server that
             // has other data: nothing has shown that it is wrong.
@@ -200,17 +200,6 @@ extension DownloadRun {
             return try await alone(next, after: primary, reason, &state)
         }
         return try await nextPrimary(state)
-    }
-
-    private func reset(_ state: inout State) {
-        state.startOver = nil
-        state.restarts = 0
-        state.change = nil
-        state.isUndated = false
-        state.takenBack = 0
-        state.isRangeless = false
-        (state.streamBreaks, state.streamFailures) = (0, 0)
-        state.streamReached = 0
     }
 
     // MARK: Wrong digests
@@ -241,12 +230,12 @@ extension DownloadRun {
                 mirroring.promised.append(digest)
             }
         }
-        reset(&state)
+        state.attempts.turnToAnotherServer()
         mirroring.tried.insert(repair.number)
         mirroring.repair = nil
         mirroring.ledger.keepOnly(repair.number)
         mirroring.keeps = repair.keeps
-        if repair.keeps.isEmpty { state.startOver = .mirrorsDiffer }
+        if repair.keeps.isEmpty { state.attempts.startOver(because: .mirrorsDiffer) }
         state.mirroring = mirroring
         book.restore(repair.number)
         let probe = book.probes[repair.number]

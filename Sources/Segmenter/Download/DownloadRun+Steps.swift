@@ -59,8 +59,8 @@ extension DownloadRun {
         }
         request.resume = options.resume || state.hasBegun
         request.overwrite = options.overwrite
-        request.startOver = state.startOver
-        request.sampled = state.sampled
+        request.startOver = state.attempts.startOver
+        request.sampled = state.attempts.samples.generation
         request.replacesDestination = state.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.allocation = options.files.allocation
@@ -149,16 +149,17 @@ extension DownloadRun {
     func fetch(
         _ primary: Primary, _ assembly: any Output, _ started: Double, _ state: State
     ) async -> (Fetch.Outcome, DownloadProgress?, MirrorLedger) {
-        let (finding, probe, received) = (primary.finding, primary.probe, state.received)
+        let (finding, probe, received) = (primary.finding, primary.probe, state.attempts.received)
         let identity = finding.file.identity
         let setup = Fetch.Setup(
             url: finding.effective, identity: identity,
             isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
-            vouchedDates: state.vouchedDates, isProven: finding.isProven,
+            vouchedDates: state.attempts.samples.vouchedDates, isProven: finding.isProven,
             connections: options.connections, limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !isRepair, connecting: probe.connecting,
-            isDoubted: state.isDoubted, hasContradicted: state.hasContradicted,
-            expiry: LinkExpiry(probe.url), paused: finding.paused, number: primary.number,
+            isDoubted: state.attempts.isDoubted,
+            hasContradicted: state.attempts.hasContradicted, expiry: LinkExpiry(probe.url),
+            paused: finding.paused, number: primary.number,
             shownURL: probe.url.redacted
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
@@ -237,9 +238,9 @@ extension DownloadRun {
         if published.isLinked { report(.notice(.namedByLink)) }
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
-            verified: published.verified, bytesReceived: state.received,
+            verified: published.verified, bytesReceived: state.attempts.received,
             bytesResumed: state.resumed, seconds: monotonicSeconds() - started,
-            isSampled: state.isSampled)
+            isSampled: state.attempts.samples.areNeeded)
     }
 
     /// Runs work on the disk that looks now and then whether it is cancelled, and then returns `nil`.
@@ -278,7 +279,8 @@ extension DownloadRun {
         _ finding: Probe.Finding, _ assembly: any Output, _ state: State
     ) -> DownloadStart {
         let isUnverified =
-            state.sampled != nil && assembly.startedOver == nil && assembly.bytesKept > 0
+            state.attempts.samples.generation != nil && assembly.startedOver == nil
+            && assembly.bytesKept > 0
         let kind = isUnverified ? "unverified" : finding.file.identity.kind
         return DownloadStart(
             path: assembly.destination, size: finding.file.identity.size,

@@ -28,9 +28,10 @@ extension DownloadRun {
             try await close(stream)
             guard stream.bytesWritten == 0 else {
                 if let breach = obstacle?.change { throw .remoteChanged(breach) }
-                throw state.setback ?? .contract(.wholeFileForRange)
+                throw state.attempts.setback ?? .contract(.wholeFileForRange)
             }
-            startedOver = stream.recorded.covered.isEmpty ? nil : state.startOver ?? obstacle
+            startedOver =
+                stream.recorded.covered.isEmpty ? nil : state.attempts.startOver ?? obstacle
         }
         let request = StreamOutput.Request(
             descriptor: descriptor, identity: identity,
@@ -50,24 +51,6 @@ extension DownloadRun {
         guard let stream = state.stream else { return 0 }
         _ = await onDiskResult { () throws(AssemblyError) in stream.stop() }
         return stream.bytesWritten
-    }
-}
-
-extension Fetch.Outcome {
-    /// Whether all bytes have come.
-    var isComplete: Bool { if case .complete = self { true } else { false } }
-
-    /// What to say when the download cannot go on after this.
-    var setback: DownloadError.Reason? {
-        switch self {
-        case .complete, .cancelled, .contradictsProbe: nil
-        case .rangesIgnored: .contract(.wholeFileForRange)
-        case .mayBePart: .contract(.contentRangeUnusable(nil))
-        case .changed(let breach): .remoteChanged(breach)
-        case .streamBroken(.breach(let breach), _, _): .contract(breach)
-        case .streamBroken(let failure, _, _): .transfer(failure, attempts: 1)
-        case .failed(let reason): reason
-        }
     }
 }
 

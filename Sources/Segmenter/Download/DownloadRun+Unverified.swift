@@ -8,7 +8,7 @@ extension DownloadRun {
     /// - Throws: `cancelled`, and why the server's bytes cannot be had.
     func compareSample(_ primary: Primary, _ state: inout State) async throws(DownloadError.Reason)
     {
-        state.sampled = nil
+        state.attempts.samples.forgetPart()
         guard let target = state.target else { return }
         var request = try request(primary.finding, primary.probe.url, state)
         let offered = primary.finding.file.identity
@@ -25,7 +25,7 @@ extension DownloadRun {
         guard let part else { return }
         if let other = try loss(request) {
             // What is told is what stands in the way, not that nothing proves the file.
-            if other != obstacle { state.startOver = other }
+            if other != obstacle { state.attempts.startOver(because: other) }
             return
         }
         let places = try await intactPlaces(of: part)
@@ -33,16 +33,15 @@ extension DownloadRun {
             let sent = try await primary.probe.sample(place, of: primary.finding.file.identity)
             let isSame = await offLoop("sample") { sent.map(part.agrees) ?? false }
             guard isSame else {
-                state.startOver = .sampleDiffers(place)
+                state.attempts.startOver(because: .sampleDiffers(place))
                 return
             }
         }
         guard !places.isEmpty else { return }
         let count = places.reduce(0) { $0 + $1.count }
         report(.notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
-        state.sampled = part.generation
-        state.isSampled = true
-        if isDoubted, let date = begun?.lastModified { state.vouchedDates.insert(date) }
+        state.attempts.samples.agree(
+            generation: part.generation, date: isDoubted ? begun?.lastModified : nil)
     }
 
     /// Where to compare: only what is as it was written, since what is damaged differs in any case,

@@ -130,7 +130,6 @@ extension DownloadRun {
             case .published(let published):
                 batch?.isDone(finding.paused?.wait)
                 state.target.map { folders.keep($0.folder) }
-                state.received = published.size
                 tellOfWhole(finding, state)
                 if let problem = published.attributesProblem {
                     report(.notice(.attributesNotWritten(errno: problem)))

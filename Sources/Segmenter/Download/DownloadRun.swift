@@ -4,9 +4,6 @@ import Glibc
 /// One download from its URL to its published file: probe, part, fetch, publish, and what to begin
 /// again when one of them says so.
 final class DownloadRun: Sendable {
-    /// Times that a download starts over because the remote file changed.
-    static let restartLimit = 1
-
     let loop: TransferLoop
     let urlText: String
     /// The URL, if it is one.
@@ -60,35 +57,8 @@ final class DownloadRun: Sendable {
         var prepared: RepairPlan?
         /// Whether what stands there may be replaced, although `overwrite` was not asked for.
         var mayReplace = false
-        var startOver: StartOverReason?
-        /// The generation of a part that is continued because a sample of it was the same.
-        var sampled: String?
-        /// Dates with which the same strong tag came, and a sample was the same.
-        var vouchedDates: Set<String> = []
-        /// Whether a sample, and not the validator, holds the file together.
-        var isSampled = false
-        var restarts = 0
-        /// The version that was being fetched when a reply told of another, and what it told.
-        var change: (before: RemoteIdentity, breach: ContractBreach)?
-        /// Times in a row, without a byte of the file between them, that the server took back what
-        /// would have cost what is there.
-        var takenBack = 0
-        /// Whether the server has told of several versions.
-        var isDoubted = false
-        /// Whether its first ranges contradicted what it had told.
-        var hasContradicted = false
-        /// Whether ranges came without the date that the version is known by.
-        var isUndated = false
-        /// Whether the last fetch ended because ranges were ignored.
-        var wereRangesIgnored = false
-        /// Whether the file is asked for whole from now on.
-        var isRangeless = false
-        /// Times in a row without progress that the single stream broke: they lengthen the pause.
-        var streamBreaks = 0
-        /// Those of them that were not one request too many: they are bounded.
-        var streamFailures = 0
-        var streamReached: Int64 = 0
-        var received: Int64 = 0
+        /// What earlier attempts have shown.
+        var attempts = Attempts()
         var resumed: Int64 = 0
         var kept: Int64 = 0
         /// Where a download to a descriptor goes.
@@ -101,8 +71,6 @@ final class DownloadRun: Sendable {
         var generation: String?
         /// Whether the file has its name, whatever failed then.
         var isPublished = false
-        /// What broke the attempt before.
-        var setback: DownloadError.Reason?
         /// Where the file has several URLs.
         var mirroring: Mirroring?
     }
@@ -249,113 +217,93 @@ final class DownloadRun: Sendable {
             finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
             return nil
         }
-        state.startOver = nil
+        state.attempts.opened(hasStartedOver: assembly.startedOver != nil)
         state.hasBegun = true
         state.generation = (assembly as? Assembly)?.generation
         state.mirroring?.opened(assembly)
-        if let reason = assembly.startedOver {
-            // What was compared was of another version.
-            (state.vouchedDates, state.isSampled) = ([], false)
-            report(.notice(.startedOver(reason)))
-        }
+        if let reason = assembly.startedOver { report(.notice(.startedOver(reason))) }
         if let problem = (assembly as? Assembly)?.allocationProblem {
             report(.notice(.spaceNotReserved(errno: problem)))
         }
         report(.started(start(finding, assembly, state)))
-        let earlier = state.received
-        var (outcome, last, ledger) = await fetch(primary, assembly, started, state)
-        if case .complete(_, isUndated: true, _) = outcome {
-            state.isUndated = true
-            outcome = await stillOffered(primary, outcome)
-        }
-        if case .complete(_, _, let vouched) = outcome {
-            state.isSampled = state.isSampled || !vouched.isSubset(of: state.vouchedDates)
-            state.vouchedDates.formUnion(vouched)
-        }
+        let earlier = state.attempts.received
+        let (outcome, last, ledger) = await fetch(primary, assembly, started, state)
         state.mirroring?.take(ledger)
         finding.paused = nil
-        state.received = last?.bytesReceived ?? state.received
+        let received = last?.bytesReceived ?? earlier
         state.kept = assembly.bytesKept
-        if case .complete(let size, let isUndated, _) = outcome {
-            state.resumed = state.stream == nil ? size - (state.received - earlier) : 0
+        var step = state.attempts.next(
+            after: outcome, of: finding.file, received: received, policy: probe.policy,
+            isSurplus: await isSurplus(outcome, primary))
+        if step == .askForDate {
+            step = state.attempts.next(
+                after: await stillOffered(primary, outcome), of: finding.file, received: received,
+                policy: probe.policy, isDateConfirmed: true)
+        }
+        if case .publish(let size, let isChecked) = step {
+            state.resumed = state.stream == nil ? size - (received - earlier) : 0
             let repair = state.stream == nil ? repair(size: size, state) : nil
             state.mirroring?.repair = repair
-            let check = isUndated ? nil : try endCheck(primary, started, state)
+            let check = isChecked ? nil : try endCheck(primary, started, state)
             let file = try await publish(assembly, size, last, started, check, &state)
             if let file { return file }
             guard let breach = check?.breach else { throw .cancelled }
             guard state.stream == nil else { throw .remoteChanged(breach) }
-            outcome = .changed(breach)
+            step = state.attempts.next(
+                after: .changed(breach), of: finding.file, received: received, policy: probe.policy)
         }
-        if case .failed(.tooLarge(size: nil, _)) = outcome, let assembly = assembly as? Assembly {
+        if case .end(.tooLarge(size: nil, _)) = step, let assembly = assembly as? Assembly {
             // No run continues a file of unknown size.
             try await onDisk { () throws(AssemblyError) in try assembly.discard() }
             state.kept = 0
-        } else if state.stream == nil, !outcome.isComplete {
+        } else if state.stream == nil {
             // What has gone out may be continued yet.
             try await close(assembly)
         }
-        state.setback = outcome.setback
-        if state.received > earlier { state.takenBack = 0 }
-        switch outcome {
-        case .complete: break
-        case .cancelled: throw .cancelled
-        case .failed(let reason): throw reason
-        case .contradictsProbe:
-            (state.isDoubted, state.hasContradicted) = (true, true)
-            report(.notice(.headUnusable(Probe.contradicted)))
-            var asking = probe
-            // A host that serves nothing is not asked for long because `HEAD` is fine.
-            if state.received == 0 { asking.beginning = beginning }
-            finding = try await find(asking, byGet: true, after: finding, again: finding)
-        case .mayBePart:
-            report(.notice(.replyRefused(.contentRangeUnusable(nil))))
-            state.isRangeless = true
-            finding = try await find(probe, byGet: true, range: nil)
-        case .rangesIgnored:
-            state.wereRangesIgnored = true
-            // One that serves the first range only is not believed for ever.
-            state.isRangeless = state.takenBack >= Self.takeBackLimit
-            state.takenBack += 1
-            finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstByte, again: finding
-            )
-        case .changed(let breach):
-            state.isDoubted = true
-            // Who does so from the start may take it back less often.
-            if state.hasContradicted { state.takenBack += 1 }
-            state.change = (finding.file.identity, breach)
-            // Where ranges do not tell their version, another one is fetched in one reply.
-            state.isRangeless = state.isUndated
-            finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange,
-                again: finding)
-        case .streamBroken(let failure, let retryAfter, let reached):
-            let isOneTooMany = await probe.isOneTooMany(
-                failure, at: finding.effective, hadReply: reached > 0)
-            if reached > state.streamReached { (state.streamFailures, state.streamBreaks) = (0, 0) }
-            state.streamBreaks += 1
-            if !isOneTooMany { state.streamFailures += 1 }
-            state.streamReached = max(reached, state.streamReached)
-            // What cannot be decoded is the same again.
-            var isHopeless = false
-            if case .breach(.contentCoding) = failure { isHopeless = finding.file.isDecoded }
-            guard probe.policy.allows(state.streamFailures), !isHopeless else {
-                if case .breach(let breach) = failure { throw .contract(breach) }
-                throw .transfer(failure, attempts: state.streamFailures)
-            }
-            try await probe.pause(state.streamBreaks, retryAfter, failure)
-            let before = finding.file.identity
-            finding = try await find(
-                probe, byGet: true, range: state.isRangeless ? nil : Probe.firstRange,
-                again: finding)
-            // Ranges continue it where they are served by now.
-            if reached > 0, finding.file.plan != .segments,
-                before.obstacle(toContinuingWith: finding.file.identity)?.change == nil
-            {
-                state.startOver = .streamBroken
-            }
-        }
+        try await carryOut(step, outcome, &finding, probe, &state)
         return nil
+    }
+
+    /// Asks the server what is to be asked after an attempt, or ends the download.
+    private func carryOut(
+        _ step: Attempts.Step, _ outcome: Fetch.Outcome, _ finding: inout Probe.Finding,
+        _ probe: Probe, _ state: inout State
+    ) async throws(DownloadError.Reason) {
+        outcome.notice.map { report(.notice($0)) }
+        let question: Attempts.Question
+        switch step {
+        case .end(let reason): throw reason
+        case .publish, .askForDate: return
+        case .find(let next): question = next
+        case .pause(let failures, let retryAfter, let failure, let next):
+            try await probe.pause(failures, retryAfter, failure)
+            question = next
+        }
+        var asking = probe
+        // A host that serves nothing is not asked for long because `HEAD` is fine.
+        if question.isBeginning { asking.beginning = beginning }
+        finding = try await find(
+            asking, byGet: true, range: question.range,
+            after: question.earlier == .hint ? finding : nil,
+            again: question.earlier == .forgotten ? nil : finding)
+        state.attempts.take(finding.file)
+    }
+
+    /// Whether a stream broke because the request was one more than the server serves at a time.
+    private func isSurplus(_ outcome: Fetch.Outcome, _ primary: Primary) async -> Bool {
+        guard case .streamBroken(let failure, _, let reached) = outcome else { return false }
+        return await primary.probe.isOneTooMany(
+            failure, at: primary.finding.effective, hadReply: reached > 0)
+    }
+}
+
+extension Attempts.Question {
+    /// The range that is asked for; `nil` for the whole file.
+    fileprivate var range: ByteRange? {
+        switch extent {
+        case .firstByte: Probe.firstByte
+        case .firstRange: Probe.firstRange
+        case .whole: nil
+        }
     }
 }

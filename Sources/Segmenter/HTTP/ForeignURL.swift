@@ -62,17 +62,3 @@ public enum ForeignURL: Sendable, Hashable {
         return stat(text, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }
-
-extension DownloadRun {
-    /// The URL that a text is, if it is one that can be fetched; `url` is what it was read as.
-    ///
-    /// - Throws: `foreignURL`, `invalidURL`.
-    static func usable(_ url: WebURL?, _ text: String) throws(DownloadError.Reason) -> WebURL {
-        if let url, text.contains("://") { return url }
-        if let foreign = ForeignURL(text) {
-            throw .foreignURL(foreign, shown: redactedGuess(text))
-        }
-        guard let url else { throw .invalidURL(redactedGuess(text)) }
-        return url
-    }
-}

@@ -63,37 +63,11 @@ final class EndCheck: Sendable {
     func cancel() { task.cancel() }
 }
 
-extension DownloadRun {
-    /// Seconds of a download from which on the file may well have changed meanwhile.
-    private static let longEnough = 1.0
-
-    /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, the
-    /// server was given up for other mirrors, or hardly any time has passed.
-    func endCheck(
-        _ primary: Primary, _ started: Double, _ state: State
-    ) throws(DownloadError.Reason) -> EndCheck? {
-        let finding = primary.finding
-        guard monotonicSeconds() - started > Self.longEnough, destination != .null,
-            options.checksum == nil, finding.file.digests.isEmpty, !finding.file.isDecoded
-        else { return nil }
-        if let book = state.mirroring?.book, !book.usable.contains(primary.number) { return nil }
-        if state.target != nil {
-            let request = try request(finding, primary.probe.url, state)
-            guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
-        }
-        return EndCheck {
-            await primary.probe.recheck(finding, vouchedDates: state.vouchedDates)
-        } report: { [report] in
-            report(.notice($0))
-        }
-    }
-}
-
 extension Probe {
     /// Asks where the file came from, once, whether it is still the version of `finding`.
     ///
     /// - Returns: How it differs, if it does; or why there is no answer.
-    fileprivate func recheck(
+    func recheck(
         _ finding: Finding, vouchedDates: Set<String>
     ) async -> Result<ContractBreach?, TransferFailure> {
         let identity = finding.file.identity

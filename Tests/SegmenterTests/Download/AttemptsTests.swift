@@ -1,0 +1,319 @@
+import Assembler
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+/// What is next after each outcome, and that this comes to an end.
+@Suite struct AttemptsTests {
+    typealias Step = Attempts.Step
+    typealias Question = Attempts.Question
+
+    static let reset = TransferFailure.network(code: 56, message: "reset")
+    static let coded = TransferFailure.breach(.contentCoding("gzip"))
+    static let otherTag = ContractBreach.otherETag(expected: "\"1\"", got: "\"2\"")
+
+    static func file(_ tag: String = "\"1\"", ranges: Bool = true, size: Int64? = 1 << 30)
+        -> RemoteFile
+    {
+        RemoteFile(
+            url: "http://a/f", effectiveURL: "http://a/f", redirects: 0,
+            identity: RemoteIdentity(size: size, etag: tag), acceptsRanges: ranges,
+            suggestedName: "f", digests: [], probedBy: "GET")
+    }
+
+    /// What happens to a download before and at the outcome that is asked about.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var name: String
+        /// Outcomes, each with the bytes that have come by then.
+        var outcomes: [(Fetch.Outcome, received: Int64)]
+        var file = AttemptsTests.file()
+        var isSurplus = false
+        var isDateConfirmed = false
+        var retries = 2
+        var next: Step
+
+        var testDescription: String { name }
+    }
+
+    static let changed = Fetch.Outcome.changed(otherTag)
+    static func broken(_ failure: TransferFailure = reset, at reached: Int64) -> Fetch.Outcome {
+        .streamBroken(failure, retryAfter: 7, reached: reached)
+    }
+    static func paused(_ failures: Int, _ extent: Question.Extent = .firstRange) -> Step {
+        .pause(failures: failures, retryAfter: 7, reset, then: Question(extent: extent))
+    }
+
+    static let rows = [
+        Row(
+            name: "a complete file is published", outcomes: [(.complete(size: 9), 9)],
+            next: .publish(size: 9, isChecked: false)),
+        Row(
+            name: "a complete file without its date is asked about",
+            outcomes: [(.complete(size: 9, isUndated: true), 9)], next: .askForDate),
+        Row(
+            name: "one whose date was told again is published",
+            outcomes: [(.complete(size: 9, isUndated: true), 9)], isDateConfirmed: true,
+            next: .publish(size: 9, isChecked: true)),
+        Row(name: "a stop ends it", outcomes: [(.cancelled, 0)], next: .end(.cancelled)),
+        Row(
+            name: "a failure ends it", outcomes: [(.failed(.refused(status: 403)), 0)],
+            next: .end(.refused(status: 403))),
+        Row(
+            name: "a probe that is contradicted before any byte is a beginning",
+            outcomes: [(.contradictsProbe, 0)],
+            next: .find(Question(extent: .firstRange, earlier: .hint, isBeginning: true))),
+        Row(
+            name: "a probe that is contradicted later is none",
+            outcomes: [(.contradictsProbe, 1)],
+            next: .find(Question(extent: .firstRange, earlier: .hint))),
+        Row(
+            name: "what may be a part is asked for whole", outcomes: [(.mayBePart, 0)],
+            next: .find(Question(extent: .whole, earlier: .forgotten))),
+        Row(
+            name: "ignored ranges are asked for again", outcomes: [(.rangesIgnored, 0)],
+            next: .find(Question(extent: .firstByte))),
+        Row(
+            name: "ranges that are ignored again and again are not asked for any more",
+            outcomes: Array(repeating: (.rangesIgnored, 0), count: 4),
+            next: .find(Question(extent: .whole))),
+        Row(
+            name: "with bytes in between they are",
+            outcomes: [
+                (.rangesIgnored, 0), (.rangesIgnored, 0), (.rangesIgnored, 0), (.rangesIgnored, 1),
+            ], next: .find(Question(extent: .firstByte))),
+        Row(
+            name: "a change is looked at", outcomes: [(changed, 5)],
+            next: .find(Question(extent: .firstRange))),
+        Row(
+            name: "a change where ranges have no date is fetched in one reply",
+            outcomes: [(.complete(size: 9, isUndated: true), 9), (changed, 9)],
+            next: .find(Question(extent: .whole))),
+        Row(
+            name: "a stream that broke is asked for after a pause",
+            outcomes: [(broken(at: 5), 5)], next: paused(1)),
+        Row(
+            name: "one that breaks at the same byte is paused for longer",
+            outcomes: [(broken(at: 5), 5), (broken(at: 5), 10)], next: paused(2)),
+        Row(
+            name: "one that gets further is not",
+            outcomes: [(broken(at: 5), 5), (broken(at: 6), 11)], next: paused(1)),
+        Row(
+            name: "one that may be a part is asked for whole again",
+            outcomes: [(.mayBePart, 0), (broken(at: 5), 5)], next: paused(1, .whole)),
+        Row(
+            name: "a stream that breaks without progress ends it",
+            outcomes: Array(repeating: (broken(at: 5), 5), count: 3),
+            next: .end(.transfer(reset, attempts: 3))),
+        Row(
+            name: "one request too many does not count",
+            outcomes: Array(repeating: (broken(at: 0), 0), count: 9), isSurplus: true,
+            next: paused(9)),
+        Row(
+            name: "a breach ends it as one",
+            outcomes: [(broken(.breach(.bodyTooLong), at: 5), 5)], retries: 0,
+            next: .end(.contract(.bodyTooLong))),
+        Row(
+            name: "what cannot be decoded is not tried again",
+            outcomes: [(broken(coded, at: 0), 0)], file: decoded,
+            next: .end(.contract(.contentCoding("gzip")))),
+    ]
+
+    static var decoded: RemoteFile {
+        var file = file(size: nil)
+        file.isDecoded = true
+        return file
+    }
+
+    @Test(arguments: rows) func whatIsNext(_ row: Row) {
+        var attempts = Attempts()
+        var step: Step?
+        for (outcome, received) in row.outcomes {
+            step = attempts.next(
+                after: outcome, of: row.file, received: received,
+                policy: RetryPolicy(retries: row.retries), isSurplus: row.isSurplus,
+                isDateConfirmed: row.isDateConfirmed)
+        }
+        #expect(step == row.next)
+    }
+
+    // MARK: Changes
+
+    /// One that the server has told of a change, with what it offered then.
+    private func settled(
+        _ offers: [RemoteFile], isRepair: Bool = false, received: [Int64] = []
+    ) -> [Attempts.Settlement] {
+        var attempts = Attempts()
+        return offers.enumerated().map { index, offered in
+            _ = attempts.next(
+                after: Self.changed, of: Self.file(),
+                received: received.isEmpty ? 0 : received[index], policy: RetryPolicy(retries: 2))
+            let settlement = attempts.settle(offered.identity, isRepair: isRepair)
+            if settlement == .startOver { attempts.startOver(with: offered.identity) }
+            return settlement
+        }
+    }
+
+    @Test func anotherVersionIsFetchedOnce() {
+        let other = Self.file("\"2\"")
+        #expect(settled([other, other]) == [.startOver, .end(.remoteChanged(Self.otherTag))])
+        #expect(settled([other], isRepair: true) == [.end(.remoteChanged(Self.otherTag))])
+    }
+
+    @Test func aChangeThatIsTakenBackIsNone() {
+        let same = Self.file()
+        #expect(
+            settled(Array(repeating: same, count: 5))
+                == [.goOn, .goOn, .goOn, .startOver, .end(.remoteChanged(Self.otherTag))])
+        let moving = settled(Array(repeating: same, count: 9), received: Array(1...9))
+        #expect(moving.allSatisfy { $0 == .goOn })
+    }
+
+    @Test func nothingIsSettledWithoutAChange() {
+        var attempts = Attempts()
+        let settlement = attempts.settle(Self.file().identity, isRepair: true)
+        #expect(settlement == .goOn)
+        attempts.startOver(with: Self.file("\"2\"").identity)
+        #expect(attempts.startOver == nil)
+    }
+
+    @Test(arguments: [("\"1\"", nil), ("\"2\"", StartOverReason.changedMidway)])
+    func whoStartsOverWithTheSameVersionKeepsIt(tag: String, reason: StartOverReason?) {
+        var attempts = Attempts()
+        _ = attempts.next(
+            after: Self.changed, of: Self.file(), received: 0, policy: RetryPolicy(retries: 2))
+        attempts.distrustRanges()
+        attempts.startOver(with: Self.file(tag).identity)
+        #expect(attempts.startOver == reason)
+        #expect(attempts.isRangeless)
+    }
+
+    @Test func anotherServerBeginsAnew() {
+        var attempts = Attempts()
+        let policy = RetryPolicy(retries: 2)
+        for _ in 0..<5 {
+            _ = attempts.next(
+                after: .rangesIgnored, of: Self.file(), received: 0, policy: policy)
+        }
+        _ = attempts.next(after: Self.changed, of: Self.file(), received: 0, policy: policy)
+        attempts.startOver(because: .mirrorsDiffer)
+        attempts.turnToAnotherServer()
+        #expect(attempts.startOver == nil)
+        #expect(!attempts.isRangeless)
+        let settlement = attempts.settle(Self.file("\"2\"").identity, isRepair: true)
+        #expect(settlement == .goOn)
+        #expect(attempts.isDoubted, "what was seen of the file holds for all of its servers")
+    }
+
+    // MARK: Streams
+
+    @Test(
+        arguments: [
+            (5, file(ranges: false), StartOverReason.streamBroken), (0, file(ranges: false), nil),
+            (5, file(), nil), (5, file("\"2\"", ranges: false), nil),
+        ] as [(Int64, RemoteFile, StartOverReason?)])
+    func aStreamWithoutRangesStartsOver(
+        reached: Int64, offered: RemoteFile, reason: StartOverReason?
+    ) {
+        var attempts = Attempts()
+        let outcome = Self.broken(at: reached)
+        _ = attempts.next(
+            after: outcome, of: Self.file(ranges: false), received: reached,
+            policy: RetryPolicy(retries: 2))
+        attempts.take(offered)
+        #expect(attempts.startOver == reason)
+        attempts.opened(hasStartedOver: reason != nil)
+        attempts.take(offered)
+        #expect(attempts.startOver == nil, "once for each break")
+    }
+
+    @Test func ignoredRangesAreToldOnceAndOnlyWhereTheyStayAway() {
+        var attempts = Attempts()
+        let policy = RetryPolicy(retries: 2)
+        var told = [attempts.takeRangesIgnored(Self.file(ranges: false))]
+        _ = attempts.next(after: .rangesIgnored, of: Self.file(), received: 0, policy: policy)
+        told.append(attempts.takeRangesIgnored(Self.file(ranges: false)))
+        told.append(attempts.takeRangesIgnored(Self.file(ranges: false)))
+        _ = attempts.next(after: .rangesIgnored, of: Self.file(), received: 0, policy: policy)
+        told.append(attempts.takeRangesIgnored(Self.file()))
+        #expect(told == [false, true, false, false])
+    }
+
+    // MARK: Samples
+
+    @Test func aSampleIsOfOnePart() {
+        var samples = Samples()
+        samples.agree(generation: "g", date: "d")
+        #expect(samples.generation == "g" && samples.areNeeded && samples.vouchedDates == ["d"])
+        samples.forgetPart()
+        #expect(samples.generation == nil && samples.areNeeded && samples.vouchedDates == ["d"])
+        var attempts = Attempts()
+        attempts.samples = samples
+        attempts.opened(hasStartedOver: false)
+        #expect(attempts.samples.areNeeded)
+        attempts.opened(hasStartedOver: true)
+        #expect(!attempts.samples.areNeeded && attempts.samples.vouchedDates.isEmpty)
+    }
+
+    @Test func datesThatWereVouchedForBeforeAreNoNews() {
+        var samples = Samples()
+        samples.take([])
+        #expect(!samples.areNeeded)
+        samples.take(["d"])
+        #expect(samples.areNeeded && samples.vouchedDates == ["d"])
+    }
+
+    // MARK: The end
+
+    /// A server that never lets a byte of the file through, and says anything.
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func withoutAByteOfTheFileItEnds(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let retries = Int.random(in: 0...3, using: &random)
+        var attempts = Attempts()
+        var file = Self.file()
+        var isProven = false
+        var steps = 0
+        let most =
+            2 * Attempts.takeBackLimit + Attempts.restartLimit + retries + 4
+        while true {
+            steps += 1
+            guard steps <= most else {
+                Issue.record("goes on for ever")
+                return
+            }
+            var outcomes = [Self.changed]
+            if file.plan == .segments {
+                outcomes.append(.rangesIgnored)
+                // What a `GET` has shown contradicts no `HEAD`.
+                if !isProven { outcomes.append(.contradictsProbe) }
+            } else {
+                outcomes += [Self.broken(at: 0), .mayBePart].prefix(attempts.isRangeless ? 1 : 2)
+            }
+            let step = attempts.next(
+                after: outcomes[Int.random(in: 0..<outcomes.count, using: &random)], of: file,
+                received: 0, policy: RetryPolicy(retries: retries))
+            let question: Question
+            switch step {
+            case .end: return
+            case .find(let next), .pause(_, _, _, let next): question = next
+            case .publish, .askForDate:
+                Issue.record("nothing has come")
+                return
+            }
+            isProven = true
+            let isAnother = Int.random(in: 0..<4, using: &random) == 0
+            let offered = Self.file(
+                isAnother ? "\"2\"" : "\"1\"",
+                ranges: question.extent != .whole && Bool.random(using: &random))
+            attempts.take(offered)
+            switch attempts.settle(offered.identity, isRepair: false) {
+            case .goOn: break
+            case .startOver: attempts.startOver(with: offered.identity)
+            case .end: return
+            }
+            file = offered
+            attempts.opened(hasStartedOver: attempts.startOver != nil)
+        }
+    }
+}
