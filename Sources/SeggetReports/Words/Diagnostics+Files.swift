@@ -37,7 +37,7 @@ extension Diagnostic {
         case .noFile(let path):
             self.init(
                 .usage, "no_file",
-                "there is neither \(Self.quote(path)) nor \(Self.quote(path + ".part"))",
+                "there is neither \(Self.quote(path)) nor \(Self.quote(PartNames(path).part))",
                 hint: "check the name")
         case .nothingToCheckAgainst(let path):
             self.init(

@@ -247,7 +247,7 @@ extension Diagnostic {
             guard error.bytesWritten == nil, let path = error.path else { return nil }
             if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
             guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
-            return "\(Units.size(error.bytesKept)) in \(quote(path + ".part"))"
+            return "\(Units.size(error.bytesKept)) in \(quote(PartNames(path).part))"
         }
     }
 

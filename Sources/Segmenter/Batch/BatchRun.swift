@@ -144,7 +144,7 @@ final class BatchRun: Sendable {
             let item = item(index)
             guard case .file(let path) = item.destination, !item.options.naming.numbersTaken
             else { continue }
-            if !names.take(DownloadRun.split(path)) {
+            if !names.take(FileTarget(path: path)) {
                 refused.withLock { _ = $0.insert(index) }
             }
         }
@@ -164,16 +164,15 @@ final class BatchRun: Sendable {
                     begun.found.insert(index)
                     continue
                 }
-                let target: DownloadRun.Target
+                let target: FileTarget
                 var isSuggested = false
                 switch item.destination {
-                case .file(let path): target = DownloadRun.split(path)
+                case .file(let path): target = FileTarget(path: path)
                 case .folder(let path):
                     guard let url else { continue }
                     isSuggested = true
                     target = .init(
-                        folder: path.isEmpty ? "." : path,
-                        name: FileName.suggested(disposition: nil, url: url))
+                        folder: path, name: FileName.suggested(disposition: nil, url: url))
                 case .descriptor, .null:
                     begun.found.insert(index)
                     continue
@@ -231,8 +230,7 @@ final class BatchRun: Sendable {
         _ item: BatchItem, _ index: Int, _ url: WebURL?, isBegun: Bool = true
     ) -> Result<DownloadRun, DownloadError> {
         if refused.withLock({ $0.contains(index) }), case .file(let path) = item.destination {
-            let target = DownloadRun.split(path)
-            let path = Assembly.path(of: target.name, in: target.folder)
+            let path = FileTarget(path: path).path
             return .failure(
                 DownloadError(
                     reason: .nameTaken(path: path), url: url?.redacted ?? "", path: path,
@@ -271,7 +269,7 @@ final class BatchRun: Sendable {
 
     /// The name for a file, when its turn has come.
     private func name(
-        _ target: DownloadRun.Target, _ urls: [String], _ index: Int, mustBeFree: Bool
+        _ target: FileTarget, _ urls: [String], _ index: Int, mustBeFree: Bool
     ) async throws(DownloadError.Reason) -> String {
         await turns.wait(index)
         guard !Task.isCancelled else { throw .cancelled }

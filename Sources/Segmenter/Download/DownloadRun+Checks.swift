@@ -58,12 +58,12 @@ extension DownloadRun {
         switch destination {
         case .descriptor, .null: return false
         case .file(let path):
-            let target = Self.split(path)
+            let target = Target(path: path)
             return await offLoop("disk") {
                 Assembly.bytesRecorded(folder: target.folder, name: target.name) > 0
             }
         case .folder(let path):
-            let path = path.isEmpty ? "." : path
+            let path = FileTarget.folder(path)
             return await offLoop("disk") {
                 guard let folder = try? Folder(path) else { return false }
                 return folder.ownNames().contains { name in

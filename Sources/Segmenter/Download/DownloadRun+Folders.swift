@@ -77,8 +77,7 @@ extension DownloadRun {
         finding.paused.map { loop.drop($0.transfer) }
         try room.get()
         return DownloadPreview(
-            action: .begin, path: Assembly.path(of: target.name, in: target.folder),
-            file: finding.file, bytesKept: 0,
+            action: .begin, path: target.path, file: finding.file, bytesKept: 0,
             connections: finding.file.plan == .segments ? connections : 1,
             missingFolder: target.folder)
     }
@@ -88,8 +87,7 @@ extension DownloadRun {
     ) async -> Result<Void, DownloadError.Reason> {
         await onDiskResult { () throws(AssemblyError) in
             try Assembly.checkSpace(
-                for: finding.file.identity.size, in: parent,
-                path: Assembly.path(of: target.name, in: target.folder))
+                for: finding.file.identity.size, in: parent, path: target.path)
         }
     }
 }

@@ -102,10 +102,10 @@ extension DownloadRun {
         let target: Target
         switch destination {
         case .descriptor, .null: return true
-        case .file(let path): target = Self.split(path)
+        case .file(let path): target = Target(path: path)
         case .folder(let path):
             let name = FileName.suggested(disposition: nil, url: probe.url)
-            target = Target(folder: path.isEmpty ? "." : path, name: name)
+            target = Target(folder: path, name: name)
         }
         guard let folder = try? Folder(target.folder) else { return false }
         return Assembly.isUntouched(target.name, in: folder)
@@ -167,7 +167,7 @@ extension DownloadRun {
         var state = state
         if state.target == nil, case .folder(let folder) = destination {
             state.target = Target(
-                folder: folder.isEmpty ? "." : folder,
+                folder: folder,
                 name: name(primary.finding, state.mirroring?.book.probes.first ?? primary.probe))
         }
         return try loss(request(primary.finding, primary.probe.url, state)) != nil

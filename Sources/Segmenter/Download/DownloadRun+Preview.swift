@@ -33,7 +33,7 @@ extension DownloadRun {
                     return Target(folder: wanted.folder, name: name)
                 }
             }
-            throw .destinationExists(path: Assembly.path(of: wanted.name, in: wanted.folder))
+            throw .destinationExists(path: wanted.path)
         }
     }
 
@@ -57,7 +57,7 @@ extension DownloadRun {
         asking.beginning = beginning
         var isNameFinal = false
         if case .file(let path) = destination {
-            state.target = Self.split(path)
+            state.target = Target(path: path)
             isNameFinal = !options.naming.numbersTaken
             if isNameFinal, let end = try await previewEnd(&state, probe.url) { return end }
         }
@@ -74,8 +74,7 @@ extension DownloadRun {
         var finding = primary.finding
         defer { finding.paused.map { loop.drop($0.transfer) } }
         if case .folder(let folder) = destination {
-            state.target = Target(
-                folder: folder.isEmpty ? "." : folder, name: name(finding, probe))
+            state.target = Target(folder: folder, name: name(finding, probe))
         }
         guard state.target != nil else {
             return DownloadPreview(
@@ -107,7 +106,7 @@ extension DownloadRun {
             decision = await decide(request)
         }
         var preview = DownloadPreview(
-            action: .begin, path: Assembly.path(of: request.name, in: request.folder),
+            action: .begin, path: Target(folder: request.folder, name: request.name).path,
             file: finding.file, bytesKept: 0,
             connections: finding.file.plan == .segments ? connections : 1)
         switch try decision.get() {
@@ -164,8 +163,8 @@ extension DownloadRun {
         }
         if let pending {
             return DownloadPreview(
-                action: .finish, path: Assembly.path(of: target.name, in: target.folder),
-                file: nil, bytesKept: pending, connections: 0)
+                action: .finish, path: target.path, file: nil, bytesKept: pending,
+                connections: 0)
         }
         let found = try await onDiskUntilCancelled {
             (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in

@@ -290,12 +290,4 @@ extension DownloadRun {
             identity: kind == "none" && options.checksum != nil ? "checksum" : kind,
             mirrors: state.mirroring?.book.usable.count ?? 1)
     }
-
-    static func split(_ path: String) -> Target {
-        guard let slash = path.lastIndex(of: "/") else { return Target(folder: ".", name: path) }
-        let folder = path[..<slash]
-        return Target(
-            folder: folder.isEmpty ? "/" : String(folder),
-            name: String(path[path.index(after: slash)...]))
-    }
 }

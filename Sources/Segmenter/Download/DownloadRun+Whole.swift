@@ -222,9 +222,9 @@ extension DownloadRun {
     /// Where the file goes, unless that is taken.
     func target(_ finding: Probe.Finding, _ probe: Probe) -> Target? {
         switch destination {
-        case .file(let path): Self.split(path)
+        case .file(let path): Target(path: path)
         case .folder(let folder):
-            Target(folder: folder.isEmpty ? "." : folder, name: name(finding, probe))
+            Target(folder: folder, name: name(finding, probe))
         case .descriptor, .null: nil
         }
     }
@@ -236,8 +236,7 @@ extension DownloadRun {
         report(
             .started(
                 DownloadStart(
-                    path: Assembly.path(of: target.name, in: target.folder),
-                    size: finding.file.size, resumedBytes: 0, connections: 1,
+                    path: target.path, size: finding.file.size, resumedBytes: 0, connections: 1,
                     plan: finding.file.plan,
                     identity: kind == "none" && options.checksum != nil ? "checksum" : kind)))
     }

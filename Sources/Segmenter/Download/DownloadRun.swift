@@ -37,10 +37,7 @@ final class DownloadRun: Sendable {
     }
 
     /// Where the file goes.
-    struct Target: Sendable {
-        var folder: String
-        var name: String
-    }
+    typealias Target = FileTarget
 
     /// What changes from one attempt to the next.
     struct State {
@@ -105,8 +102,7 @@ final class DownloadRun: Sendable {
         }
         var error = DownloadError(
             reason: reason, url: url?.redacted ?? "",
-            path: state.target.map { Assembly.path(of: $0.name, in: $0.folder) }
-                ?? state.stream?.destination,
+            path: state.target?.path ?? state.stream?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: state.mirroring?.book.failed ?? [])
         error.isPublished = state.isPublished
         error.isLinkExpired =
@@ -156,7 +152,7 @@ final class DownloadRun: Sendable {
         if options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
         var isNameFinal = false
         if case .file(let path) = destination {
-            state.target = Self.split(path)
+            state.target = Target(path: path)
             isNameFinal = !options.naming.numbersTaken
             if isNameFinal, let file = try await before(&state, probe.url, started) { return file }
         }

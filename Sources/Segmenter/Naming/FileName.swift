@@ -1,3 +1,4 @@
+import Assembler
 @_spi(_Unicode) import Swift
 
 /// Names for files, from what servers and URLs suggest: always one safe path component.
@@ -7,7 +8,7 @@ enum FileName {
     /// The name when nothing better is known.
     static let fallback = "download"
     /// Longest name in bytes: NAME_MAX less the longest suffix that segget appends.
-    static let longest = 255 - ".segget~".utf8.count
+    static let longest = 255 - PartNames.rewriteSuffix.utf8.count
 
     /// The name that a `Content-Disposition` suggests, else the last component of the URL's path.
     static func suggested(disposition: String?, url: WebURL) -> String {
@@ -94,7 +95,9 @@ enum FileName {
     /// resume from what the server wrote into it.
     private static func guarded(_ name: String) -> String {
         let lower = name.lowercased()
-        guard lower.hasSuffix(".segget") || lower.hasSuffix(".segget~") else { return name }
+        guard
+            [PartNames.manifestSuffix, PartNames.rewriteSuffix].contains(where: lower.hasSuffix)
+        else { return name }
         return fitted(Substring(name + "_"))
     }
 

@@ -1,3 +1,5 @@
+import Assembler
+
 /// The names that the files of a batch take in one folder.
 ///
 /// Pure: what it says depends on the order of the calls, on what stood in the folder at the
@@ -13,9 +15,6 @@ struct FolderNames: Sendable {
         /// There is none, or nobody in this batch has begun it.
         case nobody
     }
-
-    /// What segget appends to a name: no file of a batch may be another one's part.
-    private static let suffixes = [".part", ".segget", ".segget~"]
 
     private var taken: Set<String> = []
     /// The number to look from, by name: those below it are taken, or left to their owners.
@@ -76,7 +75,7 @@ struct FolderNames: Sendable {
 
     private func isTaken(_ name: String) -> Bool {
         if taken.contains(name) { return true }
-        return Self.suffixes.contains { suffix in
+        return PartNames.suffixes.contains { suffix in
             taken.contains(name + suffix)
                 || name.hasSuffix(suffix) && taken.contains(String(name.dropLast(suffix.count)))
         }
