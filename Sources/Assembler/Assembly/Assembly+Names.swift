@@ -1,4 +1,6 @@
-// Whose a name is, and what stands at it: all of this only looks.
+import Glibc
+
+// Whose a name is, and what stands at it: all of this only looks, but for what takes away.
 extension Assembly {
     /// Whether a download may have a name: nothing stands there, nor at the names of its part and
     /// its manifest, but what an earlier run of the same URL left.
@@ -12,11 +14,11 @@ extension Assembly {
     package static func isFree(
         _ name: String, folder path: String, urls: [String]
     ) throws(AssemblyError) -> Bool {
-        let folder = try Folder(path)
+        let (folder, names) = (try Folder(path), PartNames(name))
         let manifest: Result<Manifest, Manifest.Problem>?
         do throws(AssemblyError) {
-            manifest = try readManifest(Journal.name(for: name), in: folder)
-            try JournalRewrite.checkPlace(of: Journal.name(for: name), in: folder)
+            manifest = try Manifest.read(names.manifest, in: folder)
+            try JournalRewrite.checkPlace(of: names, in: folder)
         } catch {
             switch error {
             case .notARegularFile, .foreignPart: return false
@@ -31,7 +33,7 @@ extension Assembly {
             // Renamed by a run that was killed before it could tidy up.
             return there.identity.isSame(as: begun?.publishing)
         }
-        guard let part = try folder.status(of: partName(for: name)) else {
+        guard let part = try folder.status(of: names.part) else {
             return manifest == nil || begun != nil
         }
         return part.isRegular && (manifest == nil ? part.size == 0 : begun != nil)
@@ -43,12 +45,10 @@ extension Assembly {
     /// - Throws: `noSpace`, `folderUnavailable`, `cannotCreate`.
     package static func checkSpace(_ request: Request) throws(AssemblyError) {
         let folder = try Folder(request.folder)
-        let part = partName(for: request.name)
-        guard let size = request.identity.size, let free = folder.freeBytes() else { return }
-        let needed = size - min(size, try folder.status(of: part)?.allocated ?? 0)
-        if free < needed {
-            throw .noSpace(path: folder.path(of: part), needed: needed, free: free)
-        }
+        guard let size = request.identity.size else { return }
+        let part = PartNames(request.name).part
+        let allocated = try folder.status(of: part)?.allocated ?? 0
+        try folder.checkSpace(for: size - min(size, allocated), path: folder.path(of: part))
     }
 
     /// Checks that the file system of a folder has room for a file of `size` bytes.
@@ -57,12 +57,92 @@ extension Assembly {
     package static func checkSpace(
         for size: Int64?, in folder: String, path: String
     ) throws(AssemblyError) {
-        guard let size, let free = try Folder(folder).freeBytes(), free < size else { return }
-        throw .noSpace(path: path, needed: size, free: free)
+        if let size { try Folder(folder).checkSpace(for: size, path: path) }
     }
 
-    /// The path of a name in a folder, as it is shown.
-    package static func path(of name: String, in folder: String) -> String {
-        folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    /// Whether nothing stands at a name, nor what an earlier run may have left beside it.
+    package static func isUntouched(_ name: String, in folder: Folder) -> Bool {
+        folder.isFree(name) && isUnbegun(name, in: folder)
+    }
+
+    /// Whether an earlier run has left nothing beside a name, as far as the system tells.
+    static func isUnbegun(_ name: String, in folder: Folder) -> Bool {
+        PartNames.suffixes.allSatisfy { folder.isFree(name + $0) }
+    }
+
+    /// Refuses a destination that may not be replaced.
+    ///
+    /// - Throws: `folderUnavailable`, `destinationExists`, `notARegularFile`, `cannotCreate`.
+    package static func checkDestination(
+        folder: String, name: String, overwrite: Bool
+    ) throws(AssemblyError) {
+        try Publishing.checkDestination(name, in: try Folder(folder), overwrite: overwrite)
+    }
+
+    /// What would be done with what an earlier run left, without touching it.
+    ///
+    /// - Throws: `folderUnavailable`, `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
+    package static func preview(_ request: Request) throws(AssemblyError) -> ResumeDecision {
+        let folder = try Folder(request.folder)
+        let name = PartNames(request.name).part
+        let part = try folder.status(of: name)
+        guard part?.isRegular ?? true else {
+            throw .notARegularFile(path: folder.path(of: name))
+        }
+        return try OpenedPart.decide(request, in: folder, partSize: part?.size)
+    }
+
+    /// Bytes that an earlier run's manifest tells of, for messages; 0 when there is none.
+    package static func bytesRecorded(folder: String, name: String) -> Int64 {
+        manifestOfPart(folder: folder, name: name)?.extents.covered.count ?? 0
+    }
+
+    /// What an earlier run's part was begun for; `nil` when there is no manifest.
+    package static func headerRecorded(folder: String, name: String) -> Manifest.Header? {
+        manifestOfPart(folder: folder, name: name)?.header
+    }
+
+    private static func manifestOfPart(folder: String, name: String) -> Manifest? {
+        guard let folder = try? Folder(folder),
+            case .success(let manifest)? = try? Manifest.read(
+                PartNames(name).manifest, in: folder),
+            manifest.finished == nil, manifest.rejected == nil
+        else { return nil }
+        return manifest
+    }
+}
+
+// MARK: - What a run that has come to nothing takes away again
+
+extension Assembly {
+    /// Removes part and manifest when not a byte of the file is recorded in them.
+    ///
+    /// Does nothing where they are of another generation, where somebody else works with them, and where
+    /// the manifest says anything more: that the part was whole, or its digest wrong.
+    ///
+    /// - Parameters:
+    ///   - name: Name of the destination.
+    ///   - path: Folder of the destination.
+    ///   - generation: Which part is meant; whoever opened it has let go of its lock.
+    /// - Throws: `folderUnavailable`, `cannotCreate`, `notARegularFile`, `foreignPart`, `io`.
+    package static func removeIfEmpty(
+        _ name: String, folder path: String, generation: String
+    ) throws(AssemblyError) {
+        let (folder, names) = (try Folder(path), PartNames(name))
+        guard let descriptor = folder.open(names.part, O_RDWR) else { return }
+        // Closing lets go of the lock.
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+            let opened = FileStatus(of: descriptor)?.identity,
+            try folder.status(of: names.part)?.identity == opened,
+            case .success(let manifest)? = try Manifest.read(names.manifest, in: folder),
+            manifest.header.generation == generation, manifest.extents.extents.isEmpty,
+            manifest.damagedLines == 0, manifest.rejected == nil, manifest.finished == nil,
+            manifest.publishing == nil
+        else { return }
+        try folder.remove(names.part)
+        // A part that a power cut brings back without its manifest would be taken for a foreign one.
+        try folder.sync()
+        try folder.remove(names.manifest)
     }
 }

@@ -15,9 +15,9 @@ package final class EarlierPart: Sendable {
     /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package init?(_ request: Assembly.Request) throws(AssemblyError) {
         let folder = try Folder(request.folder)
-        let name = Journal.name(for: request.name)
-        guard case .success(let manifest)? = try Assembly.readManifest(name, in: folder),
-            let file = folder.open(Assembly.partName(for: request.name), O_RDONLY)
+        let names = PartNames(request.name)
+        guard case .success(let manifest)? = try Manifest.read(names.manifest, in: folder),
+            let file = folder.open(names.part, O_RDONLY)
         else { return nil }
         generation = manifest.header.generation
         extents = manifest.extents.extents

@@ -1,3 +1,6 @@
+// Digests: checksum algorithms, their values and their texts. Pure; it never opens a file and never
+// decides what becomes of one whose digest is wrong.
+
 /// A checksum algorithm that segget can verify.
 public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     case sha256 = "sha-256"
@@ -83,6 +86,32 @@ public struct Digest: Sendable, Hashable {
 extension Digest: CustomStringConvertible {
     /// The digest as `algorithm:hex`, as `--checksum` takes it.
     public var description: String { "\(algorithm.rawValue):\(hex)" }
+}
+
+extension Digest {
+    /// The value of a CRC-32 as a number.
+    var crc32: UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+}
+
+extension [Digest] {
+    /// The digest of an algorithm; `nil` when there is none.
+    func first(of algorithm: DigestAlgorithm) -> Digest? { first { $0.algorithm == algorithm } }
+
+    /// The same digests, each once, in the order in which they come first.
+    var distinct: [Digest] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+
+    /// The first of these expected digests that is another one than was computed.
+    ///
+    /// One whose algorithm was not computed is not compared.
+    func mismatch(with computed: [Digest]) -> (expected: Digest, actual: Digest)? {
+        for expected in self {
+            guard let actual = computed.first(of: expected.algorithm), actual != expected else {
+                continue
+            }
+            return (expected, actual)
+        }
+        return nil
+    }
 }
 
 /// Why a text is not a digest.

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What one reading of a file finds out: which extents are damaged, and its digests.
 struct ContentCheck: Sendable {
     /// Extents whose bytes do not have their CRC-32, or cannot be read.
@@ -8,9 +6,6 @@ struct ContentCheck: Sendable {
     var digests: [Digest] = []
     /// Bytes that were read.
     var bytesRead: Int64 = 0
-
-    /// Bytes that are read at once.
-    private static let step = 256 << 10
 
     /// Reads a file of `size` bytes.
     ///
@@ -31,25 +26,20 @@ struct ContentCheck: Sendable {
         var hashes = algorithms.compactMap { StreamingDigest($0) }
         var whole: UInt32 = 0
         var isReadable = true
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)
-        defer { buffer.deallocate() }
+        let buffer = ReadBuffer()
         for piece in pieces(size: size, extents: extents, withGaps: !algorithms.isEmpty) {
             var crc: UInt32 = 0
             var position = piece.range.start
             while position < piece.range.end {
                 guard !isCancelled(check.bytesRead) else { return nil }
-                let wanted = UnsafeMutableRawBufferPointer(
-                    rebasing: buffer[..<Int(min(Int64(step), piece.range.end - position))])
-                guard readFully(descriptor, into: wanted, at: position) == wanted.count,
-                    let base = wanted.baseAddress
+                guard let bytes = buffer.read(descriptor, from: position, to: piece.range.end),
+                    let base = bytes.baseAddress
                 else { break }
-                if piece.extent != nil { crc = CRC32.update(crc, base, wanted.count) }
-                if !algorithms.isEmpty { whole = CRC32.update(whole, base, wanted.count) }
-                for index in hashes.indices {
-                    hashes[index].update(UnsafeRawBufferPointer(wanted))
-                }
-                position += Int64(wanted.count)
-                check.bytesRead += Int64(wanted.count)
+                if piece.extent != nil { crc = CRC32.update(crc, base, bytes.count) }
+                if !algorithms.isEmpty { whole = CRC32.update(whole, base, bytes.count) }
+                for index in hashes.indices { hashes[index].update(bytes) }
+                position += Int64(bytes.count)
+                check.bytesRead += Int64(bytes.count)
             }
             let isComplete = position == piece.range.end
             if !isComplete, piece.range.start < size { isReadable = false }

@@ -1,3 +1,6 @@
+// Files: open folders and files, what stat(2) tells of them, and reading them. It knows what the system
+// calls do and which of their failures matter; it never knows a manifest, a part or a download.
+
 import CLinux
 import Glibc
 
@@ -25,8 +28,15 @@ package final class Folder: Sendable {
     func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result { body(descriptor) }
 
     /// The path of a file in it, for messages and results.
-    package func path(of name: String) -> String {
-        Assembly.path(of: name, in: path)
+    package func path(of name: String) -> String { FileTarget(folder: path, name: name).path }
+
+    /// Which folder it is, however its path is spelled; `nil` when the system does not tell.
+    package var identity: FileIdentity? { FileStatus(of: descriptor)?.identity }
+
+    /// What a path leads to; `nil` with `errno` set when the system does not tell.
+    package static func identity(at path: String) -> FileIdentity? {
+        var status = stat()
+        return stat(path, &status) == 0 ? FileStatus(status).identity : nil
     }
 
     /// Whether what a file says may be relied on: in a folder that others can put files into, such as
@@ -52,6 +62,12 @@ package final class Folder: Sendable {
             throw .cannotCreate(path: path(of: name), errno: errno)
         }
         return FileStatus(status)
+    }
+
+    /// Whether nothing stands at a name, as far as the system tells; false when it does not.
+    package func isFree(_ name: String) -> Bool {
+        var status = stat()
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
     }
 
     /// Opens a file; never follows a symbolic link, and never waits for a pipe's other end.
@@ -110,52 +126,19 @@ package final class Folder: Sendable {
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
+    /// Checks that the file system has room for `needed` bytes more, as far as it tells.
+    ///
+    /// - Throws: `noSpace`, with the path of the file that needs them.
+    func checkSpace(for needed: Int64, path: String) throws(AssemblyError) {
+        if let free = freeBytes(), free < needed {
+            throw .noSpace(path: path, needed: needed, free: free)
+        }
+    }
+
     /// Whether the file system is in memory (tmpfs(5)).
     var isInMemory: Bool { segget_is_in_memory(descriptor) != 0 }
 
     private func failure(_ operation: String, _ name: String) -> AssemblyError {
         .io(operation: operation, path: name.isEmpty ? path : path(of: name), errno: errno)
-    }
-}
-
-/// The parts of stat(2) that matter here.
-package struct FileStatus: Sendable, Hashable {
-    /// Which file it is.
-    package var identity: FileIdentity
-    /// Length in bytes.
-    package var size: Int64
-    /// Bytes that are allocated on the disk.
-    package var allocated: Int64
-    /// When its content was last changed, in whole seconds since 1970.
-    package var modified: Int64
-    /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
-    package var isRegular: Bool
-    /// Whom it belongs to.
-    var owner: uid_t
-
-    init(_ status: stat) {
-        identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-        size = Int64(status.st_size)
-        allocated = Int64(status.st_blocks) * 512
-        modified = Int64(status.st_mtim.tv_sec)
-        isRegular = status.st_mode & S_IFMT == S_IFREG
-        owner = status.st_uid
-    }
-
-    /// The status of an open file.
-    ///
-    /// - Throws: `io`, with `path`.
-    init(of descriptor: Int32, _ path: String) throws(AssemblyError) {
-        guard let status = FileStatus(of: descriptor) else {
-            throw .io(operation: "fstat", path: path, errno: errno)
-        }
-        self = status
-    }
-
-    /// The status of an open file, or `nil` with `errno` set.
-    init?(of descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        self.init(status)
     }
 }

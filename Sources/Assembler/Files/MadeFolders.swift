@@ -88,7 +88,7 @@ package final class MadeFolders: Sendable {
         var steps = Self.steps(of: path)
         guard code == ENOENT, let last = steps.popLast() else { return nil }
         let above = (path.hasPrefix("/") ? "/" : "") + steps.joined(separator: "/")
-        guard var place = place(of: above.isEmpty ? "." : above) else { return nil }
+        guard var place = place(of: FileTarget.folder(above)) else { return nil }
         place.below.append(last)
         return place
     }
@@ -198,7 +198,7 @@ extension MadeFolders {
         var path = way.base
         for step in way.steps {
             let above = path
-            path = Assembly.path(of: step, in: path)
+            path = FileTarget(folder: path, name: step).path
             var next = openat(here, step, flags)
             if next < 0, errno == ENOENT {
                 guard !way.isBound || lies(here, in: base) else {

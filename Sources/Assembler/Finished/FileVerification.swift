@@ -108,7 +108,7 @@ public struct FileVerification: Sendable, Hashable {
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
     ) throws(Failure) {
         var expected: [(Source, Digest)] = checksum.map { [(.argument, $0)] } ?? []
-        let subject = try Subject(path)
+        let subject = try VerificationSubject(path)
         if let sums {
             expected.append((.sums, try Self.digest(of: subject.name, in: sums)))
         }
@@ -156,9 +156,9 @@ public struct FileVerification: Sendable, Hashable {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw .sumsUnavailable(path: path, errno: access(path, R_OK) == 0 ? EISDIR : errno)
         }
-        let fileName = path.split(separator: "/").last.map(String.init) ?? path
         do throws(ChecksumFile.Problem) {
-            return try ChecksumFile(Array(data), fileName: fileName).digest(of: name)
+            return try ChecksumFile(Array(data), fileName: FileTarget(path: path).name)
+                .digest(of: name)
         } catch {
             throw .sums(path: path, error)
         }
@@ -172,82 +172,5 @@ extension FinishedFacts {
         var map = ExtentMap()
         for extent in extents { map.add(extent) }
         return map
-    }
-}
-
-/// The file that is checked: the finished one, or its part.
-private final class Subject {
-    /// Name of the finished file.
-    let name: String
-    let path: String
-    let isPart: Bool
-    let descriptor: Int32
-    let status: FileStatus
-    let facts: FinishedFacts?
-    let factsSource: FileVerification.Source
-    let manifest: Manifest?
-
-    init(_ path: String) throws(FileVerification.Failure) {
-        do throws(AssemblyError) {
-            let slash = path.lastIndex(of: "/")
-            let folderPath = slash.map { String(path[..<$0]) } ?? "."
-            let folder = try Folder(folderPath.isEmpty ? "/" : folderPath)
-            let given = slash.map { String(path[path.index(after: $0)...]) } ?? path
-            let suffix = Assembly.partName(for: "")
-            let stem = given.hasSuffix(suffix) ? String(given.dropLast(suffix.count)) : given
-            // A part that is given by its own name, unless it is a finished file of that name.
-            let isGivenPart =
-                stem != given && !stem.isEmpty
-                && (try? folder.status(of: Journal.name(for: given))) == nil
-                && (try? folder.status(of: Journal.name(for: stem))) != nil
-            name = isGivenPart ? stem : given
-            var isPart = isGivenPart
-            if !isPart, try folder.status(of: name) == nil { isPart = true }
-            self.isPart = isPart
-            let target = isPart ? Assembly.partName(for: name) : name
-            self.path = folder.path(of: target)
-            guard try folder.status(of: target) != nil else {
-                throw AssemblyError.cannotCreate(path: path, errno: ENOENT)
-            }
-            guard let descriptor = folder.open(target, O_RDONLY) else {
-                if errno == ELOOP { throw AssemblyError.notARegularFile(path: self.path) }
-                throw AssemblyError.io(operation: "open", path: self.path, errno: errno)
-            }
-            guard let status = FileStatus(of: descriptor), status.isRegular else {
-                close(descriptor)
-                throw AssemblyError.notARegularFile(path: self.path)
-            }
-            self.descriptor = descriptor
-            self.status = status
-            let manifest = try? Assembly.readManifest(Journal.name(for: name), in: folder)?.get()
-            let kept = manifest.flatMap { FinishedFacts($0) }
-            self.manifest = isPart ? manifest : nil
-            facts = isPart ? nil : kept ?? FinishedFacts(attributesOf: descriptor)
-            factsSource = kept == nil ? .attributes : .manifest
-        } catch {
-            throw error == .cannotCreate(path: path, errno: ENOENT)
-                ? .noFile(path: path) : .assembly(error)
-        }
-    }
-
-    deinit { close(descriptor) }
-
-    /// Whether somebody holds the lock of the file: read from the kernel's table, because asking by
-    /// locking might make a download fail that begins at this moment.
-    var isInUse: Bool {
-        guard let file = fopen("/proc/locks", "r") else { return false }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        while fgets(&line, Int32(line.count), file) != nil {
-            let words = String(
-                decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
-            ).split(separator: " ")
-            // `1: FLOCK ADVISORY WRITE 123 fe:00:1234 0 EOF`
-            guard words.count >= 6, words[1] == "FLOCK",
-                let inode = words[5].split(separator: ":").last.flatMap({ UInt64($0) })
-            else { continue }
-            if inode == status.identity.inode { return true }
-        }
-        return false
     }
 }

@@ -1,3 +1,6 @@
+// Finished: what is known of a file that has its name, and whether it is still that, by its kept
+// manifest, its extended attributes and its bytes. It never fetches, and never changes a byte of it.
+
 import CLinux
 import Glibc
 
@@ -34,7 +37,7 @@ package struct FinishedFacts: Sendable {
     package static func find(
         _ name: String, in folder: Folder
     ) throws(AssemblyError) -> FinishedFacts? {
-        let manifest = try? Assembly.readManifest(Journal.name(for: name), in: folder)?.get()
+        let manifest = try? Manifest.read(PartNames(name).manifest, in: folder)?.get()
         if let facts = manifest.flatMap({ FinishedFacts($0) }) { return facts }
         guard let descriptor = folder.open(name, O_RDONLY) else { return nil }
         defer { close(descriptor) }
@@ -63,14 +66,20 @@ extension FinishedFacts {
 
     /// Writes the manifest that is to be kept beside the present one, durable.
     ///
-    /// - Parameters:
-    ///   - name: Name of the manifest, not of what stands beside it until it is renamed.
-    ///   - folder: Where it stands.
     /// - Throws: `cannotCreate`, `io`.
-    func prepareManifest(_ name: String, in folder: Folder) throws(AssemblyError) {
+    func prepareManifest(_ names: PartNames, in folder: Folder) throws(AssemblyError) {
         let rewrite = try JournalRewrite(
-            folder: folder, name: name, header: header, records: records)
+            folder: folder, names: names, header: header, records: records)
         close(rewrite.descriptor)
+    }
+
+    /// Puts it in the manifest's place, durable: from now on the file counts as finished.
+    ///
+    /// - Throws: `cannotCreate`, `io`.
+    func writeManifest(_ names: PartNames, in folder: Folder) throws(AssemblyError) {
+        try prepareManifest(names, in: folder)
+        try folder.rename(names.rewrite, to: names.manifest)
+        try folder.sync()
     }
 }
 

@@ -2,23 +2,12 @@ import Glibc
 
 // What earlier runs have left in a folder.
 extension Folder {
-    /// Which folder it is, however its path is spelled; `nil` when the system does not tell.
-    package var identity: FileIdentity? {
-        withDescriptor { FileStatus(of: $0)?.identity }
-    }
-
-    /// What a path leads to; `nil` when the system does not tell.
-    package static func identity(at path: String) -> FileIdentity? {
-        var status = stat()
-        return stat(path, &status) == 0 ? FileStatus(status).identity : nil
-    }
-
     /// The names of the files in the folder that segget has begun or finished, as far as their
     /// manifests or attributes tell.
     ///
     /// May block on the disk. Empty when the folder cannot be read.
     package func ownNames() -> [String] {
-        let suffix = Journal.name(for: "")
+        let suffix = PartNames.manifestSuffix
         return withDescriptor { descriptor in
             // Opened anew: reading moves a position that all duplicates share.
             let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -52,7 +41,7 @@ extension Folder {
     ///
     /// May block on the disk.
     package func header(of name: String) -> Manifest.Header? {
-        let manifest = try? Assembly.readManifest(Journal.name(for: name), in: self)
+        let manifest = try? Manifest.read(PartNames(name).manifest, in: self)
         if case .success(let manifest)? = manifest { return manifest.header }
         return (try? FinishedFacts.attributes(of: name, in: self))?.header
     }

@@ -94,13 +94,3 @@ package final class StandingFile: Sendable {
         return (facts.digests.filter { $0.algorithm != .crc32 }, crc.crc32)
     }
 }
-
-extension [Digest] {
-    /// The digest of an algorithm.
-    func first(of algorithm: DigestAlgorithm) -> Digest? { first { $0.algorithm == algorithm } }
-}
-
-extension Digest {
-    /// The value of a CRC-32 as a number.
-    var crc32: UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
-}

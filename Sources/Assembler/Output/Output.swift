@@ -1,3 +1,6 @@
+// Output: what a fetch writes to, and the hot path from libcurl's buffer to the disk or to memory. It
+// knows bytes and offsets; it never knows a manifest, a folder or who reads the stream.
+
 /// Where the bytes of a download go: a file that is put together, or a stream in order.
 ///
 /// Opened and finished on any thread, in between used by the loop thread only, but for `interrupt`.
@@ -62,6 +65,11 @@ package protocol Output: AnyObject, Sendable {
     ) throws(AssemblyError) -> PublishedFile?
 }
 
+extension Output {
+    /// Unrecorded bytes from which on `record` is due, unless an output has to hear of them earlier.
+    static var usualRecordThreshold: Int64 { 4 << 20 }
+}
+
 /// The part of a file that an output can take at present.
 package struct OutputWindow: Sendable, Hashable {
     /// Nothing may be written at this offset or behind it.
@@ -76,12 +84,4 @@ package struct OutputWindow: Sendable, Hashable {
         self.size = size
         self.isBehind = isBehind
     }
-}
-
-// A file takes every byte at any time.
-extension Assembly: Output {
-    package var writtenPath: String { partPath }
-    package var recordThreshold: Int64 { Self.recordThreshold }
-    package func takeWindow() -> OutputWindow? { nil }
-    package func onMove(_ body: @escaping @Sendable () -> Void) {}
 }

@@ -1,28 +1,3 @@
-import Crypto
-import Glibc
-
-/// A digest that is fed piece by piece.
-struct StreamingDigest {
-    private let algorithm: DigestAlgorithm
-    private var hash: any HashFunction
-
-    /// `nil` for CRC-32, which the extents give without reading.
-    init?(_ algorithm: DigestAlgorithm) {
-        switch algorithm {
-        case .sha256: hash = SHA256()
-        case .sha512: hash = SHA512()
-        case .sha1: hash = Insecure.SHA1()
-        case .md5: hash = Insecure.MD5()
-        case .crc32: return nil
-        }
-        self.algorithm = algorithm
-    }
-
-    mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
-
-    func finish() -> Digest? { Digest(algorithm, Array(hash.finalize())) }
-}
-
 /// Hashes a file behind the front of what has arrived, on a thread of its own, while the rest is
 /// still being fetched: the bytes come from the page cache, and no second pass is needed.
 final class DigestFollower: Sendable {
@@ -36,9 +11,6 @@ final class DigestFollower: Sendable {
         var stop = false
         var outcome: Result<[Digest], AssemblyError>?
     }
-
-    /// Bytes that are read at once.
-    private static let step = 256 << 10
 
     private let monitor = Monitor(State())
     private let file: PartialFile
@@ -86,8 +58,7 @@ final class DigestFollower: Sendable {
         file: PartialFile, monitor: Monitor<State>, digests: [StreamingDigest]
     ) -> Result<[Digest], AssemblyError> {
         var digests = digests
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)
-        defer { buffer.deallocate() }
+        let buffer = ReadBuffer()
         var position: Int64 = 0
         while true {
             let at = position
@@ -97,16 +68,11 @@ final class DigestFollower: Sendable {
             }
             guard let now, !now.stop else { return .success([]) }
             guard now.front > position else { return .success(digests.compactMap { $0.finish() }) }
-            let wanted = UnsafeMutableRawBufferPointer(
-                rebasing: buffer[..<Int(min(Int64(step), now.front - position))])
-            guard let count = readFully(file.descriptor, into: wanted, at: position) else {
+            guard let bytes = buffer.read(file.descriptor, from: position, to: now.front) else {
                 return .failure(file.failure("pread"))
             }
-            guard count == wanted.count else {
-                return .failure(.io(operation: "pread", path: file.path, errno: ENODATA))
-            }
-            for index in digests.indices { digests[index].update(UnsafeRawBufferPointer(wanted)) }
-            position += Int64(count)
+            for index in digests.indices { digests[index].update(bytes) }
+            position += Int64(bytes.count)
         }
     }
 }

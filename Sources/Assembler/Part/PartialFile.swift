@@ -1,3 +1,6 @@
+// Part: the file that the bytes are written to, and the threads that follow it: they hash it, check what an
+// earlier run has left, and make it and its manifest durable. It never knows a server, nor the finished file.
+
 import CLinux
 import Glibc
 
@@ -78,10 +81,7 @@ package final class PartialFile: Sendable {
     /// - Throws: `noSpace`, `io`.
     func checkSpace(for size: Int64) throws(AssemblyError) {
         let status = try FileStatus(of: descriptor, path)
-        let needed = size - min(size, status.allocated)
-        if let free = folder.freeBytes(), free < needed {
-            throw .noSpace(path: path, needed: needed, free: free)
-        }
+        try folder.checkSpace(for: size - min(size, status.allocated), path: path)
     }
 
     /// Lets go of the lock, when nothing will be written any more.
@@ -189,73 +189,31 @@ package final class PartialFile: Sendable {
     /// - Throws: `partChanged`, `cannotCreate`, `io`.
     func checkUntouched(size: Int64, extents: [Extent]) throws(AssemblyError) {
         let status = try FileStatus(of: descriptor, path)
-        guard status.size == size, try folder.status(of: name)?.identity == identity,
+        guard status.size == size, try stands(at: name),
             status.allocated >= size || extents.allSatisfy({ isIntact($0, in: descriptor) })
         else { throw .partChanged(path: path) }
+    }
+
+    /// Whether what stands at a name of its folder is this file.
+    func stands(at name: String) throws(AssemblyError) -> Bool {
+        try folder.status(of: name)?.identity == identity
+    }
+
+    /// What arrived of `ranges`, as extents of its own where it had been merged with others.
+    func extents(_ extents: [Extent], in ranges: RangeSet) -> [Extent] {
+        extents.flatMap { extent -> [Extent] in
+            let parts = ranges.ranges.map { $0.intersection(extent.range) }.filter { !$0.isEmpty }
+            if parts == [extent.range] { return [extent] }
+            // A CRC-32 is computed anew only for bytes that are proven to be what arrived.
+            guard !parts.isEmpty, isIntact(extent, in: descriptor) else { return [] }
+            return parts.compactMap { part in
+                crc32(of: part, in: descriptor).map { Extent(part, crc: $0) }
+            }
+        }
     }
 
     /// The failure of a call on this file, with the present `errno`.
     func failure(_ operation: String) -> AssemblyError {
         .io(operation: operation, path: path, errno: errno)
     }
-}
-
-/// The bits that the process's umask takes away; read from the kernel, because umask(2) can only
-/// be asked by changing it for all threads.
-func processUmask() -> mode_t {
-    let fallback = mode_t(0o077)
-    guard let file = fopen("/proc/self/status", "r") else { return fallback }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    while fgets(&line, Int32(line.count), file) != nil {
-        let text = String(
-            decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard text.hasPrefix("Umask:") else { continue }
-        let digits = text.dropFirst("Umask:".count).filter { !$0.isWhitespace }
-        return mode_t(digits, radix: 8) ?? fallback
-    }
-    return fallback
-}
-
-/// Reads at an offset until `buffer` is full or the file ends.
-///
-/// - Returns: Number of bytes read, or `nil` with `errno` set.
-func readFully(
-    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
-) -> Int? {
-    var filled = 0
-    while filled < buffer.count {
-        let count = pread(
-            descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled,
-            off_t(offset) + filled)
-        if count == 0 { break }
-        if count < 0 {
-            if errno == EINTR { continue }
-            return nil
-        }
-        filled += count
-    }
-    return filled
-}
-
-/// Writes all of `bytes` at the descriptor's position.
-///
-/// - Returns: 0, or the `errno` of the write that failed.
-package func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count <= 0 {
-            if count < 0, errno == EINTR { continue }
-            return count < 0 ? errno : EIO
-        }
-        rest = rest.dropFirst(count)
-    }
-    return 0
-}
-
-/// Memory of the machine, in bytes (sysconf(3)); `Int64.max` when nobody knows.
-func physicalMemory() -> Int64 {
-    let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
-    return pages > 0 && size > 0 ? Int64(pages) * Int64(size) : .max
 }

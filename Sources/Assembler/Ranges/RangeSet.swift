@@ -1,3 +1,6 @@
+// Ranges: which bytes of a file are meant, and which have arrived. Pure arithmetic on half-open ranges
+// and CRC-32; it never sees a file, a thread or a clock.
+
 /// A set of byte offsets, kept as disjoint, sorted, non-adjacent half-open ranges.
 public struct RangeSet: Sendable, Hashable {
     /// The ranges, in ascending order; no two touch.

@@ -1,3 +1,6 @@
+// Repair: what of a finished file is intact, and making a part of that, which an ordinary download then
+// completes. It knows the kept manifest; it never changes the file itself, and fetches nothing.
+
 import CLinux
 import Glibc
 
@@ -24,7 +27,7 @@ package struct RepairPlan: Sendable {
     package let damaged: [Extent]
     private let file: StandingFile
     private let folder: Folder
-    private let name: String
+    private let names: PartNames
 
     /// Looks at what is there, and checks the file against its kept manifest.
     ///
@@ -39,14 +42,12 @@ package struct RepairPlan: Sendable {
     package static func survey(
         folder path: String, name: String, isCancelled: () -> Bool
     ) throws(AssemblyError) -> Finding? {
-        let folder = try Folder(path)
+        let (folder, names) = (try Folder(path), PartNames(name))
         let file = try StandingFile.open(folder: path, name: name)
-        guard
-            case .success(let manifest)? = try Assembly.readManifest(
-                Journal.name(for: name), in: folder)
+        guard case .success(let manifest)? = try Manifest.read(names.manifest, in: folder)
         else { return .noManifest(isFileThere: file != nil) }
         guard let facts = FinishedFacts(manifest) else {
-            let part = try folder.status(of: Assembly.partName(for: name))
+            let part = try folder.status(of: names.part)
             return part == nil ? .noManifest(isFileThere: file != nil) : .part(manifest)
         }
         guard let file else { return .noManifest(isFileThere: false) }
@@ -55,31 +56,11 @@ package struct RepairPlan: Sendable {
             algorithms: Set(facts.digests.map(\.algorithm))
         ) { _ in isCancelled() }
         guard let check else { return nil }
-        if check.damaged.isEmpty, file.status.size == facts.size {
-            if facts.digests.allSatisfy(check.digests.contains) { return .intact(facts, file) }
-            // Where every piece seems right and the whole is wrong, no piece can be trusted.
-            return .damaged(
-                RepairPlan(
-                    facts: facts, damaged: facts.extents, file: file, folder: folder, name: name))
+        guard let lost = Self.lost(of: facts, size: file.status.size, check) else {
+            return .intact(facts, file)
         }
         return .damaged(
-            RepairPlan(
-                facts: facts, damaged: check.damaged, file: file, folder: folder, name: name))
-    }
-
-    /// Why the rest cannot be had from what is offered now; `nil` when it is the same version.
-    ///
-    /// - Parameter request: What would be downloaded.
-    /// - Returns: The first condition for resuming that does not hold.
-    package func obstacle(to request: Assembly.Request) -> StartOverReason? {
-        var header = facts.header
-        header.size = facts.size
-        return ResumeDecision.obstacle(
-            header,
-            .init(
-                manifest: nil, partSize: facts.size, offered: request.identity,
-                fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
-                checksum: request.checksum, wantsResume: true, mayOverwrite: true))
+            RepairPlan(facts: facts, damaged: lost, file: file, folder: folder, names: names))
     }
 
     /// Makes the part of what is intact, with a manifest that tells of exactly that.
@@ -89,12 +70,11 @@ package struct RepairPlan: Sendable {
     ///
     /// - Throws: `busy`, `notARegularFile`, `cannotCreate`, `io`.
     package func prepare() throws(AssemblyError) {
-        let partName = Assembly.partName(for: name)
-        try JournalRewrite.checkPlace(of: Journal.name(for: name), in: folder)
-        var part = try PartialFile(folder: folder, name: partName)
+        try JournalRewrite.checkPlace(of: names, in: folder)
+        var part = try PartialFile(folder: folder, name: names.part)
         if (part.initialSize ?? 0) > 0 {
-            try folder.remove(partName)
-            part = try PartialFile(folder: folder, name: partName)
+            try folder.remove(names.part)
+            part = try PartialFile(folder: folder, name: names.part)
         }
         let lost = Set(damaged)
         let intact = facts.extents.filter { !lost.contains($0) }
@@ -110,10 +90,10 @@ package struct RepairPlan: Sendable {
             header.size = facts.size
             header.require(facts.digests)
             _ = try Journal(
-                folder: folder, name: Journal.name(for: name), header: header,
+                folder: folder, names: names, header: header,
                 records: JournalRewrite.records(for: intact))
         } catch {
-            try? folder.remove(partName)
+            try? folder.remove(names.part)
             throw error
         }
     }
@@ -122,11 +102,8 @@ package struct RepairPlan: Sendable {
     ///
     /// - Throws: `cannotCreate`, `io`.
     package func restore() throws(AssemblyError) {
-        let manifest = Journal.name(for: name)
-        try facts.prepareManifest(manifest, in: folder)
-        try folder.rename(JournalRewrite.name(for: manifest), to: manifest)
-        try folder.sync()
-        try folder.remove(Assembly.partName(for: name))
+        try facts.writeManifest(names, in: folder)
+        try folder.remove(names.part)
     }
 
     private func copy(_ range: ByteRange, to part: PartialFile) throws(AssemblyError) {
@@ -151,16 +128,14 @@ package struct RepairPlan: Sendable {
     }
 
     private func copyByHand(_ range: ByteRange, to part: PartialFile) throws(AssemblyError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
-        defer { buffer.deallocate() }
+        let buffer = ReadBuffer()
         let writer = ExtentWriter(descriptor: part.descriptor, at: range.start)
         while writer.position < range.end {
-            let wanted = UnsafeMutableRawBufferPointer(
-                rebasing: buffer[..<min(buffer.count, Int(range.end - writer.position))])
-            guard readFully(file.descriptor, into: wanted, at: writer.position) == wanted.count,
-                let base = wanted.baseAddress
+            guard
+                let bytes = buffer.read(file.descriptor, from: writer.position, to: range.end),
+                let base = bytes.baseAddress
             else { throw .io(operation: "pread", path: file.path, errno: ENODATA) }
-            let error = writer.write(base, wanted.count)
+            let error = writer.write(base, bytes.count)
             guard error == 0 else { throw .io(operation: "write", path: part.path, errno: error) }
         }
     }

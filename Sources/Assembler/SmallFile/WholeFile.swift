@@ -1,3 +1,6 @@
+// SmallFile: files that one request has brought whole, published in groups without part and manifest. It
+// knows bytes in memory and names; it never knows ranges, nor continues anything.
+
 import CLinux
 import Glibc
 
@@ -31,15 +34,14 @@ struct WholeFile {
         let crc = bytes.withUnsafeBytes { buffer in
             buffer.baseAddress.map { CRC32.update(0, $0, buffer.count) } ?? 0
         }
-        var (expected, computed) = ([Digest](), [Digest(crc32: crc)])
-        for digest in [request.checksum].compactMap({ $0 }) + request.advertised + request.required
-        where !expected.contains(digest) {
-            if !computed.contains(where: { $0.algorithm == digest.algorithm }) {
+        let expected = request.expected.distinct
+        var computed = [Digest(crc32: crc)]
+        for digest in expected {
+            if computed.first(of: digest.algorithm) == nil {
                 guard let actual = Self.digest(digest.algorithm, of: bytes) else { return nil }
                 computed.insert(actual, at: computed.count - 1)
             }
             guard computed.contains(digest) else { return nil }
-            expected.append(digest)
         }
         let opened = folder.withDescriptor { segget_nameless_file($0) }
         guard opened >= 0 else { return nil }
@@ -92,28 +94,5 @@ struct WholeFile {
         guard var digest = StreamingDigest(algorithm) else { return nil }
         bytes.withUnsafeBytes { digest.update($0) }
         return digest.finish()
-    }
-}
-
-extension Assembly {
-    /// Whether nothing stands at a name, nor what an earlier run may have left beside it.
-    package static func isUntouched(_ name: String, in folder: Folder) -> Bool {
-        folder.isFree(name) && isUnbegun(name, in: folder)
-    }
-
-    /// Whether an earlier run has left nothing beside a name, as far as the system tells.
-    static func isUnbegun(_ name: String, in folder: Folder) -> Bool {
-        let manifest = Journal.name(for: name)
-        return folder.isFree(partName(for: name)) && folder.isFree(manifest)
-            && folder.isFree(JournalRewrite.name(for: manifest))
-    }
-}
-
-extension Folder {
-    /// Whether nothing stands at a name, as far as the system tells; false when it does not.
-    package func isFree(_ name: String) -> Bool {
-        var status = stat()
-        return withDescriptor { fstatat($0, name, &status, AT_SYMLINK_NOFOLLOW) } != 0
-            && errno == ENOENT
     }
 }

@@ -10,8 +10,7 @@ package final class NullOutput: Output, @unchecked Sendable {
     package let destination = "/dev/null"
     package private(set) var recorded = ExtentMap()
     private let descriptor: Int32
-    private var writers: [ExtentWriter] = []
-    private var loose: [Extent] = []
+    private var writers = OpenWriters()
 
     /// Opens `/dev/null`.
     ///
@@ -27,30 +26,19 @@ package final class NullOutput: Output, @unchecked Sendable {
     package var bytesKept: Int64 { 0 }
     package var startedOver: StartOverReason? { nil }
     package var unverified: [Int64: Extent] { [:] }
-    package var recordThreshold: Int64 { Assembly.recordThreshold }
+    package var recordThreshold: Int64 { Self.usualRecordThreshold }
 
-    package var unrecorded: Int64 {
-        writers.reduce(loose.reduce(0) { $0 + $1.range.count }) { $0 + $1.unrecorded }
-    }
+    package var unrecorded: Int64 { writers.unrecorded }
 
     package func takeWindow() -> OutputWindow? { nil }
 
     package func makeWriter(at offset: Int64) -> ExtentWriter {
         // A write for each buffer, as other programs do it that are told to write there.
-        let writer = ExtentWriter(descriptor: descriptor, at: offset)
-        writers.append(writer)
-        return writer
+        writers.add(ExtentWriter(descriptor: descriptor, at: offset))
     }
 
-    package func retire(_ writer: ExtentWriter) {
-        writers.removeAll { $0 === writer }
-        if let extent = writer.takeUnrecorded() { loose.append(extent) }
-    }
-
-    package func record() {
-        for extent in loose + writers.compactMap({ $0.takeUnrecorded() }) { recorded.add(extent) }
-        loose = []
-    }
+    package func retire(_ writer: ExtentWriter) { writers.retire(writer) }
+    package func record() { for extent in writers.takeUnrecorded() { recorded.add(extent) } }
 
     package func startVerifying(
         report: @escaping @Sendable (ByteRange, _ isIntact: Bool) -> Void

@@ -97,17 +97,13 @@ final class StreamDelivery {
     private func finish(_ end: State.End) {
         while hashed < end.size { hash(ring.piece(hashed, end.size)) }
         let computed = digests.compactMap { $0.finish() } + [Digest(crc32: end.crc)]
-        for digest in expected {
-            let actual = computed.first { $0.algorithm == digest.algorithm }
-            guard let actual, actual != digest else { continue }
+        if let (digest, actual) = expected.mismatch(with: computed) {
             conclude(.failure(.streamDigestMismatch(expected: digest, actual: actual, path: path)))
             return
         }
         monitor.withLock { $0.isVerified = true }
         guard deliver(upTo: end.size) else { return }
-        var verified: [Digest] = []
-        for digest in expected where !verified.contains(digest) { verified.append(digest) }
-        conclude(.success(verified))
+        conclude(.success(expected.distinct))
     }
 
     private func hash(_ bytes: UnsafeRawBufferPointer) {

@@ -1,3 +1,6 @@
+// Stream: a download that goes out in order through a descriptor, and one that goes nowhere. It knows the
+// reader's pace and its own memory; it never knows a file's name, a manifest or a resumed part.
+
 import Glibc
 
 /// A download that goes out in order through a descriptor, while it is fetched out of order.
@@ -50,8 +53,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
     private let monitor = Monitor(StreamDelivery.State())
     private let thread: OwnedThread
     private var isJoined = false
-    private var writers: [ExtentWriter] = []
-    private var loose: [Extent] = []
+    private var writers = OpenWriters()
 
     /// Reserves memory for the window, and starts the thread that writes.
     ///
@@ -71,7 +73,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
         identity = request.identity
         startedOver = request.startedOver
         destination = path
-        recordThreshold = min(Assembly.recordThreshold, window / 16)
+        recordThreshold = min(Self.usualRecordThreshold, window / 16)
         thread = OwnedThread(name: "output") { [monitor] in
             StreamDelivery(
                 descriptor, path: path, ring: ring, monitor: monitor, expected: request.expected,
@@ -104,9 +106,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
     package var bytesKept: Int64 { 0 }
     package var unverified: [Int64: Extent] { [:] }
 
-    package var unrecorded: Int64 {
-        writers.reduce(loose.reduce(0) { $0 + $1.range.count }) { $0 + $1.unrecorded }
-    }
+    package var unrecorded: Int64 { writers.unrecorded }
 
     package func takeWindow() -> OutputWindow? {
         let written = monitor.withLock { $0.written }
@@ -117,19 +117,13 @@ package final class StreamOutput: Output, @unchecked Sendable {
     }
 
     package func makeWriter(at offset: Int64) -> ExtentWriter {
-        let writer = ExtentWriter(ring: ring, at: offset, front: recorded.covered.front)
-        writers.append(writer)
-        return writer
+        writers.add(ExtentWriter(ring: ring, at: offset, front: recorded.covered.front))
     }
 
-    package func retire(_ writer: ExtentWriter) {
-        writers.removeAll { $0 === writer }
-        if let extent = writer.takeUnrecorded() { loose.append(extent) }
-    }
+    package func retire(_ writer: ExtentWriter) { writers.retire(writer) }
 
     package func record() throws(AssemblyError) {
-        for extent in loose + writers.compactMap({ $0.takeUnrecorded() }) { recorded.add(extent) }
-        loose = []
+        for extent in writers.takeUnrecorded() { recorded.add(extent) }
         let front = recorded.covered.front
         let outcome = monitor.withLock { state in
             state.front = front

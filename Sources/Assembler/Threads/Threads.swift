@@ -1,3 +1,6 @@
+// Threads: one lock, one kind of thread, one way to wait for an answer, and the clocks. It knows pthread; it
+// never knows what the threads do.
+
 import CLinux
 import Glibc
 

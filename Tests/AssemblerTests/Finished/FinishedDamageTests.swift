@@ -36,7 +36,7 @@ import Testing
 
     /// The bytes of the manifest that is kept for the file.
     private func manifest() throws -> [UInt8] {
-        try facts.prepareManifest(Sample.manifest, in: try Folder(folder.path))
+        try facts.prepareManifest(PartNames(Sample.name), in: try Folder(folder.path))
         return try #require(folder.read(Sample.manifest + "~"))
     }
 

@@ -57,7 +57,7 @@ import Testing
         }
         let assembly = try Assembly(other)
         #expect(assembly.bytesKept == 500_000)
-        #expect(assembly.journal.header.required.isEmpty, "they were the other file's")
+        #expect(assembly.recorder.journal.header.required.isEmpty, "they were the other file's")
         try assembly.stop()
         #expect(try Assembly(sample.request).startedOver == .noValidator)
     }

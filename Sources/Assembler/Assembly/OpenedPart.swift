@@ -1,0 +1,107 @@
+/// A part that is open, locked and described by its manifest, with what an earlier run has left in it.
+struct OpenedPart {
+    let file: PartialFile
+    let journal: Journal
+    /// What an earlier run has left, still to be checked against the data.
+    let extents: [Extent]
+    /// Why an earlier part was not continued, when there was one.
+    let startedOver: StartOverReason?
+    /// `errno` of fallocate(2), where the file system cannot reserve space.
+    let allocationProblem: Int32?
+
+    /// Opens or creates the part, takes its lock, decides whether an earlier run is continued,
+    /// writes the manifest, and reserves the space.
+    ///
+    /// May block on the disk.
+    ///
+    /// - Throws: `AssemblyError`; what stood there is left as it was.
+    init(_ request: Assembly.Request) throws(AssemblyError) {
+        let folder = try Folder(request.folder)
+        try Publishing.checkDestination(request.name, in: folder, overwrite: request.mayReplace)
+        let names = PartNames(request.name)
+        var file = try PartialFile(folder: folder, name: names.part)
+        var resumed: Manifest?
+        var made: Manifest.Header?
+        do throws(AssemblyError) {
+            switch try Self.decide(request, in: folder, partSize: file.initialSize) {
+            case .refuse(let path): throw .foreignPart(path: path)
+            case .begin: startedOver = nil
+            case .startOver(let reason): startedOver = reason
+            case .resume(let manifest):
+                startedOver = nil
+                resumed = request.mirroring.continued(manifest)
+                file.makePrivate()
+            }
+            // Before anything is thrown away: the old part's space is the new one's.
+            if let size = request.identity.size { try file.checkSpace(for: size) }
+            if resumed == nil, (file.initialSize ?? 0) > 0 {
+                // A new file, so that nothing of the old one can ever show through.
+                try folder.remove(file.name)
+                file = try PartialFile(folder: folder, name: file.name)
+            }
+            // Before the part has a length: without a manifest it would be taken for a foreign one.
+            let header = Self.header(request, resumed)
+            made = header
+            journal = try Journal(
+                folder: folder, names: names, header: header,
+                records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
+            if let size = request.identity.size {
+                allocationProblem = try file.preallocate(size, request.allocation)
+            } else {
+                allocationProblem = nil
+            }
+        } catch {
+            // The first failure says more than one of tidying up.
+            if resumed == nil,
+                case .success(let there)? = try? Manifest.read(names.manifest, in: folder),
+                there.header.generation == made?.generation
+            {
+                try? folder.remove(names.manifest)
+            }
+            if file.initialSize == nil { try? folder.remove(file.name) }
+            throw error
+        }
+        self.file = file
+        extents = resumed?.extents.extents ?? []
+    }
+
+    /// The header to write down: that of the part that is continued, or of a new generation.
+    private static func header(_ request: Assembly.Request, _ resumed: Manifest?) -> Manifest.Header
+    {
+        var header =
+            resumed?.header
+            ?? Manifest.Header(
+                identity: request.mirroring.recorded(request.identity), url: request.url,
+                fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
+                needsChecksum: request.mirroring.isHeldByChecksum)
+        header.require(request.required)
+        // What is continued has ranges, whatever it was begun with.
+        header.isOneStream = request.servesRanges ? nil : true
+        return header
+    }
+
+    /// Decides what is to be done with what an earlier run left, and only looks.
+    ///
+    /// - Parameters:
+    ///   - request: What a download wants.
+    ///   - folder: Its folder.
+    ///   - partSize: Length of the part in bytes; `nil` when there is none.
+    /// - Returns: The decision, which is not carried out.
+    /// - Throws: `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
+    static func decide(
+        _ request: Assembly.Request, in folder: Folder, partSize: Int64?
+    ) throws(AssemblyError) -> ResumeDecision {
+        let names = PartNames(request.name)
+        let manifest = try Manifest.read(names.manifest, in: folder)
+        try JournalRewrite.checkPlace(of: names, in: folder, overwrite: request.overwrite)
+        if let reason = request.startOver { return .startOver(reason) }
+        return ResumeDecision(
+            .init(
+                manifest: manifest, partSize: partSize, offered: request.identity,
+                fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
+                checksum: request.checksum, wantsResume: request.resume,
+                mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
+                sampled: request.sampled),
+            partPath: folder.path(of: names.part), manifestPath: folder.path(of: names.manifest))
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+
+/// Reads at an offset until `buffer` is full or the file ends.
+///
+/// - Returns: Number of bytes read, or `nil` with `errno` set.
+func readFully(
+    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+) -> Int? {
+    var filled = 0
+    while filled < buffer.count {
+        let count = pread(
+            descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled,
+            off_t(offset) + filled)
+        if count == 0 { break }
+        if count < 0 {
+            if errno == EINTR { continue }
+            return nil
+        }
+        filled += count
+    }
+    return filled
+}
+
+/// Writes all of `bytes` at the descriptor's position.
+///
+/// - Returns: 0, or the `errno` of the write that failed.
+package func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count <= 0 {
+            if count < 0, errno == EINTR { continue }
+            return count < 0 ? errno : EIO
+        }
+        rest = rest.dropFirst(count)
+    }
+    return 0
+}
+
+/// Memory that a file is read into, a piece at a time.
+struct ReadBuffer: ~Copyable {
+    /// Most bytes that are read at once.
+    private static let step: Int64 = 256 << 10
+
+    private let memory = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: Int(step), alignment: 4096)
+
+    deinit { memory.deallocate() }
+
+    /// The bytes of an open file from `start` on, before `end`, as many as fit: at least one.
+    ///
+    /// They are valid until the next call.
+    ///
+    /// - Returns: `nil` with `errno` set when they cannot be read; `ENODATA` where the file ends before.
+    func read(_ descriptor: Int32, from start: Int64, to end: Int64) -> UnsafeRawBufferPointer? {
+        let wanted = UnsafeMutableRawBufferPointer(
+            rebasing: memory[..<Int(min(Self.step, end - start))])
+        guard let count = readFully(descriptor, into: wanted, at: start) else { return nil }
+        guard count == wanted.count else {
+            errno = ENODATA
+            return nil
+        }
+        return UnsafeRawBufferPointer(wanted)
+    }
+}
+
+/// Whether the bytes of a file have the extent's CRC-32.
+///
+/// Bytes that cannot be read have not.
+func isIntact(_ extent: Extent, in descriptor: Int32) -> Bool {
+    crc32(of: extent.range, in: descriptor) == extent.crc
+}
+
+/// The CRC-32 of bytes of a file; `nil` when they cannot be read.
+func crc32(of range: ByteRange, in descriptor: Int32) -> UInt32? {
+    let buffer = ReadBuffer()
+    var crc: UInt32 = 0
+    var position = range.start
+    while position < range.end {
+        guard let piece = buffer.read(descriptor, from: position, to: range.end),
+            let base = piece.baseAddress
+        else { return nil }
+        crc = CRC32.update(crc, base, piece.count)
+        position += Int64(piece.count)
+    }
+    return crc
+}

@@ -1,0 +1,36 @@
+import Glibc
+
+extension Manifest {
+    /// Reads the manifest that stands at `name`; `nil` when there is none.
+    ///
+    /// - Throws: `notARegularFile`, `foreignPart` for one that others could change at any time,
+    ///   `cannotCreate`, `io`.
+    static func read(
+        _ name: String, in folder: Folder
+    ) throws(AssemblyError) -> Result<Manifest, Problem>? {
+        let path = folder.path(of: name)
+        guard let descriptor = folder.open(name, O_RDONLY) else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP, ENXIO: throw .notARegularFile(path: path)
+            default: throw .cannotCreate(path: path, errno: errno)
+            }
+        }
+        defer { close(descriptor) }
+        let status = try FileStatus(of: descriptor, path)
+        guard status.isRegular else { throw .notARegularFile(path: path) }
+        guard try folder.trusts(status) else { throw .foreignPart(path: path) }
+        guard status.size <= Int64(longest) else {
+            return .failure(.unreadable(isOurs: false))
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(status.size))
+        let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
+        guard let count else { throw .io(operation: "pread", path: path, errno: errno) }
+        bytes.removeLast(bytes.count - count)
+        do throws(Problem) {
+            return .success(try Manifest(reading: bytes))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
