@@ -91,7 +91,7 @@ DOORS = {"Assembler": set(), "Segmenter": {"Download", "DownloadBatch", "Downloa
 # Rooms whose decisions are values: time is an argument there, and the world is somebody else's.
 PURE = {
     "Assembler": {"Digests", "Ranges"},
-    "Segmenter": {"HTTP", "Mirrors", "Naming", "RateLimit", "Schedule"},
+    "Segmenter": {"Fetch/Machine", "HTTP", "Mirrors", "Naming", "RateLimit", "Schedule"},
 }
 # What decides or reads in a room that also does what was decided; these wait for nothing either.
 PURE_FILES = {
@@ -108,13 +108,17 @@ WORLD = re.compile(
     r"|\b(?:Folder|PartialFile|Journal|JournalRewrite|StandingFile|FileManager)\b")
 WAITING = re.compile(r"\b(async|await)\b")
 
+# What a machine never sees, though its room knows it: those who carry its decisions out, and all of Transfer/ but
+# values.
+MACHINES = {"Assembler": set(), "Segmenter": {"Fetch/Machine"}}
+SHELLS = {"Assembly", "ExtentWriter", "Fetch", "Output", "PartialFile", "StreamOutput"}
+VALUES = {"TransferEnd"}
+
 # What still breaks a rule, and is to be mended: (module, room, type).
 PENDING = {
     ("Segmenter", "Download", "BatchGate"),
     ("Segmenter", "Download", "Download"),
     ("Segmenter", "Download", "DownloadSession"),
-    ("Segmenter", "Probe", "Fetch"),
-    ("Segmenter", "Schedule", "Worker"),
     ("Segmenter", "Servers", "Exchange"),
     ("Segmenter", "Servers", "TransferRequest"),
     ("Segmenter", "Transfer", "BatchWidth"),
@@ -170,11 +174,15 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
     for path, text in texts.items():
         room = room_of[path]
         where = path.relative_to(SOURCES.parent)
+        folder = "/".join(path.relative_to(root).parts[:-1])
         if room not in rules:
             found.append(f"{where} is in no room that scripts/rooms.py knows")
             continue
         for name in sorted(set(re.findall(r"(?<!\.)\b[A-Z]\w+", text))):
             home = homes.get(name, room)
+            if folder in MACHINES[module] and name not in VALUES and (
+                    name in SHELLS or home == "Transfer"):
+                found.append(f"{where} names {name}, which a machine never sees")
             if home == room:
                 continue
             graph[module, room, home].add(name)
@@ -185,11 +193,13 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
             else:
                 found.append(f"{where} names {name} of {home}/, which {room}/ does not know")
         is_file = str(path.relative_to(root)) in PURE_FILES[module]
-        is_pure = is_file or room in PURE[module]
+        is_pure = is_file or PURE[module] & {room, folder}
         for match in WORLD.finditer(text) if is_pure else ():
             found.append(f"{where} says {match[0]}, and is to be pure")
         for match in WAITING.finditer(text) if is_file else ():
             found.append(f"{where} says {match[0]}, and is to be pure")
+    missing = PURE_FILES[module] - {str(path.relative_to(root)) for path in texts}
+    found += [f"scripts/rooms.py: {name} of {module} is gone" for name in sorted(missing)]
     return found
 
 

@@ -286,10 +286,10 @@ extension Probe {
     /// A server that answered, for a fetch.
     func mirror(_ number: Int, _ finding: Finding) -> Fetch.Mirror {
         let identity = finding.file.identity
-        return Fetch.Mirror(
+        let server = FetchMachine.Mirror(
             number: number, shownURL: url.redacted, url: finding.effective, identity: identity,
-            expiry: LinkExpiry(url)
-        ) { await resolveAgain(identity) }
+            expiry: LinkExpiry(url))
+        return Fetch.Mirror(server: server) { await resolveAgain(identity) }
     }
 }
 

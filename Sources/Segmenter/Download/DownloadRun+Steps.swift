@@ -151,16 +151,19 @@ extension DownloadRun {
     ) async -> (Fetch.Outcome, DownloadProgress?, MirrorLedger) {
         let (finding, probe, received) = (primary.finding, primary.probe, state.attempts.received)
         let identity = finding.file.identity
-        let setup = Fetch.Setup(
-            url: finding.effective, identity: identity,
-            isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
-            vouchedDates: state.attempts.samples.vouchedDates, isProven: finding.isProven,
-            connections: options.connections, limits: options.limits, policy: probe.policy,
-            isBeginning: !options.areRetriesGiven && !isRepair, connecting: probe.connecting,
+        let server = FetchMachine.Mirror(
+            number: primary.number, shownURL: probe.url.redacted, url: finding.effective,
+            identity: identity, expiry: LinkExpiry(probe.url))
+        let machine = FetchMachine.Setup(
+            primary: server, isOneStream: finding.file.plan != .segments,
+            isDecoded: finding.file.isDecoded, vouchedDates: state.attempts.samples.vouchedDates,
+            isProven: finding.isProven, connections: options.connections.most,
+            findsConnections: options.connections == .automatic, limits: options.limits,
+            policy: probe.policy, isBeginning: !options.areRetriesGiven && !isRepair,
             isDoubted: state.attempts.isDoubted,
-            hasContradicted: state.attempts.hasContradicted, expiry: LinkExpiry(probe.url),
-            paused: finding.paused, number: primary.number,
-            shownURL: probe.url.redacted
+            hasContradicted: state.attempts.hasContradicted)
+        let setup = Fetch.Setup(
+            machine: machine, connecting: probe.connecting, paused: finding.paused
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
         // assembly, which is this task's again from here on.

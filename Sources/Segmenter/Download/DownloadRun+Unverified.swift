@@ -99,7 +99,7 @@ extension Probe {
             case .accept(let served?)?:
                 guard let paused = exchange.paused else { continue }
                 let (taken, end) = await loop.readAway(paused, served)
-                if let taken, taken.range.count >= min(asked.count, Fetch.leastCompared) {
+                if let taken, taken.range.count >= min(asked.count, FetchMachine.leastCompared) {
                     return taken
                 }
                 if end == .cancelled || Task.isCancelled { throw .cancelled }

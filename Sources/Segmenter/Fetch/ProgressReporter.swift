@@ -27,19 +27,26 @@ final class ProgressReporter {
         self.yield = yield
     }
 
-    func report(_ fetch: Fetch, now: Double) {
-        let scheduler = fetch.scheduler
-        let received = earlier + fetch.receivedSoFar
-        let size = fetch.setup.identity.size
-        let progress = DownloadProgress(
-            phase: .downloading, bytesDone: scheduler.done.count, size: size,
-            bytesVerifying: scheduler.verifying.count, bytesReceived: received,
+    /// Tells how far a fetch is.
+    ///
+    /// - Parameters:
+    ///   - progress: What has come by now.
+    ///   - size: Of the file, in bytes; `nil` when unknown.
+    ///   - limit: The session's limit of rate, in bytes per second.
+    ///   - now: The time.
+    func report(
+        _ progress: FetchMachine.Progress, size: Int64?, limit: Double?, now: Double
+    ) {
+        let received = earlier + progress.received
+        let moment = DownloadProgress(
+            phase: .downloading, bytesDone: progress.done.count, size: size,
+            bytesVerifying: progress.verifying.count, bytesReceived: received,
             bytesPerSecond: meter.rate(bytes: received, now: now),
-            connections: fetch.slots.count { $0.transfer != nil },
-            map: size.map { Self.map(of: scheduler.done, size: $0) } ?? [],
-            elapsed: now - started, limit: fetch.worker.pacing.limit.bytesPerSecond)
-        last = progress
-        yield(progress)
+            connections: progress.connections,
+            map: size.map { Self.map(of: progress.done, size: $0) } ?? [],
+            elapsed: now - started, limit: limit)
+        last = moment
+        yield(moment)
     }
 
     /// The file in equal cells, each filled from 0 to 8; 8 only when every byte of it is there.

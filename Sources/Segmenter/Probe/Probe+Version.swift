@@ -28,19 +28,3 @@ extension Probe {
         report(.needsHTTP2(url: request.url.redacted))
     }
 }
-
-extension Fetch {
-    /// Has a request made again, at once, that has failed because it went out over HTTP/1.1.
-    ///
-    /// - Returns: Whether that was why.
-    func goesOnOverHTTP2(_ index: Int, after end: TransferEnd) -> Bool {
-        let url = sources[slots[index].source].url
-        guard case .failed(let failure) = end, !slots[index].isHTTP2,
-            let isNews = setup.connecting.memory.versions.explains(
-                failure, of: TransferRequest(url: url, connecting: setup.connecting))
-        else { return false }
-        if isNews { report(.needsHTTP2(url: url.redacted)) }
-        retry(index, failure, isHasty: true)
-        return true
-    }
-}

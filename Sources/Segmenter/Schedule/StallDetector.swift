@@ -12,7 +12,11 @@
 /// Either costs a server that only thinks for long some work. So each time that nobody knows whether
 /// it was needed, the next silence has to last twice as long.
 struct StallDetector: Sendable {
-    /// StallDetector that is borne in any case, in seconds.
+    /// Longest time from one step to the next that counts, in seconds.
+    ///
+    /// It is about two ticks: in more the loop stood still.
+    static let longestStep = 0.2
+    /// Silence that is borne in any case, in seconds.
     static let patience = 1.0
     /// How much longer than a server has ever taken to answer its silence has to last.
     static let factor = 4.0
@@ -40,7 +44,7 @@ struct StallDetector: Sendable {
         /// Longest time that its server has taken for a reply, in seconds.
         var longestWait: Double?
 
-        /// StallDetector that means nothing yet, in seconds.
+        /// Silence that means nothing yet, in seconds.
         func limit(_ caution: Double) -> Double {
             max(StallDetector.patience, StallDetector.factor * (longestWait ?? 0)) * caution
         }
@@ -99,7 +103,7 @@ struct StallDetector: Sendable {
     mutating func step(
         _ connections: [Int: Connection], received: Int64 = 0, now: Double
     ) -> Action {
-        let elapsed = min(now - (lastStep ?? now), 2 * Worker.tickInterval)
+        let elapsed = min(now - (lastStep ?? now), Self.longestStep)
         lastStep = now
         let flows = connections.values.contains {
             $0.isAnswered && $0.quiet < Self.patience / 2

@@ -233,7 +233,7 @@ final class Worker {
         if lastTick > 0, elapsed > 0 { load = 0.5 * load + 0.5 * (busy - busySeconds) / elapsed }
         (busySeconds, lastTick) = (busy, now)
         pacing.measure(transfers.values, now: now)
-        if fetches.values.contains(where: { $0.governor != nil }) { sockets.look() }
+        if fetches.values.contains(where: \.isGoverned) { sockets.look() }
         for fetch in fetches.values { fetch.tick(now) }
     }
 }

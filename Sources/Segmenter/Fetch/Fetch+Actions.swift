@@ -1,0 +1,180 @@
+import Assembler
+
+extension Fetch: FetchActions {
+    // MARK: Requests
+
+    func request(_ slot: Int, _ ask: FetchMachine.Ask) {
+        while lines.count <= slot { lines.append(Line()) }
+        let transfer = worker.start(request(ask)) { [unowned self, check = ask.check] reply in
+            judge(slot, reply, check)
+        } onEnd: { [unowned self] end in
+            ended(slot, end)
+        }
+        transfer.owner = id
+        transfer.silentBefore = ask.silentBefore
+        lines[slot] = Line(transfer: transfer)
+    }
+
+    private func request(_ ask: FetchMachine.Ask) -> TransferRequest {
+        var request = TransferRequest(url: ask.url, connecting: setup.connecting)
+        request.range = ask.range
+        request.ifRange = ask.ifRange
+        request.isDecoded = setup.machine.isDecoded
+        request.address = ask.address
+        request.wantsFreshConnection = ask.wantsFreshConnection
+        if let size = ask.bufferSize { request.bufferSize = size }
+        return request
+    }
+
+    /// Makes the writer of a connection's reply.
+    func makeWriter(_ slot: Int, _ body: FetchMachine.Body) -> ExtentWriter {
+        let writer = output.makeWriter(at: body.start)
+        if let digest = body.proof { writer.expect(digest, end: body.replyEnd) }
+        lines[slot].writer = writer
+        return writer
+    }
+
+    func adopt(
+        _ slot: Int, _ body: FetchMachine.Body, upTo limit: Int64?, goesOn: Bool
+    ) -> Int32 {
+        guard let paused = setup.paused else { return 0 }
+        while lines.count <= slot { lines.append(Line()) }
+        let writer = makeWriter(slot, body)
+        let problem = paused.body.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0
+        }
+        guard problem == 0 else {
+            declineOffer()
+            return problem
+        }
+        guard goesOn, let transfer = worker.transfer(paused.transfer) else { return 0 }
+        transfer.owner = id
+        if paused.body.isEmpty { worker.noteRoundTrip(transfer) }
+        lines[slot].transfer = transfer
+        if let limit { worker.allow(transfer.id, upTo: limit) }
+        let verdict = Transfer.Verdict.write(
+            writer, limit: body.limit, replyEnd: body.replyEnd)
+        worker.resume(transfer, verdict) { [unowned self] end in ended(slot, end) }
+        return 0
+    }
+
+    func declineOffer() { setup.paused.map { worker.drop($0.transfer) } }
+
+    func drop(_ slot: Int) {
+        guard let transfer = lines[slot].transfer else { return }
+        lines[slot].transfer = nil
+        worker.drop(transfer.id)
+    }
+
+    func allow(_ slot: Int, upTo offset: Int64) {
+        if let transfer = line(slot).transfer { worker.allow(transfer.id, upTo: offset) }
+    }
+
+    func shorten(_ slot: Int, to end: Int64) -> Int64? {
+        line(slot).transfer?.shorten(to: end)
+        line(slot).writer?.waiveProof()
+        return line(slot).writer?.position
+    }
+
+    func retire(_ slot: Int, dropping: Bool) -> Int64? {
+        guard let writer = line(slot).writer else { return nil }
+        lines[slot].writer = nil
+        if dropping { writer.dropUnproven() } else { writer.waiveProof() }
+        output.retire(writer)
+        return writer.position
+    }
+
+    // MARK: Second requests, canaries, and other errands
+
+    func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask) {
+        let transfer = worker.start(request(ask)) { [unowned self, check = ask.check] reply in
+            judgeHedge(slot, reply, check)
+        } onEnd: { [unowned self] end in
+            hedgeEnded(slot, end)
+        }
+        transfer.owner = id
+        transfer.collectingPatience = .infinity
+        hedges[slot] = transfer
+    }
+
+    func writeHedge(_ slot: Int, from offset: Int, to range: ByteRange) -> Int32 {
+        let writer = output.makeWriter(at: range.start)
+        lines[slot].writer = writer
+        let bytes = hedges[slot]?.collected ?? []
+        return bytes.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { writer.write($0 + offset, Int(range.count)) } ?? 0
+        }
+    }
+
+    func dropHedge(_ slot: Int) {
+        if let transfer = hedges.removeValue(forKey: slot) { worker.drop(transfer.id) }
+    }
+
+    func sendCanary(_ ask: FetchMachine.Ask, patience: Double) {
+        var request = request(ask)
+        request.connecting.connectTimeout = min(request.connecting.connectTimeout, patience)
+        request.connecting.stallTimeout = min(request.connecting.stallTimeout, patience)
+        let transfer = worker.start(request) { [unowned self, check = ask.check] reply in
+            judgeCanary(reply, check)
+        } onEnd: { [unowned self] end in
+            canaryEnded(end)
+        }
+        transfer.owner = id
+        canary = transfer
+    }
+
+    func dropCanary() {
+        if let canary { worker.drop(canary.id) }
+        canary = nil
+    }
+
+    func resolve(_ source: Int, mirror number: Int) {
+        guard let resolve = resolvers[number] else { return }
+        resolving[source] = Task { [id, loop] in
+            let resolution = await resolve()
+            loop.perform { $0.fetch(id)?.resolved(source, resolution) }
+        }
+    }
+
+    func cancelResolving(_ source: Int) { resolving.removeValue(forKey: source)?.cancel() }
+
+    func findAddresses() {
+        let url = setup.machine.primary.url
+        loop.findAddresses(for: .init(url: url, connecting: setup.connecting))
+    }
+
+    func startVerifying() {
+        output.startVerifying { [id, loop] range, isIntact in
+            loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
+        }
+    }
+
+    // MARK: What is remembered and told
+
+    func record() throws(AssemblyError) { try output.record() }
+
+    func reached(_ address: String, of origin: String) {
+        worker.hosts.reached(address, of: origin)
+    }
+
+    func gaveUp(_ origin: String) { worker.contacts.gaveUp(origin, now: now) }
+
+    func report(_ notice: DownloadNotice) { notify(notice) }
+
+    func report(_ progress: FetchMachine.Progress) {
+        reporter.report(
+            progress, size: setup.machine.identity.size,
+            limit: worker.pacing.limit.bytesPerSecond, now: now)
+    }
+
+    func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger) {
+        worker.remove(self)
+        do throws(AssemblyError) {
+            try output.record()
+            completion(outcome, ledger)
+        } catch {
+            // The first failure says more than its consequence.
+            completion(outcome.isFailure ? outcome : .failed(.assembly(error)), ledger)
+        }
+    }
+}

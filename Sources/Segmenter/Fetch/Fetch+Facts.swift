@@ -1,0 +1,102 @@
+import Assembler
+
+extension Fetch: FetchFacts {
+    var date: Double { secondsSince1970() }
+    func random() -> Double { .random(in: 0..<1) }
+
+    // MARK: A connection's request
+
+    /// What serves a connection; nothing before its first request.
+    func line(_ slot: Int) -> Line { slot < lines.count ? lines[slot] : Line() }
+
+    func position(of slot: Int) -> Int64? {
+        slot < lines.count ? lines[slot].writer?.position : nil
+    }
+
+    func state(of slot: Int) -> FetchMachine.RequestState? {
+        line(slot).transfer.map { transfer in
+            FetchMachine.RequestState(
+                quiet: now - transfer.heard, silence: transfer.silence(now),
+                pause: transfer.received == 0 ? 0 : now - transfer.lastActivity,
+                isAnswered: transfer.reply != nil, isConnected: transfer.isConnected,
+                isPaused: transfer.isPaused)
+        }
+    }
+
+    func isSatisfied(_ slot: Int) -> Bool { line(slot).transfer?.isSatisfied ?? false }
+
+    func takeHeldBack(_ slot: Int) -> Bool { line(slot).transfer?.pace.takeHeldBack() ?? false }
+
+    func settleProof(_ slot: Int) -> Bool? { line(slot).writer?.settleProof() }
+
+    func sample(of slot: Int) -> ByteRange {
+        line(slot).sampler.map { ByteRange($0.start, $0.position) } ?? ByteRange(0, 0)
+    }
+
+    func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool {
+        guard let sampler = line(slot).sampler else { return false }
+        if let part = output as? Assembly { return part.agrees(with: sampler) }
+        return expected != nil && sampler.takeUnrecorded() == expected
+    }
+
+    func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool {
+        guard let bytes = hedges[slot]?.collected, Int64(bytes.count) == count else { return false }
+        return digest.map { $0.fits(bytes) } ?? true
+    }
+
+    // MARK: A server
+
+    func network(to origin: String) -> FetchMachine.NetworkState {
+        FetchMachine.NetworkState(
+            roundTrip: worker.roundTrips[origin], segments: worker.sockets.segments,
+            disordered: worker.sockets.disordered, presentRoundTrip: worker.sockets.roundTrip,
+            load: worker.load, isRateLimited: worker.pacing.limit.bytesPerSecond != nil,
+            downloads: worker.fetches.count)
+    }
+
+    subscript(limitOf origin: String) -> ServerLimit? {
+        get { worker.serverLimits[origin] }
+        set { worker.serverLimits[origin] = newValue }
+    }
+
+    func othersLoad(at origin: String) -> ServerLimit.Load {
+        worker.load(of: origin, now: now, but: id)
+    }
+
+    func servesOthers(_ origin: String) -> Bool { worker.serves(origin, but: id) }
+    func meaningOf403(_ origin: String) -> Forbidding.Meaning? {
+        worker.forbidding[origin]?.meaning
+    }
+    func addresses(of origin: String) -> [String] { worker.hosts.spread(origin) }
+    func hasServed(_ origin: String) -> Bool { worker.hasServed(origin) }
+    func isGivenUp(_ origin: String) -> Bool { worker.contacts.isGivenUp(origin, now: now) }
+
+    func needsHTTP2(_ origin: String) -> Bool {
+        setup.connecting.memory.versions.needsHTTP2(origin)
+    }
+
+    func isRefusedVersion(_ failure: TransferFailure, _ url: WebURL) -> Bool? {
+        setup.connecting.memory.versions.explains(
+            failure, of: TransferRequest(url: url, connecting: setup.connecting))
+    }
+
+    // MARK: The output
+
+    func takeWindow() -> OutputWindow? { output.takeWindow() }
+    var bytesKept: Int64 { output.bytesKept }
+    var bytesInOrder: Int64 { output.recorded.covered.front + output.unrecorded }
+    var recorded: [Extent] { output.recorded.extents }
+    var canReadBack: Bool { output is Assembly }
+    var writtenPath: String { output.writtenPath }
+    var certificatePath: String { setup.connecting.caCertificate ?? "" }
+}
+
+extension Worker {
+    /// What all fetches but one, and requests for small files, have under way at an origin.
+    func load(of origin: String, now: Double, but fetch: Int? = nil) -> ServerLimit.Load {
+        let small = ServerLimit.Load(asking: collecting.windows[origin]?.underWay ?? 0)
+        return fetches.values.reduce(small) {
+            $1.id == fetch ? $0 : $0 + $1.load(of: origin, now: now)
+        }
+    }
+}

@@ -1,0 +1,243 @@
+import Assembler
+
+/// What a fetch asks of the world while it decides, and what it has the world do.
+///
+/// `Fetch` is the world of the program, a simulation that of tests. Connections and servers are told
+/// by their places in `FetchMachine.slots` and `FetchMachine.sources`. No time passes while one event
+/// is decided on, and nothing here calls the machine: what comes of an action later is an event.
+typealias FetchWorld = FetchFacts & FetchActions
+
+/// What is so at the moment of an event.
+protocol FetchFacts: AnyObject {
+    /// When the event came, in seconds on a clock that never goes back.
+    var now: Double { get }
+    /// The same in seconds since 1970, as far as this machine's clock can tell.
+    var date: Double { get }
+    /// A number in 0..<1, another one each time.
+    func random() -> Double
+
+    // MARK: A connection's request
+
+    /// How far the body of a connection's reply is written, as an offset in the file; `nil` without one.
+    func position(of slot: Int) -> Int64?
+    /// What is known of the request that a connection has under way; `nil` when it has none.
+    func state(of slot: Int) -> FetchMachine.RequestState?
+    /// Whether all that is the request's own is written, though more may come.
+    func isSatisfied(_ slot: Int) -> Bool
+    /// Whether the session's limit of rate has held a connection back since this was last asked.
+    func takeHeldBack(_ slot: Int) -> Bool
+    /// Compares the bytes of a connection's reply with the digest that it came with, when all are there.
+    ///
+    /// - Returns: Whether they are right: those that are wrong never count; `nil` when there is nothing
+    ///   to compare.
+    func settleProof(_ slot: Int) -> Bool?
+    /// The bytes that came for a sample.
+    func sample(of slot: Int) -> ByteRange
+    /// Whether those are the same as what is there, or as what is known of it.
+    func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool
+    /// Whether what the second request for a connection's rest brought is so many bytes, and has a
+    /// digest.
+    func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool
+
+    // MARK: A server
+
+    /// What is known of the way to a server, and of the loop.
+    func network(to origin: String) -> FetchMachine.NetworkState
+    /// How many requests at a time a server serves, of those that turned one away; all downloads know it.
+    subscript(limitOf origin: String) -> ServerLimit? { get set }
+    /// What all others than this fetch have under way at a server.
+    func othersLoad(at origin: String) -> ServerLimit.Load
+    /// Whether a server serves some other download at this moment.
+    func servesOthers(_ origin: String) -> Bool
+    /// What a server is known to mean by 403.
+    func meaningOf403(_ origin: String) -> Forbidding.Meaning?
+    /// The addresses that connections to a host are spread over; none as long as there are no two.
+    func addresses(of origin: String) -> [String]
+    /// Whether a host has sent a file, or a part of one, in this session.
+    func hasServed(_ origin: String) -> Bool
+    /// Whether a host has just been given up for another file.
+    func isGivenUp(_ origin: String) -> Bool
+    /// Whether a server is asked over HTTP/2 only.
+    func needsHTTP2(_ origin: String) -> Bool
+    /// Whether a request failed because it went out over HTTP/1.1, and whether that is news; `nil` where
+    /// it failed for another reason.
+    func isRefusedVersion(_ failure: TransferFailure, _ url: WebURL) -> Bool?
+
+    // MARK: The output
+
+    /// What the output can take from now on; `nil` is everything.
+    func takeWindow() -> OutputWindow?
+    /// Bytes that a later run can build on.
+    var bytesKept: Int64 { get }
+    /// Bytes from the first one on that are there without a gap, where one stream brings them.
+    var bytesInOrder: Int64 { get }
+    /// What is there, recorded and checked.
+    var recorded: [Extent] { get }
+    /// Whether what was written can be read again.
+    var canReadBack: Bool { get }
+    /// Path of what is written to, for messages.
+    var writtenPath: String { get }
+    /// Path of the file with trusted certificates, for messages.
+    var certificatePath: String { get }
+}
+
+/// What the world does for a fetch, at once.
+protocol FetchActions: AnyObject {
+    // MARK: Requests
+
+    /// Makes a request; what comes of it are `FetchMachine.judge` and `FetchMachine.ended`.
+    func request(_ slot: Int, _ ask: FetchMachine.Ask)
+    /// Takes the reply that was offered at the start: what has come of it is written.
+    ///
+    /// - Parameters:
+    ///   - slot: The connection that has it from now on.
+    ///   - body: Where it goes.
+    ///   - limit: Where the output's present room ends; `nil` where there is no end.
+    ///   - goesOn: Whether the rest is to come; its end is `FetchMachine.ended`.
+    /// - Returns: 0, or the `errno` of a write that failed: then nothing more comes.
+    func adopt(
+        _ slot: Int, _ body: FetchMachine.Body, upTo limit: Int64?, goesOn: Bool
+    ) -> Int32
+    /// Drops the reply that was offered.
+    func declineOffer()
+    /// Ends a connection's request without a further event; the connection is closed.
+    func drop(_ slot: Int)
+    /// Lets the body of a connection's reply be written up to an offset.
+    func allow(_ slot: Int, upTo offset: Int64)
+    /// Moves the end of what a connection writes forward: the bytes behind it are another's now.
+    ///
+    /// - Returns: Where its writer is at this moment: what lies before that has been written.
+    func shorten(_ slot: Int, to end: Int64) -> Int64?
+    /// Takes the writer of a connection away.
+    ///
+    /// - Parameters:
+    ///   - slot: The connection; its request is over.
+    ///   - dropping: Whether what was not compared with its digest is never to count.
+    /// - Returns: Where the writer has ended.
+    func retire(_ slot: Int, dropping: Bool) -> Int64?
+
+    // MARK: Second requests, canaries, and other errands
+
+    /// Asks once more for a connection's rest, and keeps what comes in memory: `FetchMachine.judgeHedge`,
+    /// then `FetchMachine.hedgeEnded`.
+    func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask)
+    /// Writes what the second request brought, from the byte with a number on, to this place.
+    ///
+    /// - Returns: 0, or the `errno` of a write that failed.
+    func writeHedge(_ slot: Int, from offset: Int, to range: ByteRange) -> Int32
+    func dropHedge(_ slot: Int)
+    /// Sends a small request on a new connection, which gives up after `patience` seconds:
+    /// `FetchMachine.judgeCanary`, then `FetchMachine.canaryEnded`.
+    func sendCanary(_ ask: FetchMachine.Ask, patience: Double)
+    func dropCanary()
+    /// Has the URL of one of the file's mirrors resolved again: `FetchMachine.resolved`.
+    func resolve(_ source: Int, mirror number: Int)
+    func cancelResolving(_ source: Int)
+    /// Has the addresses of the host found, for connections to be spread over them.
+    func findAddresses()
+    /// Starts checking what an earlier run left: `FetchMachine.verified`.
+    func startVerifying()
+
+    // MARK: What is remembered and told
+
+    /// Records what has arrived.
+    func record() throws(AssemblyError)
+    /// A reply has come from an address.
+    func reached(_ address: String, of origin: String)
+    /// A host was given up for this file.
+    func gaveUp(_ origin: String)
+    func report(_ notice: DownloadNotice)
+    func report(_ progress: FetchMachine.Progress)
+    /// Records what has arrived, and tells how the fetch has ended.
+    func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger)
+}
+
+extension FetchMachine {
+    /// A request that is to be made.
+    struct Ask {
+        var url: WebURL
+        /// The bytes to ask for; `nil` for the whole file.
+        var range: ByteRange?
+        /// A strong validator for `If-Range`.
+        var ifRange: String?
+        /// The address to connect to; `nil` for any.
+        var address: String?
+        /// Whether a new connection is made even when an idle one could be used.
+        var wantsFreshConnection = false
+        /// Most bytes that are read at a time; `nil` is the usual.
+        var bufferSize: Int?
+        /// Seconds without a byte of the connections before, which count as this one's.
+        var silentBefore = 0.0
+        /// What the reply is held against.
+        var check: ResponseCheck
+    }
+
+    /// The head of a reply, and what is known of how it came.
+    struct Head {
+        var reply: Reply
+        /// What the request was to bring.
+        var check: ResponseCheck
+        /// Where it came from; `nil` when that is not known.
+        var route: Route?
+        /// Seconds until the request could go out.
+        var connecting = 0.0
+    }
+
+    /// Where the body of a reply goes.
+    struct Body: Hashable {
+        /// Offset of its first byte in the file.
+        var start: Int64
+        /// Where writing ends, at the latest.
+        var limit: Int64
+        /// Where the reply itself ends.
+        var replyEnd: Int64
+        /// What all of its bytes must have before any counts.
+        var proof: Digest?
+    }
+
+    /// What is to be done with the body of a reply.
+    enum Verdict: Hashable {
+        /// Write it.
+        case accept(Body)
+        /// Take it for a comparison, and write nothing.
+        case sample(Body)
+        /// Read a short one away, so that the connection can be used again.
+        case discard
+        /// Do not read it: the connection is closed.
+        case decline
+    }
+
+    /// What is known of a request that is under way.
+    struct RequestState: Hashable {
+        /// Seconds since anything last came from the server, or it was last not asked for more.
+        var quiet = 0.0
+        /// Seconds for which no byte of the body has come, though it could have: those before the
+        /// request began count as `Ask.silentBefore` says.
+        var silence = 0.0
+        /// Seconds since a byte of the body came; 0 before the first.
+        var pause = 0.0
+        /// Whether the head of a reply has come.
+        var isAnswered = false
+        /// Whether the connection is made.
+        var isConnected = true
+        /// Whether we hold the body back ourselves.
+        var isPaused = false
+    }
+
+    /// What is known of the way to a server, and of the loop that all downloads share.
+    struct NetworkState: Hashable {
+        /// Shortest time to connect to the server, in seconds; `nil` when unknown.
+        var roundTrip: Double?
+        /// Segments with data that have come over all connections, and those out of order.
+        var segments: Int64 = 0
+        var disordered: Int64 = 0
+        /// Shortest round trip of the connections at present, in seconds; `nil` when unknown.
+        var presentRoundTrip: Double?
+        /// Part of its time that the loop was busy of late, 0…1.
+        var load = 0.0
+        /// Whether the session has a limit of rate.
+        var isRateLimited = false
+        /// Downloads under way, this one included.
+        var downloads = 1
+    }
+}
