@@ -149,7 +149,6 @@ public final class DownloadSession: Sendable {
             var probe = try run.makeProbe()
             probe.beginning = run.beginning
             let finding = try await probe.run(byGet: false, range: Probe.firstByte)
-            finding.paused.map { loop.drop($0.transfer) }
             return finding.file
         } catch {
             throw DownloadError(

@@ -74,7 +74,6 @@ extension DownloadRun {
             finding = try await find(primary.probe, byGet: true, range: Probe.firstByte)
             room = await self.room(for: finding, target, in: parent)
         }
-        finding.paused.map { loop.drop($0.transfer) }
         try room.get()
         return DownloadPreview(
             action: .begin, path: target.path, file: finding.file, bytesKept: 0,

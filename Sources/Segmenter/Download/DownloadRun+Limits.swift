@@ -33,7 +33,6 @@ extension DownloadRun {
     /// - Throws: `tooLarge`.
     func checkSize(_ finding: Probe.Finding) throws(DownloadError.Reason) {
         guard isTooLarge(finding), let most = options.limits.maxSize else { return }
-        finding.paused.map { loop.drop($0.transfer) }
         throw .tooLarge(size: finding.file.size, limit: most)
     }
 

@@ -2,12 +2,11 @@ import Assembler
 
 // What a part is given up for: not for a reply or two.
 extension DownloadRun {
-    /// A finding that may be acted on: nothing that is there is thrown away because of a `HEAD` alone,
-    /// nor because of what a server says for a moment only.
-    func confirmed(
-        _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
-    ) async throws(DownloadError.Reason) -> Probe.Finding {
-        var finding = finding
+    /// Asks on until the finding may be acted on: nothing that is there is thrown away because of a
+    /// `HEAD` alone, nor because of what a server says for a moment only.
+    func confirm(
+        _ finding: inout Probe.Finding, _ probe: Probe, _ state: inout State
+    ) async throws(DownloadError.Reason) {
         var check = LossCheck()
         while let reason = try loss(finding, probe, state) {
             let begun = state.target.flatMap {
@@ -17,8 +16,7 @@ extension DownloadRun {
                 reason, begun: begun.map { ($0.identity, $0.isOneStream ?? false) },
                 offered: finding.file, isProven: finding.isProven)
             if step == .accept { break }
-            finding.paused.map { loop.drop($0.transfer) }
-            finding.paused = nil
+            finding = finding.released
             switch step {
             case .accept: break
             case .refuse(let breach): throw .contract(breach)
@@ -30,7 +28,7 @@ extension DownloadRun {
             finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
         }
         if state.attempts.takeRangesIgnored(finding.file) { report(.notice(.rangesIgnored)) }
-        return try await settled(finding, probe, &state)
+        try await settle(&finding, probe, &state)
     }
 
     /// Why what is there would be lost, if this finding were acted on.
@@ -62,26 +60,21 @@ extension DownloadRun {
 
     /// Decides how to go on after a change, when there was one: with the version that was begun if it
     /// is offered again, else with the other one, once.
-    private func settled(
-        _ finding: Probe.Finding, _ probe: Probe, _ state: inout State
-    ) async throws(DownloadError.Reason) -> Probe.Finding {
-        var finding = finding
+    private func settle(
+        _ finding: inout Probe.Finding, _ probe: Probe, _ state: inout State
+    ) async throws(DownloadError.Reason) {
         switch state.attempts.settle(finding.file.identity, isRepair: isRepair) {
-        case .goOn: return finding
-        case .end(let reason):
-            finding.paused.map { loop.drop($0.transfer) }
-            throw reason
+        case .goOn: return
+        case .end(let reason): throw reason
         case .startOver: break
         }
         if finding.file.plan == .segments, !(await probe.isConsistent(finding.file.identity)) {
             // Servers that disagree: what one of them sends in one reply is one version.
-            finding.paused.map { loop.drop($0.transfer) }
-            finding.paused = nil
+            finding = finding.released
             state.attempts.distrustRanges()
             report(.notice(.serversDisagree))
             finding = try await find(probe, byGet: true, range: nil)
         }
         state.attempts.startOver(with: finding.file.identity)
-        return finding
     }
 }

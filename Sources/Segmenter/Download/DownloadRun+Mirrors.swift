@@ -180,7 +180,6 @@ extension DownloadRun {
         of primary: Primary, after reason: DownloadError.Reason, _ state: inout State
     ) async throws(DownloadError.Reason) -> Primary {
         guard let mirroring = state.mirroring else { throw reason }
-        primary.finding.paused.map { loop.drop($0.transfer) }
         let book = mirroring.book
         if case .assembly(.digestMismatch) = reason, let repair = mirroring.repair {
             return try await alone(repair, after: primary, reason, &state)
@@ -240,9 +239,8 @@ extension DownloadRun {
         book.restore(repair.number)
         let probe = book.probes[repair.number]
         do throws(DownloadError.Reason) {
-            let finding = try await probe.run(byGet: true, range: Probe.firstByte)
-            finding.paused.map { loop.drop($0.transfer) }
-            return taken(Primary(number: repair.number, probe: probe, finding: finding.released))
+            let finding = try await probe.run(byGet: true, range: Probe.firstByte).released
+            return taken(Primary(number: repair.number, probe: probe, finding: finding))
         } catch {
             let failed = Primary(
                 number: repair.number, probe: probe, finding: primary.finding.released)
@@ -290,15 +288,6 @@ extension Probe {
             number: number, shownURL: url.redacted, url: finding.effective, identity: identity,
             expiry: LinkExpiry(url))
         return Fetch.Mirror(server: server) { await resolveAgain(identity) }
-    }
-}
-
-extension Probe.Finding {
-    /// The same, with no body waiting.
-    var released: Self {
-        var copy = self
-        copy.paused = nil
-        return copy
     }
 }
 

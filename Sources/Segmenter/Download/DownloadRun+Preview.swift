@@ -71,15 +71,13 @@ extension DownloadRun {
                 finding: try await find(asking, byGet: false, range: Probe.firstByte))
             : try await nextPrimary(state)
         try await checkSize(&primary)
-        var finding = primary.finding
-        defer { finding.paused.map { loop.drop($0.transfer) } }
         if case .folder(let folder) = destination {
-            state.target = Target(folder: folder, name: name(finding, probe))
+            state.target = Target(folder: folder, name: name(primary.finding, probe))
         }
         guard state.target != nil else {
             return DownloadPreview(
-                action: .begin, path: "-", file: finding.file, bytesKept: 0,
-                connections: finding.file.plan == .segments ? connections : 1)
+                action: .begin, path: "-", file: primary.finding.file, bytesKept: 0,
+                connections: primary.finding.file.plan == .segments ? connections : 1)
         }
         let parent = try await missingParent(state.target)
         if !isNameFinal {
@@ -90,25 +88,24 @@ extension DownloadRun {
         if let parent, let target = state.target {
             return try await preview(primary, target, in: parent)
         }
-        if let file = try await settle(&finding, primary.probe, &state, started) {
+        if let file = try await settle(&primary.finding, primary.probe, &state, started) {
             return Self.left(file)
         }
-        finding = try await confirmed(finding, primary.probe, &state)
-        primary.finding = finding
+        try await confirm(&primary.finding, primary.probe, &state)
         try await compareSample(primary, &state)
-        var request = try request(finding, primary.probe.url, state)
+        var request = try request(primary.finding, primary.probe.url, state)
         var decision = await decide(request)
-        if case .failure(.assembly(.noSpace)) = decision, !finding.isProven {
+        if case .failure(.assembly(.noSpace)) = decision, !primary.finding.isProven {
             // A size that only a `HEAD` has told.
-            finding = try await find(
-                primary.probe, byGet: true, range: Probe.firstByte, after: finding)
-            request = try self.request(finding, primary.probe.url, state)
+            primary.finding = try await find(
+                primary.probe, byGet: true, range: Probe.firstByte, after: primary.finding)
+            request = try self.request(primary.finding, primary.probe.url, state)
             decision = await decide(request)
         }
         var preview = DownloadPreview(
             action: .begin, path: Target(folder: request.folder, name: request.name).path,
-            file: finding.file, bytesKept: 0,
-            connections: finding.file.plan == .segments ? connections : 1)
+            file: primary.finding.file, bytesKept: 0,
+            connections: primary.finding.file.plan == .segments ? connections : 1)
         switch try decision.get() {
         case .begin, .refuse: break
         case .startOver(let reason): preview.action = .startOver(reason)

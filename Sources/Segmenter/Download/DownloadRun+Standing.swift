@@ -102,8 +102,6 @@ extension DownloadRun {
             return try await settle(file, &finding, probe, started)
         case .dated(let file, let isConfirmed)?:
             if try await isKept(file, isConfirmed: isConfirmed, finding, probe) {
-                finding.paused.map { loop.drop($0.transfer) }
-                finding.paused = nil
                 return notNewer(file, started)
             }
             state.mayReplace = true
@@ -152,8 +150,6 @@ extension DownloadRun {
             var none = State()
             if var file = try take(found, &none, started) {
                 file.isSampled = isSampled
-                finding.paused.map { loop.drop($0.transfer) }
-                finding.paused = nil
                 return file
             }
         }
@@ -218,7 +214,6 @@ extension DownloadRun {
         conditions.removeAll { (try? DownloadOptions.check(header: $0)) == nil }
         let landing = try await probe.follow(
             .get, range: Probe.firstByte, conditions: conditions)
-        probe.release(landing.exchange)
         return landing.exchange.reply?.status == 304
     }
 

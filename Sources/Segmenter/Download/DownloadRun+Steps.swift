@@ -163,7 +163,7 @@ extension DownloadRun {
             isDoubted: state.attempts.isDoubted,
             hasContradicted: state.attempts.hasContradicted)
         let setup = Fetch.Setup(
-            machine: machine, connecting: probe.connecting, paused: finding.paused
+            machine: machine, connecting: probe.connecting, firstReply: finding.firstReply
         ) { await probe.resolveAgain(identity) }
         // The outcome goes through the lock, and with it everything that the loop thread did to the
         // assembly, which is this task's again from here on.

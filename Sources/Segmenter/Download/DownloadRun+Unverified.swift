@@ -93,7 +93,7 @@ extension Probe {
         let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
         var (attempts, misses) = (0, 0)
         while true {
-            let exchange = try await follow(.get, range: asked, fresh: misses > 0).exchange
+            var exchange = try await follow(.get, range: asked, fresh: misses > 0).exchange
             let failure: TransferFailure
             switch exchange.reply.map(check.verdict) {
             case .accept(let served?)?:
@@ -110,11 +110,10 @@ extension Probe {
             case .breach(let breach)?
             where breach.isDoubt(of: identity) && misses < Self.mostMisses:
                 // One of several servers, which differ in the date: another one is to answer.
-                release(exchange)
                 misses += 1
                 continue
             case .breach(let breach)?:
-                release(exchange)
+                exchange.paused = nil
                 guard !breach.isAnotherVersion else { return nil }
                 failure = .breach(breach)
             default: failure = try Self.failure(of: exchange)

@@ -39,13 +39,13 @@ extension DownloadRun {
 
     /// The bytes of the file, when a reply has brought all of them.
     func wholeBody(_ finding: Probe.Finding) -> [UInt8]? {
-        guard let paused = finding.paused, paused.end == .complete, !options.files.keepManifest
+        guard let reply = finding.firstReply, reply.end == .complete, !options.files.keepManifest
         else {
             return nil
         }
-        let count = Int64(paused.body.count)
-        if let size = finding.file.size { return size == count ? paused.body : nil }
-        return paused.range == nil && options.limits.maxSize == nil ? paused.body : nil
+        let count = Int64(reply.body.count)
+        if let size = finding.file.size { return size == count ? reply.body : nil }
+        return reply.range == nil && options.limits.maxSize == nil ? reply.body : nil
     }
 
     /// Publishes a file whose bytes have all come.
@@ -128,7 +128,7 @@ extension DownloadRun {
                 state.isPublished = true
                 throw .assembly(failure)
             case .published(let published):
-                batch?.isDone(finding.paused?.wait)
+                batch?.isDone(finding.firstReply?.wait)
                 state.target.map { folders.keep($0.folder) }
                 tellOfWhole(finding, state)
                 if let problem = published.attributesProblem {
@@ -247,10 +247,9 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) {
         guard let gate = batch?.gate, !state.hasEntered else { return }
         if !gate.tryEnter() {
-            if let paused = finding.paused, paused.end == nil {
+            if let reply = finding.firstReply, reply.end == nil {
                 // No connection waits for other files: the rest is asked for again.
-                loop.drop(paused.transfer)
-                if paused.body.isEmpty { finding.paused = nil }
+                finding.firstReply = reply.body.isEmpty ? nil : reply.released
             }
             guard await gate.enter() else { throw .cancelled }
         }

@@ -160,39 +160,36 @@ final class DownloadRun: Sendable {
         state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
         defer { state.mirroring?.book.cancel() }
         var primary = try await firstPrimary(probe, state)
-        do throws(DownloadError.Reason) {
-            state.target = state.answered?.named ?? target(primary.finding, probe)
-            state.isNamed = state.answered?.named != nil
-            if let body = wholeBody(primary.finding),
-                let file = try await publishWhole(body, primary.finding, probe.url, &state, started)
-            {
-                return file
+        state.target = state.answered?.named ?? target(primary.finding, probe)
+        state.isNamed = state.answered?.named != nil
+        if let body = wholeBody(primary.finding),
+            let file = try await publishWhole(body, primary.finding, probe.url, &state, started)
+        {
+            return file
+        }
+        try await makeFolder(state.target)
+        if !isNameFinal, state.isNamed {
+            if let file = try await before(&state, probe.url, started) { return file }
+        } else if !isNameFinal {
+            state.target = try await named(state, probe.url)
+            if let file = try await before(&state, probe.url, started) { return file }
+        }
+        if let file = try await settle(&primary.finding, primary.probe, &state, started) {
+            return file
+        }
+        if isRepair { try await prepareRepair(&primary.finding, primary.probe, &state) }
+        try await enter(&state, &primary.finding)
+        while true {
+            do throws(DownloadError.Reason) {
+                try await checkSize(&primary)
+                try await confirm(&primary.finding, primary.probe, &state)
+                try await compareSample(primary, &state)
+                if let file = try await attempt(&primary, started, &state) { return file }
+            } catch {
+                // What it may have left waiting nobody wants.
+                primary.finding = primary.finding.released
+                primary = try await successor(of: primary, after: error, &state)
             }
-            try await makeFolder(state.target)
-            if !isNameFinal, state.isNamed {
-                if let file = try await before(&state, probe.url, started) { return file }
-            } else if !isNameFinal {
-                state.target = try await named(state, probe.url)
-                if let file = try await before(&state, probe.url, started) { return file }
-            }
-            if let file = try await settle(&primary.finding, primary.probe, &state, started) {
-                return file
-            }
-            if isRepair { try await prepareRepair(&primary.finding, primary.probe, &state) }
-            try await enter(&state, &primary.finding)
-            while true {
-                do throws(DownloadError.Reason) {
-                    try await checkSize(&primary)
-                    primary.finding = try await confirmed(primary.finding, primary.probe, &state)
-                    try await compareSample(primary, &state)
-                    if let file = try await attempt(&primary, started, &state) { return file }
-                } catch {
-                    primary = try await successor(of: primary, after: error, &state)
-                }
-            }
-        } catch {
-            primary.finding.paused.map { loop.drop($0.transfer) }
-            throw error
         }
     }
 
@@ -225,7 +222,7 @@ final class DownloadRun: Sendable {
         let earlier = state.attempts.received
         let (outcome, last, ledger) = await fetch(primary, assembly, started, state)
         state.mirroring?.take(ledger)
-        finding.paused = nil
+        finding.firstReply = nil
         let received = last?.bytesReceived ?? earlier
         state.kept = assembly.bytesKept
         var step = state.attempts.next(

@@ -37,12 +37,10 @@ final class MirrorBook: Sendable {
         probe.beginning = beginning
         // Those after the first have few retries, and short waits, in any case.
         if number > 0 { probe.beginning?.contact.isBounded = false }
-        let task = Task { [loop, probe] () async -> Answer in
+        let task = Task { [probe] () async -> Answer in
             do throws(DownloadError.Reason) {
-                var finding = try await probe.run(byGet: false, range: Probe.firstByte)
-                finding.paused.map { loop.drop($0.transfer) }
-                finding.paused = nil
-                return .success(finding)
+                return .success(
+                    try await probe.run(byGet: false, range: Probe.firstByte).released)
             } catch {
                 return .failure(error)
             }

@@ -37,19 +37,20 @@ extension Fetch: FetchActions {
     func adopt(
         _ slot: Int, _ body: FetchMachine.Body, upTo limit: Int64?, goesOn: Bool
     ) -> Int32 {
-        guard let paused = setup.paused else { return 0 }
+        guard let first = setup.firstReply else { return 0 }
         while lines.count <= slot { lines.append(Line()) }
         let writer = makeWriter(slot, body)
-        let problem = paused.body.withUnsafeBytes { bytes in
+        let problem = first.body.withUnsafeBytes { bytes in
             bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0
         }
         guard problem == 0 else {
             declineOffer()
             return problem
         }
-        guard goesOn, let transfer = worker.transfer(paused.transfer) else { return 0 }
+        guard goesOn, let transfer = offered.flatMap(worker.transfer) else { return 0 }
+        offered = nil
         transfer.owner = id
-        if paused.body.isEmpty { worker.noteRoundTrip(transfer) }
+        if first.body.isEmpty { worker.noteRoundTrip(transfer) }
         lines[slot].transfer = transfer
         if let limit { worker.allow(transfer.id, upTo: limit) }
         let verdict = Transfer.Verdict.write(
@@ -58,7 +59,10 @@ extension Fetch: FetchActions {
         return 0
     }
 
-    func declineOffer() { setup.paused.map { worker.drop($0.transfer) } }
+    func declineOffer() {
+        if let offered { worker.drop(offered) }
+        offered = nil
+    }
 
     func drop(_ slot: Int) {
         guard let transfer = lines[slot].transfer else { return }

@@ -11,7 +11,7 @@ final class Fetch {
         var machine: FetchMachine.Setup
         var connecting: TransferRequest.Connecting
         /// A reply whose body waits to be kept.
-        var paused: Probe.PausedReply?
+        var firstReply: Probe.FirstReply?
         /// Resolves the original URL again.
         var resolve: @Sendable () async -> Probe.Resolution
     }
@@ -50,6 +50,8 @@ final class Fetch {
     /// Second requests, by connection.
     var hedges: [Int: Transfer] = [:]
     var canary: Transfer?
+    /// Number of the transfer whose body waits since the probe, until it is adopted or declined.
+    var offered: Int?
     /// URLs that are being resolved again, by server.
     var resolving: [Int: Task<Void, Never>] = [:]
     /// How that is done, by the number of the mirror.
@@ -84,16 +86,17 @@ final class Fetch {
         worker.add(self)
         output.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         self.now = now
-        machine.start(offer, self)
+        machine.start(takeOffer(), self)
     }
 
-    /// The reply that the probe has left.
-    private var offer: FetchMachine.Offer? {
-        setup.paused.map { paused in
-            let waiting = worker.transfer(paused.transfer).flatMap { $0.isHeld ? $0 : nil }
+    /// Takes the reply that the probe has left.
+    private func takeOffer() -> FetchMachine.Offer? {
+        setup.firstReply.map { first in
+            offered = first.paused?.take()
+            let waiting = offered.flatMap(worker.transfer).flatMap { $0.isHeld ? $0 : nil }
             return FetchMachine.Offer(
-                range: paused.range, ignored: paused.ignored, count: Int64(paused.body.count),
-                end: paused.end, isWaiting: waiting != nil, reply: waiting?.reply,
+                range: first.range, ignored: first.ignored, count: Int64(first.body.count),
+                end: first.end, isWaiting: waiting != nil, reply: waiting?.reply,
                 route: waiting?.route)
         }
     }

@@ -78,7 +78,6 @@ extension Probe {
         request.connecting.connectTimeout = min(connecting.connectTimeout, EndCheck.patience)
         request.connecting.stallTimeout = min(connecting.stallTimeout, EndCheck.patience)
         let exchange = await loop.exchange(request, holding: !isByHead)
-        release(exchange)
         let check = ResponseCheck(
             asked: request.range, identity: identity, sentIfRange: false,
             vouchedDates: vouchedDates)

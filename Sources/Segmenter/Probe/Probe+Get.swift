@@ -60,7 +60,6 @@ extension Probe {
                 do throws(ContractBreach) {
                     return try accept(landing, reply, &asking)
                 } catch {
-                    release(exchange)
                     try asking.goOn(after: error, coding(of: reply, at: landing.url))
                     report(.replyRefused(error))
                     continue
@@ -109,6 +108,9 @@ extension Probe {
     func accept(
         _ landing: Landing, _ reply: Reply, _ asking: inout Asking
     ) throws(ContractBreach) -> Finding {
+        var landing = landing
+        // Whoever still holds the answer does not hold what waits of it.
+        landing.exchange.paused = landing.exchange.paused?.handOn()
         if let coding = coding(of: reply, at: landing.url), coding != .saved {
             guard coding == .decoded, asking.isDecoded, reply.status == 200 else {
                 throw .contentCoding(reply["content-encoding"] ?? "")
@@ -126,7 +128,7 @@ extension Probe {
             guard !reply.mayBePart(of: asking.range, length: length) || length == asking.said?.size
             else { throw .contentRangeUnusable(nil) }
             finding = self.finding(landing, reply, by: .get)
-            finding.paused?.ignored = asking.range
+            finding.firstReply?.ignored = asking.range
         }
         try asking.compare(&finding)
         return finding
@@ -203,7 +205,7 @@ extension Probe.Asking {
         if range != nil, let length = said.size, let size = got.size, size < length,
             got.etag == said.etag, got.lastModified == said.lastModified
         {
-            shortened = finding.paused?.range == nil ? nil : got
+            shortened = finding.firstReply?.range == nil ? nil : got
             throw .otherSize(expected: length, got: size)
         }
         finding.isToldByHead =

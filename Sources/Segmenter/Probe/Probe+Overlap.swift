@@ -47,7 +47,6 @@ extension Probe {
             for await event in group {
                 switch event {
                 // What comes too late counts as not asked for.
-                case .get(.success(let landing)?) where isOver: release(landing.exchange)
                 case .get(let get) where !isOver: (answers.get, isAsked) = (get, get != nil)
                 case .head(let head) where !isOver: answers.head = head
                 case .late: isOver = true
@@ -118,27 +117,22 @@ extension Probe {
     ///
     /// - Parameters:
     ///   - head: What `HEAD` said.
-    ///   - first: The answer to `GET`, if there is one; released where nothing can be made of it.
+    ///   - first: The answer to `GET`, if there is one.
     ///   - asked: What `GET` asked for.
     /// - Returns: The facts, with the body of `GET` where it can be used; `nil` when `GET` makes the file
     ///   shorter than `HEAD` said.
     func agreed(_ head: Finding, _ first: Landing?, asked: ByteRange?) -> Finding? {
-        guard let first, let reply = first.exchange.reply else {
-            first.map { release($0.exchange) }
-            return head
-        }
+        guard let first, let reply = first.exchange.reply else { return head }
         var asking = Asking(range: asked, said: head.file.identity)
         var finding: Finding
         do throws(ContractBreach) {
             finding = try accept(first, reply, &asking)
         } catch {
-            release(first.exchange)
             if case .otherSize = error { return nil }
             return head
         }
         // A server that ignores one range may serve others.
-        guard finding.paused?.range != nil, !finding.file.isDecoded else {
-            release(first.exchange)
+        guard finding.firstReply?.range != nil, !finding.file.isDecoded else {
             var head = head
             if finding.isNamed { head.take(nameOf: finding) }
             return head
@@ -153,7 +147,6 @@ extension Probe {
         }
         guard asked != Self.firstByte else {
             // It was asked for its name alone.
-            release(first.exchange)
             var head = head
             if finding.isNamed { head.take(nameOf: finding) }
             return head

@@ -27,10 +27,11 @@ extension Probe {
             let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
             var (attempts, failures) = (0, 0)
             while true {
-                let landing = try await follow(
+                var landing = try await follow(
                     method, range: asked, fresh: fresh, turn: failures)
+                // The head is enough.
+                landing.exchange.paused = nil
                 let exchange = landing.exchange
-                release(exchange)
                 let failure: TransferFailure
                 switch exchange.reply.map(check.verdict) {
                 case .accept?: return .same(landing.url)

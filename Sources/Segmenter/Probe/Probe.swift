@@ -44,8 +44,8 @@ struct Probe: Sendable {
         var file: RemoteFile
         /// Where the redirects led, in full.
         var effective: WebURL
-        /// The reply whose body waits.
-        var paused: PausedReply?
+        /// The reply to `GET`; nobody else holds what waits of its body.
+        var firstReply: FirstReply?
         /// Whether a `GET` has shown these facts, rather than a `HEAD`.
         var isProven: Bool
         /// Whether the server suggested the name (`Content-Disposition`).
@@ -54,21 +54,36 @@ struct Probe: Sendable {
         var isToldByHead: Bool
         /// `Last-Modified` in seconds since 1970.
         var modified: Int64?
+
+        /// The same, with no body waiting.
+        var released: Self {
+            var copy = self
+            copy.firstReply = nil
+            return copy
+        }
     }
 
-    /// A reply whose body waits on the wire.
-    struct PausedReply: Sendable, Hashable {
-        var transfer: Int
+    /// A reply whose body may be gone on with.
+    struct FirstReply: Sendable {
         /// The bytes that it brings; `nil` for the whole file.
         var range: ByteRange?
         /// The bytes that were asked for, where it brings the whole file all the same.
         var ignored: ByteRange?
         /// Those of them that have come already.
         var body: [UInt8] = []
+        /// The owner of those that wait on the wire.
+        var paused: PausedReply?
         /// How the transfer ended, when it has: then nothing waits.
         var end: TransferEnd?
         /// How long replies to requests for small files let wait.
         var wait: BatchWidth.Wait?
+
+        /// What has come of it, with no body waiting.
+        var released: Self {
+            var copy = self
+            copy.paused = nil
+            return copy
+        }
     }
 
     struct Landing {
@@ -98,13 +113,7 @@ struct Probe: Sendable {
         }
         let answers = await ask(beside: overlaps ? range : nil)
         var first = try? answers.get?.get()
-        let (head, problem): (Finding?, String?)
-        do throws(DownloadError.Reason) {
-            (head, problem) = try byHead(answers.head)
-        } catch {
-            first.map { release($0.exchange) }
-            throw error
-        }
+        let (head, problem) = try byHead(answers.head)
         var asking = Asking(range: range, said: said)
         let reply = (try? answers.head?.get())?.exchange.reply
         asking.headStatus = reply?.status
@@ -250,8 +259,6 @@ struct Probe: Sendable {
         throw .tooManyRedirects(Self.longestChain)
     }
 
-    func release(_ exchange: Exchange) { exchange.paused.map(loop.drop) }
-
     // MARK: Facts
 
     /// The version of the file, as the reply to a request for all of it tells.
@@ -276,7 +283,7 @@ struct Probe: Sendable {
     ///   - method: How it was asked.
     ///   - part: The part of the file that it brings; `nil` for the whole file.
     ///   - isDecoded: Whether its body is decoded: what it tells is of other bytes then.
-    /// - Returns: The facts; the body waits where it waited.
+    /// - Returns: The facts, with what waits of the body.
     func finding(
         _ landing: Landing, _ reply: Reply, by method: TransferRequest.Method,
         part: ContentRange? = nil, isDecoded: Bool = false
@@ -297,11 +304,12 @@ struct Probe: Sendable {
         file.isDecoded = isDecoded
         return Finding(
             file: file, effective: landing.url,
-            paused: landing.exchange.paused.map {
-                PausedReply(
-                    transfer: $0, range: part?.range, body: landing.exchange.body,
-                    end: landing.exchange.end, wait: landing.exchange.wait)
-            },
+            firstReply: landing.exchange.isKept
+                ? FirstReply(
+                    range: part?.range, body: landing.exchange.body,
+                    paused: landing.exchange.paused, end: landing.exchange.end,
+                    wait: landing.exchange.wait)
+                : nil,
             isProven: method == .get, isNamed: reply["content-disposition"] != nil,
             isToldByHead: method == .head,
             modified: reply["last-modified"].flatMap { secondsSince1970(httpDate: $0) })

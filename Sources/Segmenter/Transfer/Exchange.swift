@@ -4,10 +4,12 @@ import Assembler
 struct Exchange: Sendable {
     /// The head of the final response, if one came.
     var reply: Reply?
-    /// The number of the transfer, when its body waits on the wire.
-    var paused: Int?
+    /// Whether its body is kept: what has come of it is in `body`, and the rest waits.
+    var isKept = false
     /// What was collected of its body.
     var body: [UInt8] = []
+    /// The owner of the rest of its body, which waits on the wire.
+    var paused: PausedReply?
     /// How it ended, when it has.
     var end: TransferEnd?
     /// Whether the reply came over HTTP/2.
@@ -20,9 +22,7 @@ struct Exchange: Sendable {
     var isBeside = false
 
     /// Whether all of the body has come.
-    var isWhole: Bool {
-        paused != nil && end == .complete && (reply?.status == 200 || reply?.status == 206)
-    }
+    var isWhole: Bool { isKept && end == .complete }
 }
 
 extension TransferLoop {
@@ -30,7 +30,7 @@ extension TransferLoop {
     ///
     /// - Parameters:
     ///   - request: What to ask.
-    ///   - holding: Whether the body of a 200 or 206 is to wait, to be resumed or dropped later.
+    ///   - holding: Whether the body of a 200 or 206 is to wait, for its owner to go on with it.
     ///     Bodies of other responses are read away.
     ///   - collecting: Whether a short body is to come with the head, rather than wait.
     /// - Returns: The exchange; its end is `cancelled` when the task was.
@@ -68,14 +68,17 @@ extension TransferLoop {
     /// Has a body that is held come, of which nothing is kept but the checksum.
     ///
     /// - Parameters:
-    ///   - paused: The number of the transfer.
+    ///   - paused: The reply.
     ///   - served: The bytes of the file that the body is.
     /// - Returns: What came, and how it ended.
-    func readAway(_ paused: Int, _ served: ByteRange) async -> (taken: Extent?, end: TransferEnd) {
-        await withTaskCancellationHandler {
+    func readAway(
+        _ paused: PausedReply, _ served: ByteRange
+    ) async -> (taken: Extent?, end: TransferEnd) {
+        let id = paused.take()
+        return await withTaskCancellationHandler {
             await Answer.wait { answer in
                 let isTaken = perform { worker in
-                    guard let transfer = worker.transfer(paused), transfer.isHeld else {
+                    guard let transfer = id.flatMap(worker.transfer), transfer.isHeld else {
                         let failure = TransferFailure.network(code: 0, message: "no body")
                         answer.resume(returning: (nil, .failed(failure)))
                         return
@@ -88,12 +91,9 @@ extension TransferLoop {
                 if !isTaken { answer.resume(returning: (nil, .cancelled)) }
             }
         } onCancel: {
-            perform { $0.cancel(paused) }
+            perform { worker in id.map(worker.cancel) }
         }
     }
-
-    /// Drops a transfer that is held.
-    func drop(_ paused: Int) { perform { $0.drop(paused) } }
 }
 
 extension Worker {
@@ -113,9 +113,12 @@ extension Worker {
             progress.exchange.reply = reply
             progress.exchange.isHTTP2 = transfer(id)?.isHTTP2 ?? false
             guard holding, reply.status == 200 || reply.status == 206 else { return .discard }
-            progress.exchange.paused = id
             progress.isTold = true
-            report(progress.exchange)
+            var exchange = progress.exchange
+            exchange.isKept = true
+            // Here alone: the transfer must not own itself.
+            exchange.paused = pausedReply(id)
+            report(exchange)
             return .pause
         } onEnd: { end in
             guard !progress.isTold else { return }

@@ -103,7 +103,7 @@ extension Worker {
         let (progress, origin) = (Progress(), entry.request.url.origin)
         let others = collecting.windows[origin, default: .init()].sent(now: now)
         progress.exchange.isBeside = others > 0
-        let report: () -> Void = { [unowned self] in
+        let report: (PausedReply?) -> Void = { [unowned self] paused in
             progress.isTold = true
             progress.exchange.body = progress.transfer?.collected ?? []
             let isMultiplexed = progress.transfer?.isMultiplexed ?? false
@@ -112,7 +112,10 @@ extension Worker {
                 of: origin, after: progress.transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
             collecting.windows[origin]?.spacing = progress.exchange.wait?.spacing ?? 0
             collecting.transfers[entry.id] = nil
-            entry.report(progress.exchange)
+            // Here alone: the transfer must not own itself.
+            var exchange = progress.exchange
+            exchange.paused = paused
+            entry.report(exchange)
         }
         var request = entry.request
         // A short body is to be expected.
@@ -123,14 +126,14 @@ extension Worker {
             progress.exchange.isHTTP2 = progress.transfer?.isHTTP2 ?? false
             guard reply.status == 200 || reply.status == 206 else { return .discard }
             if let verdict = collectVerdict(reply) {
-                progress.exchange.paused = progress.transfer?.id
+                progress.exchange.isKept = true
                 return verdict
             }
             // It is asked for again, on connections of its own.
             if progress.transfer?.isMultiplexed ?? false { return .decline }
-            progress.exchange.paused = progress.transfer?.id
+            progress.exchange.isKept = true
             collecting.windows[origin]?.served(now: monotonicSeconds())
-            report()
+            report(progress.transfer.map { pausedReply($0.id) })
             return .pause
         } onEnd: { [unowned self] end in
             guard !progress.isTold else { return }
@@ -146,17 +149,17 @@ extension Worker {
                         beside: others, sent: now,
                         retryAfter: retryAfter.flatMap { $0 > 60 ? nil : $0 }, now: ended)
                     ?? false
-            } else if progress.exchange.paused != nil, end == .complete {
+            } else if progress.exchange.isWhole {
                 collecting.windows[origin]?.served(now: ended)
             } else {
                 collecting.windows[origin]?.left()
             }
-            report()
+            report(nil)
         }
         progress.transfer = transfer
-        transfer.onHold = { [unowned self] in
+        transfer.onHold = { [unowned self, id = transfer.id] in
             collecting.windows[origin]?.served(now: monotonicSeconds())
-            report()
+            report(pausedReply(id))
         }
         collecting.transfers[entry.id] = transfer.id
     }

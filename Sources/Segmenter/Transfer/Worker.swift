@@ -13,6 +13,7 @@ final class Worker {
     static let tickInterval = 0.1
 
     private let multi: CURLM
+    private let mailbox: Mailbox
     private(set) var transfers: [Int: Transfer] = [:]
     /// What transfers share.
     private let share = CURLShare()
@@ -45,7 +46,10 @@ final class Worker {
     /// Requests for small files.
     var collecting = Collecting()
 
-    init(multi: CURLM) { self.multi = multi }
+    init(multi: CURLM, mailbox: Mailbox) {
+        self.multi = multi
+        self.mailbox = mailbox
+    }
 
     /// Takes a number for a transfer or a fetch.
     func makeID() -> Int {
@@ -74,6 +78,11 @@ final class Worker {
 
     /// The transfer with a number, if it is not over.
     func transfer(_ id: Int) -> Transfer? { transfers[id] }
+
+    /// An owner of a transfer whose body waits.
+    func pausedReply(_ id: Int) -> PausedReply {
+        PausedReply(id) { [mailbox] id in mailbox.send { $0.drop(id) } }
+    }
 
     /// Whether a connection is being made for such a request; `nil` when there is no such request.
     func isConnecting(_ method: TransferRequest.Method, to url: WebURL) -> Bool? {
@@ -163,9 +172,7 @@ final class Worker {
     func stop() { isStopping = true }
 
     /// Runs until `stop` is called.
-    ///
-    /// `drain` takes the messages of other threads, and says whether there were any.
-    func run(drain: () -> [@Sendable (Worker) -> Void]) {
+    func run() {
         var expected = monotonicSeconds()
         while !isStopping {
             var running: Int32 = 0
@@ -173,7 +180,7 @@ final class Worker {
             reap()
             startCollecting()
             for fetch in fetches.values { fetch.turn() }
-            let messages = drain()
+            let messages = mailbox.take()
             for message in messages { message(self) }
             let now = monotonicSeconds()
             pace(now)
