@@ -302,7 +302,7 @@ final class BatchRun: Sendable {
 extension TransferFailure {
     /// Whether the server says that it has too much to do.
     fileprivate var isTooMuch: Bool {
-        if case .status(let status) = self { [429, 503].contains(status) } else { false }
+        if case .status(let status) = self { isOverload(status) } else { false }
     }
 }
 

@@ -1,6 +1,9 @@
 import Assembler
 
 /// The head of a final response: what the decisions need of it.
+///
+/// This folder knows what RFC 9110 and its kin say of URLs, fields and statuses, and has libcurl read URLs and
+/// dates; it never knows who asks, how often, or what becomes of the bytes.
 struct Reply: Sendable, Hashable {
     /// The fields that are read, in lower case; all others are ignored.
     static let fieldNames = [

@@ -2,6 +2,9 @@ import Assembler
 
 /// Finds out what a URL offers: redirects hop by hop, `HEAD`, and where that does not do, a ranged
 /// `GET` whose body waits to be kept.
+///
+/// This folder knows how a URL is asked and what the answers say of the file, and never where its bytes are
+/// kept or how many connections fetch them.
 struct Probe: Sendable {
     /// Most redirects that are followed.
     static let longestChain = 20

@@ -200,7 +200,7 @@ extension TransferFailure {
     /// - Returns: Whether it may; where others are being served, that is.
     func mayTurnAway(hadReply: Bool) -> Bool {
         switch self {
-        case .status(let status): [403, 429, 503].contains(status)
+        case .status(let status): mayBeOverload(status)
         case .network(let code, _): !hadReply && isConnectionFailure(code)
         case .stalled: !hadReply
         default: false

@@ -7,6 +7,8 @@ import Glibc
 /// A file that is read when a session begins, and written anew when one ends that has learned something.
 /// It can be removed at any time, and what is wrong with it is no error: a server's limit is only learned
 /// once more. Any thread.
+///
+/// This folder knows what is remembered of servers, and never decides what follows from it.
 public struct ServerMemory: Sendable {
     /// Seconds after which what was learned is forgotten: a week.
     static let lifetime = 604_800.0

@@ -140,7 +140,7 @@ extension Worker {
             progress.exchange.end = end
             let isLimit = forbidding[origin]?.meaning == .limit
             let failure = progress.exchange.turnedAway(
-                end, by: isLimit ? [403, 429, 503] : [429, 503])
+                end, by: isLimit ? mayBeOverload : isOverload)
             let retryAfter = progress.exchange.reply?.retryAfter
             let ended = monotonicSeconds()
             if let failure, failure.mayTurnAway(hadReply: false) {
@@ -189,11 +189,13 @@ extension Worker {
 }
 
 extension Exchange {
-    /// How a server with too much to do turned the request away, which `statuses` say; `nil` when that is
-    /// not what happened.
-    fileprivate func turnedAway(_ end: TransferEnd, by statuses: [Int]) -> TransferFailure? {
+    /// How a server with too much to do turned the request away, which statuses for which
+    /// `saysSo` holds tell; `nil` when that is not what happened.
+    fileprivate func turnedAway(
+        _ end: TransferEnd, by saysSo: (Int) -> Bool
+    ) -> TransferFailure? {
         if let status = reply?.status {
-            return statuses.contains(status) ? .status(status) : nil
+            return saysSo(status) ? .status(status) : nil
         }
         if case .failed(let failure) = end { return failure }
         return nil
