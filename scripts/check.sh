@@ -36,6 +36,11 @@ expected=$(awk '
 [ "$expected" = "$(grep -E '^\| [0-9]+ \| [^|]+ \|$' docs/guide/exit-codes.md)" ] ||
     fail "the exit codes in docs/guide/exit-codes.md are not those of ExitStatus.swift; they should be:"$'\n'"$expected"
 
+# The least libcurl that the README claims is the one that CCurl refuses to do without.
+least=$(grep -oE 'needs libcurl [0-9.]+' Sources/CCurl/shim.h)
+grep -qF "${least/libcurl /libcurl (} or later)" README.md ||
+    fail "README.md claims another libcurl than Sources/CCurl/shim.h, which $least"
+
 # Every test that docs/reliability.md names, as Suite.function, is one that exists.
 while IFS=. read -r suite function; do
     files=$(git grep -lE "(struct|class|enum|extension) $suite\b" -- Tests || true)

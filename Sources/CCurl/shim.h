@@ -4,7 +4,9 @@
 
 #include <curl/curl.h>
 
-_Static_assert(LIBCURL_VERSION_NUM >= 0x075500, "segget needs libcurl 7.85 or newer");
+// The least version, said here only (scripts/check.sh compares the README): CURLU_PUNYCODE came with 7.88.0,
+// CURLOPT_QUICK_EXIT with 7.87.0, CURLOPT_PROTOCOLS_STR with 7.85.0, curl_easy_nextheader with 7.83.0.
+_Static_assert(LIBCURL_VERSION_NUM >= 0x075800, "segget needs libcurl 7.88 or later");
 
 typedef size_t (*segget_curl_data_callback)(char *, size_t, size_t, void *);
 
