@@ -88,6 +88,25 @@ extension Digest: CustomStringConvertible {
     public var description: String { "\(algorithm.rawValue):\(hex)" }
 }
 
+extension Digest: Codable {
+    /// Reads `"algorithm:hex"`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(DigestSyntaxError) {
+            try self.init(parsing: text)
+        } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+        }
+    }
+
+    /// Stores `"algorithm:hex"`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 extension Digest {
     /// The value of a CRC-32 as a number.
     var crc32: UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }

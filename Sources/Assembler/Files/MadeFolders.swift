@@ -12,6 +12,34 @@ public enum MissingFolders: Sendable, Hashable {
     case madeBelow([String])
 }
 
+extension MissingFolders: Codable {
+    /// Reads `"refused"`, `"made"`, or the list of folders below which they are made.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let folders = try? container.decode([String].self) {
+            self = .madeBelow(folders)
+            return
+        }
+        switch try container.decode(String.self) {
+        case "refused": self = .refused
+        case "made": self = .made
+        default:
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "neither `refused` nor `made` nor a list")
+        }
+    }
+
+    /// Stores `"refused"`, `"made"`, or the list of folders below which they are made.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .refused: try container.encode("refused")
+        case .made: try container.encode("made")
+        case .madeBelow(let folders): try container.encode(folders)
+        }
+    }
+}
+
 /// Where a folder is or will be: the same before it is made and afterwards.
 package struct FolderPlace: Sendable, Hashable {
     /// The folder that was there.

@@ -1,5 +1,5 @@
 /// What of a finished file is written into its extended attributes.
-public enum FileAttributes: Sendable, Hashable {
+public enum FileAttributes: String, Sendable, Hashable, Codable {
     /// Nothing.
     case none
     /// What a later run needs to see that the file is complete: `user.segget`, which names no URL.

@@ -1,5 +1,5 @@
 /// How the space of a part is provided for before its data arrives.
-public enum FileAllocation: String, Sendable, Hashable, CaseIterable {
+public enum FileAllocation: String, Sendable, Hashable, CaseIterable, Codable {
     /// As `falloc`; in memory (tmpfs), where reserving takes about as long as writing, as `trunc`.
     case auto
     /// The space is reserved (fallocate(2)), so that the disk cannot run full midway; where the file

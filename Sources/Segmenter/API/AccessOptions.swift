@@ -12,6 +12,8 @@ public struct AccessOptions: Sendable, Hashable {
         public var user: String
         /// The password; `nil` when only a netrc file can tell.
         public var password: String?
+        /// What a newer version stored beside these.
+        var unknown: [String: CodedValue] = [:]
 
         /// Makes credentials.
         public init(user: String, password: String?) {
@@ -21,7 +23,7 @@ public struct AccessOptions: Sendable, Hashable {
     }
 
     /// How credentials are shown to a server or a proxy.
-    public enum Scheme: Sendable, Hashable {
+    public enum Scheme: String, Sendable, Hashable, Codable {
         /// Basic, at once; digest where only that is asked for.
         case automatic
         /// Basic only (RFC 7617).
@@ -31,7 +33,7 @@ public struct AccessOptions: Sendable, Hashable {
     }
 
     /// Which addresses of a host are used.
-    public enum AddressFamily: Sendable, Hashable {
+    public enum AddressFamily: String, Sendable, Hashable, Codable {
         /// All of them.
         case any
         /// IPv4 only.
@@ -41,11 +43,11 @@ public struct AccessOptions: Sendable, Hashable {
     }
 
     /// A version of TLS.
-    public enum TLSVersion: Sendable, Hashable {
+    public enum TLSVersion: String, Sendable, Hashable, Codable {
         /// TLS 1.2 (RFC 5246).
-        case tls12
+        case tls12 = "1.2"
         /// TLS 1.3 (RFC 8446).
-        case tls13
+        case tls13 = "1.3"
     }
 
     /// User and password for the server; they come before those in the URL.
@@ -115,6 +117,9 @@ public struct AccessOptions: Sendable, Hashable {
     ///
     /// The client certificate stays with the origin of the URL all the same.
     public var crossesOrigins = false
+
+    /// What a newer version stored beside these.
+    var unknown: [String: CodedValue] = [:]
 
     /// Makes the default options.
     public init() {}

@@ -1,7 +1,7 @@
 public import Assembler
 
 /// How one file is fetched.
-public struct DownloadOptions: Sendable {
+public struct DownloadOptions: Sendable, Hashable {
     /// Concurrent connections.
     public var connections = ConnectionCount.automatic
     /// The digest that the finished file must have.
@@ -51,6 +51,9 @@ public struct DownloadOptions: Sendable {
 
     /// What becomes of the file on the disk.
     public var files = FileOptions()
+
+    /// What a newer version stored beside these.
+    var unknown: [String: CodedValue] = [:]
 
     /// Makes the default options.
     public init() {}

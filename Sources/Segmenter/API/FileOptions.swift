@@ -1,7 +1,7 @@
 public import Assembler
 
 /// What becomes of the file on the disk, before and after its data arrives.
-public struct FileOptions: Sendable {
+public struct FileOptions: Sendable, Hashable {
     /// How the space of the part is provided for.
     public var allocation = FileAllocation.auto
     /// Give the finished file the server's `Last-Modified` as its time.
@@ -19,6 +19,9 @@ public struct FileOptions: Sendable {
     /// They are made when the server has answered that there is a file, and removed again if nothing is
     /// left in them in the end.
     public var missingFolders = MissingFolders.refused
+
+    /// What a newer version stored beside these.
+    var unknown: [String: CodedValue] = [:]
 
     /// Makes the default options.
     public init() {}

@@ -20,6 +20,9 @@ public struct LimitOptions: Sendable, Hashable {
     /// How long the least speed may be missed, in seconds.
     public var minRatePeriod = 30.0
 
+    /// What a newer version stored beside these.
+    var unknown: [String: CodedValue] = [:]
+
     /// Makes options that limit nothing.
     public init() {}
 }

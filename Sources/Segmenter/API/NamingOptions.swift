@@ -8,6 +8,9 @@ public struct NamingOptions: Sendable, Hashable {
     /// What an earlier run of the same URL left under such a name is continued.
     public var numbersTaken = false
 
+    /// What a newer version stored beside these.
+    var unknown: [String: CodedValue] = [:]
+
     /// Makes the default options: the server's suggestion, and a name that is taken is refused.
     public init() {}
 }

@@ -8,6 +8,9 @@ public struct StreamOptions: Sendable, Hashable {
     /// at least ``smallestWindow``.
     public var window: Int64 = 64 << 20
 
+    /// What a newer version stored beside these.
+    var unknown: [String: CodedValue] = [:]
+
     /// Makes the default options.
     public init() {}
 }

@@ -12,17 +12,25 @@ enum TravellingHeaders {
     /// (Fetch Metadata, Client Hints).
     private static let families = ["sec-fetch-", "sec-ch-"]
 
+    /// The lines that could say to nobody who wants the file; a `Referer` may hold a secret.
+    static func publicLines(_ lines: [String]) -> [String] {
+        lines.filter { line in line.firstIndex(of: ":").map { travels(line[..<$0]) } ?? false }
+    }
+
+    private static func travels(_ name: Substring) -> Bool {
+        let name = name.lowercased()
+        return names.contains(name) || families.contains { name.hasPrefix($0) }
+    }
+
     /// The lines that may go along to `url`, `Name: value` each.
     static func lines(_ lines: [String], to url: WebURL) -> [String] {
         lines.compactMap { line in
             guard let colon = line.firstIndex(of: ":") else { return nil }
-            let name = line[..<colon].lowercased()
-            if name == "referer" {
+            if line[..<colon].lowercased() == "referer" {
                 let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
                 return referer(String(value), to: url).map { "Referer: \($0)" }
             }
-            let travels = names.contains(name) || families.contains { name.hasPrefix($0) }
-            return travels ? line : nil
+            return travels(line[..<colon]) ? line : nil
         }
     }
 

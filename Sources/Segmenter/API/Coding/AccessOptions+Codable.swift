@@ -1,0 +1,58 @@
+/// The keys are listed at `DownloadOptions`.
+extension AccessOptions: CodableOptions {
+    static let fields: [OptionField<Self>] = [
+        .secret("credentials", \.credentials),
+        .init("scheme", \.scheme),
+        .init("uses_netrc", \.usesNetrc),
+        .init(optional: "netrc_file", \.netrcFile),
+        .secret("bearer_token", \.bearerToken),
+        .init(optional: "cookie_file", \.cookieFile),
+        .init("keeps_cookies", \.keepsCookies),
+        .secret("cookies", \.cookies),
+        .init(optional: "user_agent", \.userAgent),
+        .init(optional: "referer", \.referer) { withoutUser($0) },
+        .init(optional: "proxy", \.proxy) { withoutUser($0) },
+        .init(optional: "no_proxy", \.noProxy),
+        .init("address_family", \.addressFamily),
+        .init(optional: "interface", \.interface),
+        .init("resolve", \.resolve),
+        .init("is_insecure", \.isInsecure),
+        .init(optional: "pinned_public_key", \.pinnedPublicKey),
+        .init(optional: "client_certificate", \.clientCertificate),
+        .init(optional: "client_key", \.clientKey),
+        .secret("client_key_password", \.clientKeyPassword),
+        .init("minimum_tls", \.minimumTLS),
+        .init("allows_downgrade", \.allowsDowngrade),
+        .init("crosses_origins", \.crossesOrigins),
+    ]
+
+    /// Reads stored options.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the options.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+extension AccessOptions.Credentials: CodableOptions {
+    static let fields: [OptionField<Self>] = [
+        .init("user", \.user), .secret("password", \.password),
+    ]
+
+    init() { self.init(user: "", password: nil) }
+
+    /// Reads stored credentials.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the credentials.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+/// A URL, or what may be one, without what stands before the last `@` of its authority.
+///
+/// By its text, because a proxy may be written without a scheme, or with one that is not for files.
+func withoutUser(_ url: String) -> String {
+    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+    let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+    guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+    return String(url[..<start] + url[url.index(after: at)...])
+}

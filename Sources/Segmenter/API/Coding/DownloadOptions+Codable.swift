@@ -1,0 +1,82 @@
+/// How options are stored, in a queue for example.
+///
+/// Each option has a key of its own, and those that belong together are an object:
+///
+/// | key | value |
+/// | --- | --- |
+/// | `connections` | a number, or `"auto"` |
+/// | `checksum` | `"ALGORITHM:HEX"` |
+/// | `overwrite`, `resume`, `resume_unverified` | a Boolean |
+/// | `headers`, `mirrors` | lists of texts |
+/// | `ca_certificate` | a path |
+/// | `connect_timeout`, `stall_timeout` | seconds |
+/// | `retries` | a number; missing unless it was set |
+/// | `naming` | `uses_url`, `numbers_taken` |
+/// | `stream` | `window` |
+/// | `limits` | `max_size`, `max_time`, `min_rate`, `min_rate_period`; times in seconds |
+/// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `missing_folders` |
+/// | `access` | see below |
+///
+/// `access` holds `credentials` (`user`, `password`), `scheme`, `uses_netrc`, `netrc_file`, `bearer_token`,
+/// `cookie_file`, `keeps_cookies`, `cookies`, `user_agent`, `referer`, `proxy`, `no_proxy`,
+/// `address_family`, `interface`, `resolve`, `is_insecure`, `pinned_public_key`, `client_certificate`,
+/// `client_key`, `client_key_password`, `minimum_tls`, `allows_downgrade` and `crosses_origins`.
+///
+/// - A key that is missing stands for the default; so what an older version stored can be read.
+/// - A key that is not known is kept, and written again: what a newer version stored is not lost.
+/// - A value that is not known is an error: another one in its place might be less than was asked for.
+/// - Secrets are written unless ``Swift/CodingUserInfoKey/leavesOutSecrets`` is set in the encoder.
+extension DownloadOptions: CodableOptions {
+    static let fields: [OptionField<Self>] = [
+        .init("connections", \.connections),
+        .init(optional: "checksum", \.checksum),
+        .init("overwrite", \.overwrite),
+        .init("resume", \.resume),
+        .init("resume_unverified", \.resumeUnverified),
+        .options("naming", \.naming),
+        .init("headers", \.headers) { TravellingHeaders.publicLines($0) },
+        .init(optional: "ca_certificate", \.caCertificate),
+        .init("connect_timeout", \.connectTimeout),
+        .init("stall_timeout", \.stallTimeout),
+        .init(optional: "retries", \.givenRetries),
+        .options("stream", \.stream),
+        .options("access", \.access),
+        .options("limits", \.limits),
+        .init("mirrors", \.mirrors) { $0.map(withoutUser) },
+        .options("files", \.files),
+    ]
+
+    /// The number of retries, if it was set.
+    private var givenRetries: Int? {
+        get { areRetriesGiven ? retries : nil }
+        set { if let newValue { retries = newValue } }
+    }
+
+    /// The options without what is secret in them: fit for logs, and for files that others may read.
+    ///
+    /// Left out are ``AccessOptions/credentials``, ``AccessOptions/bearerToken``,
+    /// ``AccessOptions/cookies`` and ``AccessOptions/clientKeyPassword``; user and password of
+    /// ``AccessOptions/proxy``, ``AccessOptions/referer`` and ``mirrors``; the ``headers`` that are not
+    /// known to be harmless; and what a newer version stored and this one does not know. What files
+    /// hold stays there. The queries of URLs stay: without them another file is asked for.
+    public var withoutSecrets: DownloadOptions { secretsTaken }
+
+    /// Reads stored options.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the options.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+extension CodingUserInfoKey {
+    /// Whether an encoder leaves out the secrets of `DownloadOptions`: `true`, or else they are written.
+    ///
+    /// What is left out is listed at ``DownloadOptions/withoutSecrets``.
+    public static let leavesOutSecrets = CodingUserInfoKey("segget.leaves_out_secrets")
+
+    /// The standard library's initializer refuses no text.
+    fileprivate init(_ text: String) {
+        guard let key = CodingUserInfoKey(rawValue: text) else { preconditionFailure(text) }
+        self = key
+    }
+}

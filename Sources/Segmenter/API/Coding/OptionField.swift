@@ -1,0 +1,116 @@
+/// One value of a set of options, under the key that it is stored by.
+///
+/// Keys are part of the stored form: a property may be renamed, its key never.
+struct OptionField<Options: CodableOptions>: Sendable {
+    let key: String
+    fileprivate let decode: @Sendable (inout Options, OptionReader) throws -> Void
+    fileprivate let encode: @Sendable (Options, inout OptionWriter) throws -> Void
+    /// Takes what is secret out of the value.
+    fileprivate let takeSecrets: @Sendable (inout Options) -> Void
+
+    /// A value that always has one.
+    init<Value: Codable & Sendable>(
+        _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable,
+        publicPart: (@Sendable (Value) -> Value)? = nil
+    ) {
+        self.key = key
+        decode = { options, reader in
+            if let value = try reader.decodeIfPresent(Value.self, forKey: .init(key)) {
+                options[keyPath: path] = value
+            }
+        }
+        encode = { options, writer in
+            try writer.encode(options[keyPath: path], forKey: .init(key))
+        }
+        takeSecrets = { options in
+            if let publicPart { options[keyPath: path] = publicPart(options[keyPath: path]) }
+        }
+    }
+
+    /// A value that may be missing; `publicPart` says what of it is no secret.
+    init<Value: Codable & Sendable>(
+        optional key: String, _ path: any WritableKeyPath<Options, Value?> & Sendable,
+        publicPart: (@Sendable (Value) -> Value?)? = nil
+    ) {
+        self.key = key
+        decode = { options, reader in
+            if let value = try reader.decodeIfPresent(Value.self, forKey: .init(key)) {
+                options[keyPath: path] = value
+            }
+        }
+        encode = { options, writer in
+            try writer.encodeIfPresent(options[keyPath: path], forKey: .init(key))
+        }
+        takeSecrets = { options in
+            guard let publicPart, let value = options[keyPath: path] else { return }
+            options[keyPath: path] = publicPart(value)
+        }
+    }
+
+    /// A value of which nothing is shown.
+    static func secret<Value: Codable & Sendable>(
+        _ key: String, _ path: any WritableKeyPath<Options, Value?> & Sendable
+    ) -> Self {
+        Self(optional: key, path) { _ in nil }
+    }
+
+    /// Options within these options.
+    static func options<Value: CodableOptions>(
+        _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable
+    ) -> Self {
+        Self(key, path) { $0.secretsTaken }
+    }
+}
+
+typealias OptionReader = KeyedDecodingContainer<OptionKey>
+typealias OptionWriter = KeyedEncodingContainer<OptionKey>
+
+/// A key of stored options: any text.
+struct OptionKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ text: String) { stringValue = text }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+}
+
+/// Options whose stored form is a table of fields.
+///
+/// What has no key in the stored form has its default. What has a key that the table does not know is
+/// kept in ``unknown``, and written again.
+protocol CodableOptions: Codable, Sendable {
+    static var fields: [OptionField<Self>] { get }
+    /// What a newer version stored beside the fields.
+    var unknown: [String: CodedValue] { get set }
+    /// The default options.
+    init()
+}
+
+extension CodableOptions {
+    init(stored decoder: any Decoder) throws {
+        self.init()
+        let container = try decoder.container(keyedBy: OptionKey.self)
+        for field in Self.fields { try field.decode(&self, container) }
+        let known = Set(Self.fields.map(\.key))
+        for key in container.allKeys where !known.contains(key.stringValue) {
+            unknown[key.stringValue] = try container.decode(CodedValue.self, forKey: key)
+        }
+    }
+
+    func store(in encoder: any Encoder) throws {
+        let isPublic = encoder.userInfo[.leavesOutSecrets] as? Bool == true
+        let options = isPublic ? secretsTaken : self
+        var container = encoder.container(keyedBy: OptionKey.self)
+        for field in Self.fields { try field.encode(options, &container) }
+        for (key, value) in options.unknown { try container.encode(value, forKey: .init(key)) }
+    }
+
+    /// The options without what is secret, and without what this version does not know: that may be.
+    var secretsTaken: Self {
+        var options = self
+        for field in Self.fields { field.takeSecrets(&options) }
+        options.unknown = [:]
+        return options
+    }
+}

@@ -1,0 +1,74 @@
+// The keys are listed at `DownloadOptions`.
+
+extension NamingOptions: CodableOptions {
+    static let fields: [OptionField<Self>] = [
+        .init("uses_url", \.usesURL), .init("numbers_taken", \.numbersTaken),
+    ]
+
+    /// Reads stored options.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the options.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+extension StreamOptions: CodableOptions {
+    static let fields: [OptionField<Self>] = [.init("window", \.window)]
+
+    /// Reads stored options.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the options.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+extension LimitOptions: CodableOptions {
+    static let fields: [OptionField<Self>] = [
+        .init(optional: "max_size", \.maxSize), .init(optional: "max_time", \.maxTime),
+        .init(optional: "min_rate", \.minRate), .init("min_rate_period", \.minRatePeriod),
+    ]
+
+    /// Reads stored options.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the options.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+extension FileOptions: CodableOptions {
+    static let fields: [OptionField<Self>] = [
+        .init("allocation", \.allocation), .init("remote_time", \.remoteTime),
+        .init("attributes", \.attributes), .init("keep_manifest", \.keepManifest),
+        .init("timestamping", \.timestamping), .init("missing_folders", \.missingFolders),
+    ]
+
+    /// Reads stored options.
+    public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
+
+    /// Stores the options.
+    public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
+}
+
+extension ConnectionCount: Codable {
+    /// Reads `"auto"`, or a number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Int.self) {
+            self = .fixed(number)
+        } else if let count = Self(try container.decode(String.self)) {
+            self = count
+        } else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "neither `auto` nor a number")
+        }
+    }
+
+    /// Stores `"auto"`, or the number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .automatic: try container.encode(description)
+        case .fixed(let number): try container.encode(number)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Assembler
+import FoundationEssentials
+import Testing
+
+@testable import Segmenter
+
+/// Options in a queue: what one version stored, another one reads.
+///
+/// The texts are what this version writes, and are never changed: a new key is added to them, and those
+/// without it move to ``older``.
+@Suite struct StoredOptionsTests {
+    private static let defaults = """
+        {
+          "connections": "auto", "overwrite": false, "resume": true, "resume_unverified": false,
+          "headers": [], "mirrors": [], "connect_timeout": 10, "stall_timeout": 15,
+          "naming": {"uses_url": false, "numbers_taken": false},
+          "stream": {"window": 67108864},
+          "limits": {"min_rate_period": 30},
+          "files": {
+            "allocation": "auto", "remote_time": true, "attributes": "none", "keep_manifest": false,
+            "timestamping": false, "missing_folders": "refused"
+          },
+          "access": {
+            "scheme": "automatic", "uses_netrc": false, "keeps_cookies": true,
+            "address_family": "any", "resolve": [], "is_insecure": false, "minimum_tls": "1.2",
+            "allows_downgrade": false, "crosses_origins": false
+          }
+        }
+        """
+
+    private static let all = """
+        {
+          "connections": 7, "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
+          "resume": false, "resume_unverified": true,
+          "headers": ["X-Api-Key: sesame", "Accept-Language: de", "Authorization: Basic sesame",
+            "User-Agent: x", "Cookie: a=sesame", "Referer: http://h/?sesame", "sesame"],
+          "ca_certificate": "/ca.pem", "connect_timeout": 2.5, "stall_timeout": 3, "retries": 4,
+          "naming": {"uses_url": true, "numbers_taken": true},
+          "stream": {"window": 1048576},
+          "limits": {"max_size": 9, "max_time": 8.5, "min_rate": 7.5, "min_rate_period": 6},
+          "mirrors": ["https://me:sesame@m/f?q", "http://n/a@b", "u:p/@o"],
+          "files": {
+            "allocation": "trunc", "remote_time": false, "attributes": "proof",
+            "keep_manifest": true, "timestamping": true, "missing_folders": ["/a", "b"]
+          },
+          "access": {
+            "credentials": {"user": "me", "password": "sesame"}, "scheme": "digest",
+            "uses_netrc": true, "netrc_file": "/n", "bearer_token": "sesame", "cookie_file": "/c",
+            "keeps_cookies": false, "cookies": "a=sesame", "user_agent": "agent",
+            "referer": "http://u:sesame@r/", "proxy": "me:sesame@p:1", "no_proxy": "*",
+            "address_family": "ipv6", "interface": "lo", "resolve": ["h:1:::1"],
+            "is_insecure": true, "pinned_public_key": "/pin", "client_certificate": "/cc",
+            "client_key": "/ck", "client_key_password": "sesame", "minimum_tls": "1.3",
+            "allows_downgrade": true, "crosses_origins": true
+          }
+        }
+        """
+
+    /// What a version stored that knew less.
+    private static let older = """
+        {"connections": 3, "limits": {"max_size": 5}, "access": {"proxy": "p"}, "files": {}}
+        """
+
+    /// What a version stores that knows more.
+    private static let newer = """
+        {
+          "connections": 3, "pieces": {"order": ["rarest", 1.5, null, true, 18446744073709551615]},
+          "naming": {"style": "short"}, "stream": {"ring": -1}, "limits": {"max_cost": 2},
+          "files": {"mode": "0644", "note": ""},
+          "access": {"vault": "sesame", "credentials": {"user": "u", "realm": "r"}}
+        }
+        """
+
+    @Test func theDefaultsAreStored() throws {
+        #expect(try fields(DownloadOptions()) == fields(Self.defaults))
+        #expect(try options(Self.defaults) == DownloadOptions())
+        #expect(try options("{}") == DownloadOptions())
+    }
+
+    @Test func everyOptionIsStored() throws {
+        let options = try options(Self.all)
+        #expect(try fields(options) == fields(Self.all))
+        #expect(options.connections == .fixed(7))
+        #expect(options.checksum?.hex == "00112233445566778899aabbccddeeff")
+        #expect(options.files.missingFolders == .madeBelow(["/a", "b"]))
+        #expect(options.access.minimumTLS == .tls13)
+        #expect(options.areRetriesGiven && options.retries == 4)
+        // No option has its default in this text, so none can be left out of the table.
+        let defaults = DownloadOptions()
+        for (mine, other) in [
+            (options, defaults) as (Any, Any), (options.access, defaults.access),
+            (options.files, defaults.files), (options.limits, defaults.limits),
+            (options.naming, defaults.naming), (options.stream, defaults.stream),
+            (
+                options.access.credentials ?? .init(user: "", password: nil),
+                AccessOptions.Credentials(user: "", password: nil)
+            ),
+        ] {
+            let values = Mirror(reflecting: mine).children
+            for (one, two) in zip(values, Mirror(reflecting: other).children)
+            where one.label != "unknown" {
+                #expect("\(one.value)" != "\(two.value)", "\(one.label ?? "")")
+            }
+        }
+    }
+
+    @Test func whatAnOlderVersionStoredHasTheDefaultsForTheRest() throws {
+        var expected = DownloadOptions()
+        expected.connections = 3
+        expected.limits.maxSize = 5
+        expected.access.proxy = "p"
+        #expect(try options(Self.older) == expected)
+    }
+
+    @Test func whatANewerVersionStoredIsKept() throws {
+        var options = try options(Self.newer)
+        #expect(options.connections == 3)
+        #expect(options.access.credentials?.user == "u")
+        let stored = try fields(options)
+        #expect(stored.holds(try fields(Self.newer)))
+        // What this version changes does not cost what it does not know.
+        options.limits.maxSize = 1
+        options.access.proxy = "p"
+        #expect(try fields(options).holds(try fields(Self.newer)))
+    }
+
+    /// Another value in its place might be less than was asked for.
+    @Test(arguments: [
+        #"{"access": {"minimum_tls": "1.4"}}"#, #"{"connections": "many"}"#,
+        #"{"checksum": "sha3:00"}"#, #"{"files": {"missing_folders": "asked"}}"#,
+        #"{"files": {"allocation": "punch"}}"#, #"{"limits": {"max_size": "1G"}}"#, "[]",
+    ]) func aValueThatIsNotKnownIsRefused(text: String) {
+        #expect(throws: DecodingError.self) { try options(text) }
+    }
+
+    @Test(arguments: [all, newer]) func secretsCanBeLeftOut(text: String) throws {
+        let options = try options(text)
+        let encoder = JSONEncoder()
+        #expect(try String(decoding: encoder.encode(options), as: UTF8.self).contains("sesame"))
+        encoder.userInfo[.leavesOutSecrets] = true
+        let data = try encoder.encode(options)
+        #expect(!String(decoding: data, as: UTF8.self).contains("sesame"))
+        let read = try JSONDecoder().decode(DownloadOptions.self, from: data)
+        #expect(read == options.withoutSecrets)
+        encoder.userInfo[.leavesOutSecrets] = false
+        #expect(try encoder.encode(options.withoutSecrets).count == data.count)
+    }
+
+    @Test func whatIsNoSecretStays() throws {
+        let options = try options(Self.all).withoutSecrets
+        #expect(options.headers == ["Accept-Language: de", "User-Agent: x"])
+        #expect(options.mirrors == ["https://m/f?q", "http://n/a@b", "u:p/@o"])
+        #expect(options.access.proxy == "p:1")
+        #expect(options.access.referer == "http://r/")
+        #expect(options.access.clientKey == "/ck")
+        #expect(options.access.netrcFile == "/n")
+        #expect(options.retries == 4)
+    }
+
+    private func options(_ text: String) throws -> DownloadOptions {
+        try JSONDecoder().decode(DownloadOptions.self, from: Data(text.utf8))
+    }
+
+    private func fields(_ text: String) throws -> CodedValue {
+        try JSONDecoder().decode(CodedValue.self, from: Data(text.utf8))
+    }
+
+    private func fields(_ options: DownloadOptions) throws -> CodedValue {
+        try JSONDecoder().decode(CodedValue.self, from: JSONEncoder().encode(options))
+    }
+}
+
+extension CodedValue {
+    /// Whether all fields of the other are in this one, and equal, be it beside more.
+    fileprivate func holds(_ other: CodedValue) -> Bool {
+        guard case .fields(let mine) = self, case .fields(let others) = other else {
+            return self == other
+        }
+        return others.allSatisfy { key, value in mine[key]?.holds(value) ?? false }
+    }
+}
