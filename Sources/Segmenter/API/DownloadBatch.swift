@@ -65,9 +65,6 @@ public final class DownloadBatch: Sendable {
         self.run = run
     }
 
-    /// Adds an event of the whole session's to those of the file that began first.
-    var report: @Sendable (DownloadEvent) -> Void { run.report }
-
     /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
     /// does not begin.
     ///
@@ -76,4 +73,9 @@ public final class DownloadBatch: Sendable {
 
     /// Waits until every file that has begun has ended.
     public func wait() async { await task.value }
+}
+
+extension DownloadBatch: Stoppable {
+    /// Adds an event of the whole session's to those of the file that began first.
+    func report(_ event: DownloadEvent) { run.report(event) }
 }

@@ -130,13 +130,19 @@ public enum AddressFault: Sendable, Hashable {
 /// A moment of a download.
 public struct DownloadProgress: Sendable, Hashable {
     /// What the download is doing.
+    ///
+    /// What comes as an event is one of the three in the middle; `Download.progress` knows all.
     public enum Phase: String, Sendable, Hashable {
+        /// The server is asked, and nothing is fetched yet.
+        case starting
         /// Bytes are being fetched (or waited for).
         case downloading
         /// All bytes are there; the digest is being completed.
         case verifying
         /// The file is being written out and renamed.
         case publishing
+        /// The download has ended, well or not.
+        case ended
     }
 
     /// What the download is doing.

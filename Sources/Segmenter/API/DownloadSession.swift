@@ -39,31 +39,33 @@ public final class DownloadSession: Sendable {
     ///   - destination: Where the finished file goes. Until it is complete and verified, its bytes
     ///     are in `NAME.part`, with the manifest `NAME.segget` beside it.
     ///   - options: How to fetch it.
+    ///   - id: What the download is known by; one that no other download has.
     /// - Returns: The download under way.
     public func start(
-        _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
+        _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions(),
+        id: Download.ID = Download.ID()
     ) -> Download {
-        start(url, to: destination, options: options, isRepair: false)
+        start(url, to: destination, options: options, id: id, isRepair: false)
     }
 
     /// Begins a download, or a repair.
     func start(
-        _ url: String, to destination: Destination, options: DownloadOptions, isRepair: Bool
+        _ url: String, to destination: Destination, options: DownloadOptions, id: Download.ID,
+        isRepair: Bool
     ) -> Download {
-        let (events, continuation) = AsyncStream.makeStream(
-            of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Download.eventLimit))
+        let events = DownloadEvents()
         let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
-            isRepair: isRepair, report: { continuation.yield($0) })
+            isRepair: isRepair, report: { events.offer($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [run, monitor = self.running] in
                 let result = await run.withinTime()
-                continuation.finish()
+                events.finish()
                 monitor.withLock { $0[number] = nil }
                 return result
             }
-            let download = Download(events: events, task: task) { continuation.yield($0) }
+            let download = Download(id: id, events: events, task: task)
             running[number] = download
             return download
         }
@@ -118,12 +120,14 @@ public final class DownloadSession: Sendable {
     ///   - url: An http or https URL.
     ///   - path: Path of the finished file.
     ///   - options: How to fetch it.
+    ///   - id: What the download is known by; one that no other download has.
     /// - Returns: What was downloaded.
     /// - Throws: `DownloadError`, with what is kept on the disk.
     public func download(
-        _ url: String, to path: String, options: DownloadOptions = DownloadOptions()
+        _ url: String, to path: String, options: DownloadOptions = DownloadOptions(),
+        id: Download.ID = Download.ID()
     ) async throws(DownloadError) -> DownloadedFile {
-        let download = start(url, to: .file(path), options: options)
+        let download = start(url, to: .file(path), options: options, id: id)
         let result = await withTaskCancellationHandler {
             await download.result
         } onCancel: {
@@ -194,11 +198,26 @@ public final class DownloadSession: Sendable {
         }
     }
 
+    /// The downloads under way, in the order in which they began; without the files of batches.
+    ///
+    /// A download whose result is there is not among them.
+    public var downloads: [Download] { underWay.compactMap { $0 as? Download } }
+
+    /// The batches under way, in the order in which they began.
+    public var batches: [DownloadBatch] { underWay.compactMap { $0 as? DownloadBatch } }
+
+    /// Stops every download and every batch in order, as their `cancel` does; the session goes on.
+    ///
+    /// Returns at once. What is started afterwards is not stopped.
+    public func cancelAll() {
+        for download in underWay { download.cancel() }
+    }
+
     /// Stops every download in order, and the loop thread.
     ///
     /// What is started afterwards is cancelled at once.
     public func shutdown() async {
-        let downloads = running.withLock { Array($0.values) }
+        let downloads = underWay
         for download in downloads { download.cancel() }
         for download in downloads { await download.wait() }
         if let memory {
@@ -207,6 +226,11 @@ public final class DownloadSession: Sendable {
             _ = await offLoop("memory") { memory.add(limits, now: secondsSince1970()) }
         }
         loop.shutdown()
+    }
+
+    /// All that is under way, in the order in which it began.
+    private var underWay: [any Stoppable] {
+        running.withLock { running in running.sorted { $0.key < $1.key }.map(\.value) }
     }
 }
 
@@ -217,46 +241,5 @@ protocol Stoppable: Sendable {
     /// Waits for its end.
     func wait() async
     /// Adds an event of the whole session's to its own.
-    var report: @Sendable (DownloadEvent) -> Void { get }
-}
-
-extension DownloadBatch: Stoppable {}
-
-extension Download: Stoppable {
-    func wait() async { _ = await task.value }
-}
-
-/// One download under way.
-public final class Download: Sendable {
-    /// Events that wait for a slow reader; older ones are dropped first.
-    static let eventLimit = 256
-
-    /// What happens: newest kept, at most 256 waiting; ends when the download does.
-    ///
-    /// For one reader.
-    public let events: AsyncStream<DownloadEvent>
-    fileprivate let task: Task<Result<DownloadedFile, DownloadError>, Never>
-    /// Adds an event of the whole session's to this download's.
-    let report: @Sendable (DownloadEvent) -> Void
-
-    init(
-        events: AsyncStream<DownloadEvent>,
-        task: Task<Result<DownloadedFile, DownloadError>, Never>,
-        report: @escaping @Sendable (DownloadEvent) -> Void
-    ) {
-        self.events = events
-        self.task = task
-        self.report = report
-    }
-
-    /// How it ended; waits for the end.
-    public var result: Result<DownloadedFile, DownloadError> {
-        get async { await task.value }
-    }
-
-    /// Stops the download in order: what arrived is recorded, and a later download of the same URL
-    /// to the same place continues it.
-    ///
-    /// Returns at once.
-    public func cancel() { task.cancel() }
+    func report(_ event: DownloadEvent)
 }
