@@ -193,7 +193,7 @@ class Run:
             if code < 0:
                 suite.failure = f"signal {-code} ended it"
             elif code != 0:
-                failed = len(re.findall(r"^✘ Test .* failed after", text, re.MULTILINE))
+                failed = len(re.findall(r"^✘ Test (?!run ).* failed after", text, re.MULTILINE))
                 suite.failure = f"{failed} of {len(suite.tests)} tests" if failed else f"exit code {code}"
             elif len(ran) != 1:
                 suite.failure = "it did not come to its end"
@@ -232,7 +232,13 @@ def excerpt(suite, text):
     lines, kept = text.splitlines(), []
     for number, line in enumerate(lines):
         if re.search(r"recorded an issue|^error:|Fatal error|Crash", line):
-            kept += [after for after in lines[number:number + 12] if after not in kept]
+            # An issue that a program's output goes with goes on until the next: what it said last tells most.
+            end = number + 1
+            while end < len(lines) and lines[end].startswith(("↳", "  ")):
+                end += 1
+            block = lines[number:max(end, number + 12)]
+            block = block if len(block) <= 24 else block[:8] + ["…"] + block[-15:]
+            kept += [line for line in block if line not in kept]
     if not kept:
         kept = lines[-30:]
     kept = [f"    {line[:1000]}" for line in kept[:60]]

@@ -14,19 +14,13 @@ struct DamagedDataTests {
         return (stage, try stage.leavePart(each: 18_000_000, connections: 2))
     }
 
-    /// Expects bytes on the wire: what was asked for, and what stealing may bring in vain.
-    private func expect(_ served: Int64, toBe missing: Int64, _ comment: Comment? = nil) {
-        #expect(served >= missing, comment)
-        #expect(served <= missing + Stage.stolen, comment)
-    }
-
-    private func finish(_ stage: Stage) throws -> (outcome: ChildProcess.Outcome, served: Int64) {
+    private func finish(_ stage: Stage) throws -> (outcome: ChildProcess.Outcome, asked: Int64) {
         let requests = stage.origin.requests.count
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
-        return (outcome, stage.bytesServed(after: requests))
+        return (outcome, stage.bytesAsked(after: requests))
     }
 
     @Test(.timeLimit(.minutes(5))) func fetchesOnlyDamagedExtentsAgain() throws {
@@ -50,9 +44,8 @@ struct DamagedDataTests {
         let again = manifest.extents.extents.filter { damaged.contains($0.range.start) }
             .reduce(0) { $0 + $1.range.count }
         #expect(again <= 3 * (16 << 20))
-        let (outcome, served) = try finish(stage)
-        let missing = Self.size - kept + again
-        expect(served, toBe: missing, "seed \(seed)")
+        let (outcome, asked) = try finish(stage)
+        #expect(asked == Self.size - kept + again, "seed \(seed)")
         #expect(
             outcome.errorOutput.components(separatedBy: "failed their CRC-32").count - 1
                 == damaged.count, "seed \(seed): \(outcome.errorOutput)")
@@ -64,29 +57,29 @@ struct DamagedDataTests {
         try #require(truncate(stage.path("file.part"), off_t(length)) == 0)
         let intact = try #require(stage.manifest()).extents.extents
             .filter { $0.range.end <= length }.reduce(0) { $0 + $1.range.count }
-        let (outcome, served) = try finish(stage)
+        let (outcome, asked) = try finish(stage)
         #expect(outcome.errorOutput.contains("failed their CRC-32"))
-        expect(served, toBe: Self.size - intact)
+        #expect(asked == Self.size - intact)
     }
 
     @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsZeros() throws {
         let (stage, _) = try staged()
         try #require(truncate(stage.path("file.part"), 0) == 0)
         try #require(truncate(stage.path("file.part"), off_t(Self.size)) == 0)
-        expect(try finish(stage).served, toBe: Self.size)
+        #expect(try finish(stage).asked == Self.size)
     }
 
     @Test(.timeLimit(.minutes(5))) func ignoresWhatIsBehindTheEnd() throws {
         let (stage, kept) = try staged()
         try #require(truncate(stage.path("file.part"), off_t(Self.size + 12_345)) == 0)
-        expect(try finish(stage).served, toBe: Self.size - kept)
+        #expect(try finish(stage).asked == Self.size - kept)
     }
 
     /// Another file of the same size stands at the part's name.
     @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsAnotherFile() throws {
         let (stage, _) = try staged()
         try Content(size: Self.size, seed: 61).write(to: stage.path("file.part"))
-        expect(try finish(stage).served, toBe: Self.size)
+        #expect(try finish(stage).asked == Self.size)
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// A file that changes at random moments while segget is killed and run again: what is published is
 /// one version, whole, or nothing is.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(15)))
 struct VersionChaosTests {
     private static let rounds = 20
 

@@ -133,6 +133,19 @@ final class Stage: Sendable {
         return recorded(name) ?? 0
     }
 
+    /// Bytes of the file that were asked for by `GET` after the first `count` requests, each counted once.
+    ///
+    /// What is on the wire in vain, because a connection's tail was taken over by another, is not in it: how
+    /// much that is depends on how busy the machine is.
+    func bytesAsked(after count: Int) -> Int64 {
+        let size = content.size
+        return origin.requests.dropFirst(count).filter { $0.method == "GET" }
+            .reduce(into: RangeSet()) { asked, request in
+                let range = request.range?.bytes(of: size) ?? 0..<size
+                asked.insert(ByteRange(range.lowerBound, range.upperBound))
+            }.count
+    }
+
     /// Body bytes that were served in requests after the first `count`.
     func bytesServed(after count: Int) -> Int64 {
         origin.requests.dropFirst(count).reduce(0) { $0 + $1.bytesServed }
