@@ -151,7 +151,7 @@ public final class DownloadSession: Sendable {
         ) { _ in }
         do throws(DownloadError.Reason) {
             var probe = try run.makeProbe()
-            probe.beginning = run.beginning
+            probe.beginning = run.inquiry.beginning
             let finding = try await probe.run(byGet: false, range: Probe.firstByte)
             return finding.file
         } catch {

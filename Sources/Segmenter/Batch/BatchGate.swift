@@ -1,7 +1,7 @@
 import Assembler
 
 /// Lets so many files of a batch be fetched in segments at a time, in the order in which they ask.
-final class BatchGate: Sendable {
+final class BatchGate: SegmentGate {
     private struct State {
         var free: Int
         var waiting: [(id: Int, answer: Answer<Bool>)] = []

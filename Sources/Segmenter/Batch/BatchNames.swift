@@ -34,7 +34,7 @@ final class BatchNames: Sendable {
     /// Takes the path of a file, if no other file has it.
     ///
     /// A folder that cannot be entered is the download's to report.
-    func take(_ target: DownloadRun.Target) -> Bool {
+    func take(_ target: FileTarget) -> Bool {
         state.withLock { state in
             guard let (place, _) = try? enter(target.folder, &state) else { return true }
             return state.folders[place]?.take(target.name) ?? true
@@ -42,7 +42,7 @@ final class BatchNames: Sendable {
     }
 
     /// Whether what stands at a path can only be a file of this run.
-    func isNew(_ target: DownloadRun.Target) -> Bool {
+    func isNew(_ target: FileTarget) -> Bool {
         state.withLock { state in
             guard let (place, _) = try? enter(target.folder, &state) else { return false }
             return state.folders[place]?.isNew(target.name) ?? false
@@ -60,7 +60,7 @@ final class BatchNames: Sendable {
     /// - Returns: The name.
     /// - Throws: `folderUnavailable`.
     func claim(
-        _ target: DownloadRun.Target, urls: [String], mustBeFree: Bool,
+        _ target: FileTarget, urls: [String], mustBeFree: Bool,
         isAnothers: (Manifest.Header) -> Bool
     ) throws(AssemblyError) -> String {
         let result = state.withLock { state -> Result<String, AssemblyError> in

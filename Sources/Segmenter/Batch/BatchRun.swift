@@ -238,7 +238,7 @@ final class BatchRun: Sendable {
         }
         let mustBeFree = item.options.naming.numbersTaken
         if case .file = item.destination, !mustBeFree { turns.settle(index) }
-        let batch = DownloadRun.BatchContext(
+        let batch = BatchContext(
             naming: { [self] target, urls throws(DownloadError.Reason) in
                 try await name(target, urls, index, mustBeFree: mustBeFree)
             }, publisher: publisher, gate: gate, isBegun: isBegun,

@@ -2,110 +2,75 @@ import Assembler
 
 // Names, and what would be done; none of this writes anything.
 extension DownloadRun {
-    /// Most numbers that are tried for a name that is taken.
-    private static let highestNumber = 9999
-
-    /// The name for a file that goes into a folder.
-    func name(_ finding: Probe.Finding, _ probe: Probe) -> String {
-        options.naming.usesURL
-            ? FileName.suggested(disposition: nil, url: probe.url) : finding.file.suggestedName
-    }
-
-    /// The target with its final name.
-    ///
-    /// That is, where it was asked for, the first of the numbered names that is free, or that an
-    /// earlier run of the same URL has begun; of several files each one has a name of its own.
-    func named(
-        _ state: State, _ url: WebURL
-    ) async throws(DownloadError.Reason) -> Target? {
-        guard var target = state.target else { return nil }
-        let urls = ([url] + options.mirrors.compactMap { WebURL($0) }).map(\.text)
-        if let naming = batch?.naming {
-            target.name = try await naming(target, urls)
-            return target
-        }
-        guard options.naming.numbersTaken else { return target }
-        let wanted = target
-        return try await onDisk { () throws(AssemblyError) -> Target? in
-            for number in 0...Self.highestNumber {
-                let name = FileName.numbered(wanted.name, number)
-                if try Assembly.isFree(name, folder: wanted.folder, urls: urls) {
-                    return Target(folder: wanted.folder, name: name)
-                }
-            }
-            throw .destinationExists(path: wanted.path)
-        }
-    }
-
     /// Finds out what this download would do.
     ///
     /// Asks the server for no more than a probe does, and for the sample of `resumeUnverified`.
     func preview() async -> Result<DownloadPreview, DownloadError> {
-        var state = State()
+        var state = DownloadState(job)
         do throws(DownloadError.Reason) {
             return .success(try await preview(&state))
         } catch {
-            return .failure(failure(error, state))
+            return .failure(state.error(error))
         }
     }
 
     private func preview(
-        _ state: inout State
+        _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> DownloadPreview {
         let (probe, started) = (try makeProbe(), monotonicSeconds())
-        var asking = probe
-        asking.beginning = beginning
         var isNameFinal = false
-        if case .file(let path) = destination {
-            state.target = Target(path: path)
-            isNameFinal = !options.naming.numbersTaken
-            if isNameFinal, let end = try await previewEnd(&state, probe.url) { return end }
+        if case .file(let path) = job.destination {
+            state.target = FileTarget(path: path)
+            isNameFinal = !job.options.naming.numbersTaken
+            if isNameFinal, let end = try await previewEnd(&state) { return end }
         }
         if let file = try await settleByTime(probe, &state, started) { return Self.left(file) }
-        state.mirroring = try makeBook(probe).map { Mirroring(book: $0) }
-        defer { state.mirroring?.book.cancel() }
-        var primary =
-            state.mirroring == nil
-            ? Primary(
+        state.mirrors = try MirrorSet(inquiry, probe)
+        defer { state.mirrors?.book.cancel() }
+        var primary: Primary
+        if let mirrors = state.mirrors {
+            primary = try await mirrors.next { [state] primary throws(DownloadError.Reason) in
+                try state.loses(primary)
+            }
+        } else {
+            var asking = probe
+            asking.beginning = inquiry.beginning
+            primary = Primary(
                 probe: probe,
-                finding: try await find(asking, byGet: false, range: Probe.firstByte))
-            : try await nextPrimary(state)
-        try await checkSize(&primary)
-        if case .folder(let folder) = destination {
-            state.target = Target(folder: folder, name: name(primary.finding, probe))
+                finding: try await inquiry.find(asking, byGet: false, range: Probe.firstByte))
         }
+        try await inquiry.checkSize(&primary)
+        state.target = job.target(for: primary.finding.file, from: probe.url)
         guard state.target != nil else {
             return DownloadPreview(
                 action: .begin, path: "-", file: primary.finding.file, bytesKept: 0,
-                connections: primary.finding.file.plan == .segments ? connections : 1)
+                connections: primary.finding.file.plan == .segments ? job.connections : 1)
         }
         let parent = try await missingParent(state.target)
         if !isNameFinal {
             // In a folder that is missing, all names are free but those of the batch.
-            if parent == nil || batch != nil { state.target = try await named(state, probe.url) }
-            if let end = try await previewEnd(&state, probe.url) { return end }
+            if parent == nil || batch != nil { state.target = try await named(state.target) }
+            if let end = try await previewEnd(&state) { return end }
         }
         if let parent, let target = state.target {
             return try await preview(primary, target, in: parent)
         }
-        if let file = try await settle(&primary.finding, primary.probe, &state, started) {
+        if let file = try await settle(&primary, &state, started) {
             return Self.left(file)
         }
-        try await confirm(&primary.finding, primary.probe, &state)
-        try await compareSample(primary, &state)
-        var request = try request(primary.finding, primary.probe.url, state)
+        try await confirm(&primary, &state)
+        var request = try state.request(primary)
         var decision = await decide(request)
         if case .failure(.assembly(.noSpace)) = decision, !primary.finding.isProven {
             // A size that only a `HEAD` has told.
-            primary.finding = try await find(
-                primary.probe, byGet: true, range: Probe.firstByte, after: primary.finding)
-            request = try self.request(primary.finding, primary.probe.url, state)
+            primary.finding = try await inquiry.prove(primary)
+            request = try state.request(primary)
             decision = await decide(request)
         }
         var preview = DownloadPreview(
-            action: .begin, path: Target(folder: request.folder, name: request.name).path,
+            action: .begin, path: FileTarget(folder: request.folder, name: request.name).path,
             file: primary.finding.file, bytesKept: 0,
-            connections: primary.finding.file.plan == .segments ? connections : 1)
+            connections: primary.finding.file.plan == .segments ? job.connections : 1)
         switch try decision.get() {
         case .begin, .refuse: break
         case .startOver(let reason): preview.action = .startOver(reason)
@@ -116,10 +81,11 @@ extension DownloadRun {
         return preview
     }
 
-    private func missingParent(_ target: Target?) async throws(DownloadError.Reason) -> String? {
+    private func missingParent(_ target: FileTarget?) async throws(DownloadError.Reason) -> String?
+    {
         guard let target else { return nil }
-        return try await onDisk { [self] () throws(AssemblyError) in
-            try parentOfMissingFolder(target)
+        return try await Disk.run { [folders] () throws(AssemblyError) in
+            try folders.parent(ofMissing: target.folder)
         }
     }
 
@@ -127,7 +93,7 @@ extension DownloadRun {
     private func decide(
         _ request: Assembly.Request
     ) async -> Result<ResumeDecision, DownloadError.Reason> {
-        await onDiskResult { () throws(AssemblyError) -> ResumeDecision in
+        await Disk.result { () throws(AssemblyError) -> ResumeDecision in
             let decision = try Assembly.preview(request)
             if case .refuse(let path) = decision { throw .foreignPart(path: path) }
             try Assembly.checkSpace(request)
@@ -145,12 +111,12 @@ extension DownloadRun {
     /// What can be told without asking the server: what a killed run left to be finished, or that
     /// the file is there.
     private func previewEnd(
-        _ state: inout State, _ url: WebURL
+        _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> DownloadPreview? {
         guard let target = state.target, try await missingParent(target) == nil else { return nil }
-        let options = options
-        let pending = try await onDisk { () throws(AssemblyError) -> Int64? in
-            for url in [url] + options.mirrors.compactMap({ WebURL($0) }) where options.resume {
+        let (options, urls) = (job.options, job.urls)
+        let pending = try await Disk.run { () throws(AssemblyError) -> Int64? in
+            for url in urls where options.resume {
                 let size = try Publishing.pending(
                     folder: target.folder, name: target.name, fullURL: url.text,
                     hasChecksum: options.checksum != nil)
@@ -163,10 +129,38 @@ extension DownloadRun {
                 action: .finish, path: target.path, file: nil, bytesKept: pending,
                 connections: 0)
         }
-        let found = try await onDiskUntilCancelled {
+        let found = try await Disk.runUntilCancelled {
             (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
             try Self.look(at: target, options, isCancelled)
         }
         return try take(found, &state, monotonicSeconds()).map(Self.left)
+    }
+
+    /// What would be done with a file whose folder is missing.
+    func preview(
+        _ primary: Primary, _ target: FileTarget, in parent: String
+    ) async throws(DownloadError.Reason) -> DownloadPreview {
+        var finding = primary.finding
+        var room = await room(for: finding, target, in: parent)
+        if case .failure(.assembly(.noSpace)) = room, !finding.isProven {
+            // A size that only a `HEAD` has told.
+            finding = try await inquiry.find(
+                primary.probe, byGet: true, range: Probe.firstByte)
+            room = await self.room(for: finding, target, in: parent)
+        }
+        try room.get()
+        return DownloadPreview(
+            action: .begin, path: target.path, file: finding.file, bytesKept: 0,
+            connections: finding.file.plan == .segments ? job.connections : 1,
+            missingFolder: target.folder)
+    }
+
+    private func room(
+        for finding: Probe.Finding, _ target: FileTarget, in parent: String
+    ) async -> Result<Void, DownloadError.Reason> {
+        await Disk.result { () throws(AssemblyError) in
+            try Assembly.checkSpace(
+                for: finding.file.identity.size, in: parent, path: target.path)
+        }
     }
 }

@@ -31,9 +31,65 @@ extension DownloadRun {
         case unrepairable(RepairObstacle)
     }
 
+    /// What is to be done before anything is asked of the server: finish what a crash left almost
+    /// done, and refuse a destination that may not be replaced.
+    func before(
+        _ state: inout DownloadState, _ started: Double
+    ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        guard let target = state.target else { return nil }
+        let (options, isRepair, urls) = (job.options, job.isRepair, job.urls)
+        let found = try await Disk.runUntilCancelled {
+            [folders] (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
+            if try folders.parent(ofMissing: target.folder) != nil { return .free }
+            // Whoever does not want to resume does not want an earlier run's file either.
+            if options.resume {
+                for url in urls {
+                    let file = try Publishing.recover(
+                        folder: target.folder, name: target.name, fullURL: url.text,
+                        checksum: options.checksum, keepManifest: options.files.keepManifest,
+                        isCancelled: isCancelled)
+                    if let file { return .published(file) }
+                }
+            }
+            return isRepair
+                ? try Self.survey(target, options, isCancelled)
+                : try Self.look(at: target, options, isCancelled)
+        }
+        return try take(found, &state, started)
+    }
+
+    /// Finds out what of the file is damaged.
+    static func survey(
+        _ target: FileTarget, _ options: DownloadOptions, _ isCancelled: () -> Bool
+    ) throws(AssemblyError) -> Found? {
+        let finding = try RepairPlan.survey(
+            folder: target.folder, name: target.name, isCancelled: isCancelled)
+        switch finding {
+        case nil: return nil
+        case .noManifest(let isFileThere)?:
+            return .unrepairable(.noManifest(isFileThere: isFileThere))
+        case .part(let manifest)?: return .standing(.begun(required: manifest.header.required))
+        case .damaged(let plan)?: return .standing(.damaged(plan))
+        case .intact(let facts, let file)?:
+            let expected = options.checksum
+            let wanted = expected ?? facts.digests.first ?? Digest(crc32: 0)
+            guard let found = file.digest(like: wanted, isCancelled: isCancelled) else {
+                guard !isCancelled() else { return nil }
+                throw .io(operation: "pread", path: file.path, errno: EIO)
+            }
+            if let expected, found.digest != expected {
+                return .unrepairable(.otherDigest(expected: expected, actual: found.digest))
+            }
+            return .complete(
+                path: file.path, size: file.status.size, crc32: found.crc32,
+                verified: facts.digests.filter { $0.algorithm != .crc32 && $0 != expected }
+                    + [expected].compactMap { $0 })
+        }
+    }
+
     /// Looks at what stands at the destination of a download.
     static func look(
-        at target: Target, _ options: DownloadOptions, _ isCancelled: () -> Bool
+        at target: FileTarget, _ options: DownloadOptions, _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> Found? {
         let byTime = options.files.timestamping
         let file =
@@ -66,7 +122,7 @@ extension DownloadRun {
     ///
     /// - Returns: The file, when there is nothing left to do.
     func take(
-        _ found: Found, _ state: inout State, _ started: Double
+        _ found: Found, _ state: inout DownloadState, _ started: Double
     ) throws(DownloadError.Reason) -> DownloadedFile? {
         switch found {
         case .free: return nil
@@ -95,13 +151,13 @@ extension DownloadRun {
     ///
     /// - Returns: The file, when nothing needs to be fetched.
     func settle(
-        _ finding: inout Probe.Finding, _ probe: Probe, _ state: inout State, _ started: Double
+        _ primary: inout Primary, _ state: inout DownloadState, _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         switch state.standing {
         case .known(let file)?:
-            return try await settle(file, &finding, probe, started)
+            return try await settle(file, &primary, started)
         case .dated(let file, let isConfirmed)?:
-            if try await isKept(file, isConfirmed: isConfirmed, finding, probe) {
+            if try await isKept(file, isConfirmed: isConfirmed, primary.finding, primary.probe) {
                 return notNewer(file, started)
             }
             state.mayReplace = true
@@ -111,34 +167,34 @@ extension DownloadRun {
     }
 
     private func settle(
-        _ file: StandingFile, _ finding: inout Probe.Finding, _ probe: Probe, _ started: Double
+        _ file: StandingFile, _ primary: inout Primary, _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         guard let facts = file.facts else { return nil }
+        let (url, urls) = (primary.probe.url, job.urls)
         func decision(_ finding: Probe.Finding) -> FinishedDecision {
             FinishedDecision(
-                facts, size: file.status.size, offered: finding.file.identity,
-                fullURL: probe.url.text, url: probe.url.redacted,
-                otherURLs: ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0?.text })
+                facts, size: file.status.size, offered: finding.file.identity, fullURL: url.text,
+                url: url.redacted, otherURLs: urls.map(\.text))
         }
-        var decided = decision(finding)
-        if decided != .same, !finding.isProven {
+        var decided = decision(primary.finding)
+        if decided != .same, !primary.finding.isProven {
             // `HEAD` is a hint: some servers leave out there what tells the version.
-            finding = try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
-            decided = decision(finding)
+            primary.finding = try await inquiry.prove(primary)
+            decided = decision(primary.finding)
         }
         var isSampled = false
         if decided != .same, file.status.size == facts.size,
-            facts.header.isFor(fullURL: probe.url.text),
-            facts.header.identity.isDoubted(by: finding.file.identity)
+            facts.header.isFor(fullURL: url.text),
+            facts.header.identity.isDoubted(by: primary.finding.file.identity)
         {
-            isSampled = try await agrees(file, finding, probe)
+            isSampled = try await primary.agrees(with: file)
             if isSampled { decided = .same }
         }
         var doubt = FinishedDoubt.damaged
         switch decided {
         case .doubtful(let reason): doubt = reason
         case .same:
-            let found = try await onDiskUntilCancelled {
+            let found = try await Disk.runUntilCancelled {
                 (isCancelled: () -> Bool) throws(AssemblyError) -> Found? in
                 if let check = file.check(isCancelled: isCancelled) {
                     return .complete(
@@ -147,7 +203,7 @@ extension DownloadRun {
                 }
                 return isCancelled() ? nil : .free
             }
-            var none = State()
+            var none = DownloadState(job)
             if var file = try take(found, &none, started) {
                 file.isSampled = isSampled
                 return file
@@ -165,7 +221,7 @@ extension DownloadRun {
     ///
     /// - Returns: The file, when that is all that need be asked.
     func settleByTime(
-        _ probe: Probe, _ state: inout State, _ started: Double
+        _ probe: Probe, _ state: inout DownloadState, _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         guard case .dated(let file, _)? = state.standing else { return nil }
         guard try await isUnmodified(file, probe) else { return nil }

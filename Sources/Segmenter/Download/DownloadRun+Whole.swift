@@ -2,50 +2,16 @@ import Assembler
 
 // Small files of a batch, which one request brings.
 extension DownloadRun {
-    /// What a batch does for its small files.
-    struct BatchContext: Sendable {
-        /// Chooses the name in the folder, from the one that is suggested and the full URLs.
-        let naming: @Sendable (Target, [String]) async throws(DownloadError.Reason) -> String
-        let publisher: WholeFilePublisher
-        let gate: BatchGate
-        /// Whether it is begun like any other file, with a place at the gate that it has already: it has
-        /// mirrors, or something stands at the names that are to be expected.
-        let isBegun: Bool
-        /// Notes that one request has brought the file, of so many bytes.
-        let hasCome: @Sendable (Int) -> Void
-        /// Notes that it goes the way of others nevertheless.
-        let isDeclined: @Sendable () -> Void
-        /// Notes that it is done; takes how long replies let wait.
-        let isDone: @Sendable (BatchWidth.Wait?) -> Void
-        /// Runs what chooses a name when the turn of the file has come.
-        let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
-        /// The folders that the batch makes.
-        let folders: MadeFolders
-        /// Chooses the name in a folder, from the one that is suggested and the full URLs; blocks.
-        let claim: @Sendable (Target, [String]) throws(AssemblyError) -> String
-    }
-
     /// Whether one request is to bring the file, if it is small.
     var asksForWhole: Bool {
-        guard let batch, !batch.isBegun, !isRepair, options.mirrors.isEmpty else {
+        guard let batch, !batch.isBegun, !job.isRepair, job.options.mirrors.isEmpty else {
             return false
         }
-        switch destination {
+        switch job.destination {
         case .descriptor, .null: return false
         case .file, .folder: break
         }
         return true
-    }
-
-    /// The bytes of the file, when a reply has brought all of them.
-    func wholeBody(_ finding: Probe.Finding) -> [UInt8]? {
-        guard let reply = finding.firstReply, reply.end == .complete, !options.files.keepManifest
-        else {
-            return nil
-        }
-        let count = Int64(reply.body.count)
-        if let size = finding.file.size { return size == count ? reply.body : nil }
-        return reply.range == nil && options.limits.maxSize == nil ? reply.body : nil
     }
 
     /// Publishes a file whose bytes have all come.
@@ -53,12 +19,12 @@ extension DownloadRun {
     /// - Returns: The file; `nil` when it is to be put together like any other one. Where the list
     ///   gives names, it has its name then.
     func publishWhole(
-        _ body: [UInt8], _ finding: Probe.Finding, _ url: WebURL, _ state: inout State,
+        _ body: [UInt8], _ finding: Probe.Finding, _ url: WebURL, _ state: inout DownloadState,
         _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        guard let batch, state.target != nil, state.standing == nil, state.mirroring == nil
+        guard let batch, state.target != nil, state.standing == nil, state.mirrors == nil
         else { return nil }
-        let request = try request(finding, url, state)
+        let request = try state.request(finding, url)
         batch.hasCome(body.count)
         let end = await Answer<WholeEnd>.wait { [isNamed = state.isNamed] answer in
             submit(body, url, isNamed: isNamed) {
@@ -88,13 +54,13 @@ extension DownloadRun {
     ) {
         guard let batch else { return }
         var needsName = !isNamed
-        if case .file = destination { needsName = needsName && options.naming.numbersTaken }
+        if case .file = job.destination { needsName = needsName && job.options.naming.numbersTaken }
         let job = WholeFilePublisher.Job(bytes: body) { [self, needsName] in
             guard var request = request() else { return nil }
             do throws(AssemblyError) {
-                try makeFolder(request.folder)
+                try folders.make(request.folder)
                 guard needsName else { return request }
-                let suggested = Target(folder: request.folder, name: request.name)
+                let suggested = FileTarget(folder: request.folder, name: request.name)
                 request.name = try batch.claim(suggested, [url.text])
                 return request
             } catch {
@@ -115,7 +81,7 @@ extension DownloadRun {
     ///
     /// - Returns: The file; `nil` when it is to be put together like any other one.
     private func take(
-        _ end: WholeEnd, _ finding: Probe.Finding, _ state: inout State, _ started: Double
+        _ end: WholeEnd, _ finding: Probe.Finding, _ state: inout DownloadState, _ started: Double
     ) throws(DownloadError.Reason) -> DownloadedFile? {
         switch end.outcome {
         case .failure(let error): throw .assembly(error)
@@ -125,7 +91,7 @@ extension DownloadRun {
             switch outcome {
             case .declined: return nil
             case .named(let failure):
-                state.isPublished = true
+                state.record.isPublished = true
                 throw .assembly(failure)
             case .published(let published):
                 batch?.isDone(finding.firstReply?.wait)
@@ -150,12 +116,12 @@ extension DownloadRun {
         /// When it was made, on the monotonic clock.
         let began: Double
         /// Where the file goes, when the list has given it its name already.
-        var named: Target?
+        var named: FileTarget?
     }
 
     /// The request that may bring the file, when there is nothing to be done or waited for before it.
     func firstRequest() -> (probe: Probe, request: TransferRequest)? {
-        guard asksForWhole, options.limits.maxTime == nil,
+        guard asksForWhole, job.options.limits.maxTime == nil,
             let probe = try? makeProbe()
         else { return nil }
         var request = TransferRequest(url: probe.url, connecting: probe.connecting)
@@ -176,10 +142,10 @@ extension DownloadRun {
     ) {
         let found = Monitor<Probe.Finding?>(nil)
         submit(answered.exchange.body, probe.url, isNamed: false) { [self] in
-            var state = State()
+            var state = DownloadState(job)
             if let finding = whole(answered.exchange, probe) {
-                state.target = target(finding, probe)
-                if let request = try? request(finding, probe.url, state) {
+                state.target = job.target(for: finding.file, from: probe.url)
+                if let request = try? state.request(finding, probe.url) {
                     found.withLock { $0 = finding }
                     return request
                 }
@@ -188,22 +154,22 @@ extension DownloadRun {
             return nil
         } then: { [self] end in
             guard let finding = found.withLock({ $0 }) else { return }
-            var state = State()
-            state.target = target(finding, probe)
+            var state = DownloadState(job)
+            state.target = job.target(for: finding.file, from: probe.url)
             if case .success(.declined) = end.outcome {
                 var answered = answered
                 answered.named = state.target
                 answered.named?.name = end.name
                 return then(nil, answered)
             }
-            if options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
+            if job.options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
             report(.probed(finding.file))
             do throws(DownloadError.Reason) {
                 guard let file = try take(end, finding, &state, answered.began) else { return }
                 report(.finished(file))
                 then(.success(file), answered)
             } catch {
-                then(.failure(failure(error, state)), answered)
+                then(.failure(state.error(error)), answered)
             }
         }
     }
@@ -214,23 +180,13 @@ extension DownloadRun {
         var asking = Probe.Asking(range: Probe.smallRange)
         guard let reply = exchange.reply,
             let finding = try? probe.accept(landing, reply, &asking),
-            wholeBody(finding) != nil, !isTooLarge(finding)
+            finding.whole(job.options) != nil, !job.isTooLarge(finding.file)
         else { return nil }
         return finding
     }
 
-    /// Where the file goes, unless that is taken.
-    func target(_ finding: Probe.Finding, _ probe: Probe) -> Target? {
-        switch destination {
-        case .file(let path): Target(path: path)
-        case .folder(let folder):
-            Target(folder: folder, name: name(finding, probe))
-        case .descriptor, .null: nil
-        }
-    }
-
     /// Tells of a small file that it began, as is told of every file.
-    private func tellOfWhole(_ finding: Probe.Finding, _ state: State) {
+    private func tellOfWhole(_ finding: Probe.Finding, _ state: DownloadState) {
         guard let target = state.target else { return }
         let kind = finding.file.identity.kind
         report(
@@ -238,21 +194,19 @@ extension DownloadRun {
                 DownloadStart(
                     path: target.path, size: finding.file.size, resumedBytes: 0, connections: 1,
                     plan: finding.file.plan,
-                    identity: kind == "none" && options.checksum != nil ? "checksum" : kind)))
+                    identity: kind == "none" && job.options.checksum != nil ? "checksum" : kind)))
     }
+}
 
-    /// Waits until one more file may be fetched in segments.
-    func enter(
-        _ state: inout State, _ finding: inout Probe.Finding
-    ) async throws(DownloadError.Reason) {
-        guard let gate = batch?.gate, !state.hasEntered else { return }
-        if !gate.tryEnter() {
-            if let reply = finding.firstReply, reply.end == nil {
-                // No connection waits for other files: the rest is asked for again.
-                finding.firstReply = reply.body.isEmpty ? nil : reply.released
-            }
-            guard await gate.enter() else { throw .cancelled }
+extension Probe.Finding {
+    /// The bytes of the file, when a reply has brought all of them, and no part is wanted of it.
+    func whole(_ options: DownloadOptions) -> [UInt8]? {
+        guard let reply = firstReply, reply.end == .complete, !options.files.keepManifest
+        else {
+            return nil
         }
-        state.hasEntered = true
+        let count = Int64(reply.body.count)
+        if let size = file.size { return size == count ? reply.body : nil }
+        return reply.range == nil && options.limits.maxSize == nil ? reply.body : nil
     }
 }

@@ -1,55 +1,54 @@
 import Assembler
 
 // Continuing a part although no validator proves that the file is still the same.
-extension DownloadRun {
+extension DownloadState {
     /// Compares a sample of the part with what the server sends, where that is wanted and nothing
     /// else can prove that the file is still the same; notes whether it is continued.
     ///
     /// - Throws: `cancelled`, and why the server's bytes cannot be had.
-    func compareSample(_ primary: Primary, _ state: inout State) async throws(DownloadError.Reason)
-    {
-        state.attempts.samples.forgetPart()
-        guard let target = state.target else { return }
-        var request = try request(primary.finding, primary.probe.url, state)
+    mutating func compareSample(
+        _ primary: Primary, report: (DownloadEvent) -> Void
+    ) async throws(DownloadError.Reason) {
+        attempts.samples.forgetPart()
+        guard let target else { return }
+        var request = try request(primary)
         let offered = primary.finding.file.identity
         let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)?.identity
         let isDoubted = begun?.isDoubted(by: offered) == true
-        let obstacle = try loss(request)
+        let obstacle = try Self.loss(request)
         guard obstacle != nil,
-            isDoubted || obstacle == .noValidator && options.resumeUnverified && !isRepair
+            isDoubted || obstacle == .noValidator && job.options.resumeUnverified && !job.isRepair
         else { return }
         let wanted = request
-        let part = try await onDisk { () throws(AssemblyError) in try EarlierPart(wanted) }
+        let part = try await Disk.run { () throws(AssemblyError) in try EarlierPart(wanted) }
         // What has another obstacle besides is not worth comparing.
         request.sampled = part?.generation
         guard let part else { return }
-        if let other = try loss(request) {
+        if let other = try Self.loss(request) {
             // What is told is what stands in the way, not that nothing proves the file.
-            if other != obstacle { state.attempts.startOver(because: other) }
+            if other != obstacle { attempts.startOver(because: other) }
             return
         }
-        let places = try await intactPlaces(of: part)
-        for place in places {
-            let sent = try await primary.probe.sample(place, of: primary.finding.file.identity)
-            let isSame = await offLoop("sample") { sent.map(part.agrees) ?? false }
-            guard isSame else {
-                state.attempts.startOver(because: .sampleDiffers(place))
-                return
-            }
+        let places = try await ResumeProof.intactPlaces(of: part)
+        for place in places where !(try await primary.agrees(at: place, part.agrees)) {
+            attempts.startOver(because: .sampleDiffers(place))
+            return
         }
         guard !places.isEmpty else { return }
         let count = places.reduce(0) { $0 + $1.count }
         report(.notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
-        state.attempts.samples.agree(
+        attempts.samples.agree(
             generation: part.generation, date: isDoubted ? begun?.lastModified : nil)
     }
+}
 
-    /// Where to compare: only what is as it was written, since what is damaged differs in any case,
-    /// and is fetched again.
-    private func intactPlaces(
+/// Where the server's bytes are compared with what is there.
+private enum ResumeProof {
+    /// Only what is as it was written: what is damaged differs in any case, and is fetched again.
+    static func intactPlaces(
         of part: EarlierPart
     ) async throws(DownloadError.Reason) -> [ByteRange] {
-        try await onDiskUntilCancelled { (isCancelled: () -> Bool) throws(AssemblyError) in
+        try await Disk.runUntilCancelled { (isCancelled: () -> Bool) throws(AssemblyError) in
             var done = RangeSet()
             for extent in part.extents { done.insert(extent.range) }
             while !isCancelled() {
@@ -63,17 +62,24 @@ extension DownloadRun {
     }
 }
 
-extension DownloadRun {
+extension Primary {
     /// Whether what a file holds at several places is what the server sends there.
-    func agrees(
-        _ file: StandingFile, _ finding: Probe.Finding, _ probe: Probe
-    ) async throws(DownloadError.Reason) -> Bool {
+    func agrees(with file: StandingFile) async throws(DownloadError.Reason) -> Bool {
         let all = RangeSet(ByteRange(0, file.status.size))
-        for place in ResumeSample.places(in: all, random: { .random(in: 0..<1) }) {
-            let sent = try await probe.sample(place, of: finding.file.identity)
-            guard await offLoop("sample", { sent.map(file.agrees) ?? false }) else { return false }
+        for place in ResumeSample.places(in: all, random: { .random(in: 0..<1) })
+        where !(try await agrees(at: place, file.agrees)) {
+            return false
         }
         return true
+    }
+
+    /// Whether what the server sends at a place is what `compares` says is there; not when it is of another
+    /// version.
+    fileprivate func agrees(
+        at place: ByteRange, _ compares: @escaping @Sendable (Extent) -> Bool
+    ) async throws(DownloadError.Reason) -> Bool {
+        let sent = try await probe.sample(place, of: finding.file.identity)
+        return await offLoop("sample") { sent.map(compares) ?? false }
     }
 }
 

@@ -1,0 +1,66 @@
+import Assembler
+
+/// What a batch does for its files.
+struct BatchContext: Sendable {
+    /// Chooses the name in the folder, from the one that is suggested and the full URLs.
+    let naming: @Sendable (FileTarget, [String]) async throws(DownloadError.Reason) -> String
+    let publisher: WholeFilePublisher
+    let gate: any SegmentGate
+    /// Whether it is begun like any other file, with a place at the gate that it has already: it has
+    /// mirrors, or something stands at the names that are to be expected.
+    let isBegun: Bool
+    /// Notes that one request has brought the file, of so many bytes.
+    let hasCome: @Sendable (Int) -> Void
+    /// Notes that it goes the way of others nevertheless.
+    let isDeclined: @Sendable () -> Void
+    /// Notes that it is done; takes how long replies let wait.
+    let isDone: @Sendable (BatchWidth.Wait?) -> Void
+    /// Runs what chooses a name when the turn of the file has come.
+    let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// The folders that the batch makes.
+    let folders: MadeFolders
+    /// Chooses the name in a folder, from the one that is suggested and the full URLs; blocks.
+    let claim: @Sendable (FileTarget, [String]) throws(AssemblyError) -> String
+}
+
+/// Lets so many files be fetched in segments at a time.
+protocol SegmentGate: Sendable {
+    /// Takes a place, if one is free.
+    func tryEnter() -> Bool
+    /// Waits for a place.
+    ///
+    /// - Returns: Whether there is one; not after cancelling.
+    func enter() async -> Bool
+    /// Gives a place back.
+    func leave()
+}
+
+/// The place of one file at its batch's gate.
+struct GatePlace: Sendable {
+    private let gate: (any SegmentGate)?
+    private var hasEntered: Bool
+
+    /// The place of a file of a batch; one that is by itself needs none.
+    init(_ batch: BatchContext?) {
+        gate = batch?.gate
+        hasEntered = batch?.isBegun ?? false
+    }
+
+    /// Waits until the file may be fetched in segments.
+    ///
+    /// - Throws: `cancelled`.
+    mutating func enter(_ finding: inout Probe.Finding) async throws(DownloadError.Reason) {
+        guard let gate, !hasEntered else { return }
+        if !gate.tryEnter() {
+            if let reply = finding.firstReply, reply.end == nil {
+                // No connection waits for other files: the rest is asked for again.
+                finding.firstReply = reply.body.isEmpty ? nil : reply.released
+            }
+            guard await gate.enter() else { throw .cancelled }
+        }
+        hasEntered = true
+    }
+
+    /// Gives the place back, where there is one.
+    func leave() { if hasEntered { gate?.leave() } }
+}

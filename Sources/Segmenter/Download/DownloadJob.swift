@@ -1,0 +1,128 @@
+import Assembler
+import Glibc
+
+/// What one download was asked to do.
+struct DownloadJob: Sendable {
+    let urlText: String
+    /// The URL, if it is one.
+    let url: WebURL?
+    let destination: Destination
+    let options: DownloadOptions
+    /// Whether a file is repaired: only what its manifest vouches for is completed.
+    var isRepair = false
+
+    /// The URLs of the file, as far as they are URLs: the one that was given first in front.
+    var urls: [WebURL] { ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0 } }
+
+    /// Most connections at a time.
+    var connections: Int { options.connections.most }
+
+    /// The URL, after all has been checked that can be before anything is asked.
+    ///
+    /// - Throws: `foreignURL`, `invalidURL`, `invalidHeader`, `certificateFile`, `access`.
+    func checkedURL() throws(DownloadError.Reason) -> WebURL {
+        let url = try Self.usable(url, urlText)
+        for header in options.headers {
+            do throws(HeaderSyntaxError) {
+                try DownloadOptions.check(header: header)
+            } catch {
+                throw .invalidHeader(error)
+            }
+        }
+        if let file = options.caCertificate, access(file, R_OK) != 0 {
+            throw .certificateFile(path: file)
+        }
+        do throws(AccessProblem) {
+            try options.access.check()
+        } catch {
+            throw .access(error)
+        }
+        return url
+    }
+
+    /// The URL that a text is, if it is one that can be fetched; `url` is what it was read as.
+    ///
+    /// - Throws: `foreignURL`, `invalidURL`.
+    static func usable(_ url: WebURL?, _ text: String) throws(DownloadError.Reason) -> WebURL {
+        if let url, text.contains("://") { return url }
+        if let foreign = ForeignURL(text) {
+            throw .foreignURL(foreign, shown: redactedGuess(text))
+        }
+        guard let url else { throw .invalidURL(redactedGuess(text)) }
+        return url
+    }
+
+    /// A text that is no URL, without what may be a secret in it.
+    private static func redactedGuess(_ text: String) -> String {
+        guard !text.contains("@") else { return "(not shown: it may hold a password)" }
+        return String(text.prefix { $0 != "?" && $0 != "#" })
+    }
+
+    // MARK: Where the file goes
+
+    /// Where the file goes, unless that is taken.
+    ///
+    /// - Parameters:
+    ///   - file: What the server offers.
+    ///   - url: The URL that was given first.
+    /// - Returns: The place; `nil` for what goes to no file.
+    func target(for file: RemoteFile, from url: WebURL) -> FileTarget? {
+        switch destination {
+        case .file(let path): FileTarget(path: path)
+        case .folder(let folder): FileTarget(folder: folder, name: name(for: file, from: url))
+        case .descriptor, .null: nil
+        }
+    }
+
+    /// Where the file goes as far as that can be told before anything is asked.
+    ///
+    /// - Parameter url: The URL that was given first.
+    /// - Returns: The place; `nil` for what goes to no file.
+    func expectedTarget(from url: WebURL) -> FileTarget? {
+        switch destination {
+        case .file(let path): FileTarget(path: path)
+        case .folder(let path):
+            FileTarget(folder: path, name: FileName.suggested(disposition: nil, url: url))
+        case .descriptor, .null: nil
+        }
+    }
+
+    private func name(for file: RemoteFile, from url: WebURL) -> String {
+        options.naming.usesURL
+            ? FileName.suggested(disposition: nil, url: url) : file.suggestedName
+    }
+
+    /// Most numbers that are tried for a name that is taken.
+    private static let highestNumber = 9999
+
+    /// The first of the numbered names that is free, or that an earlier run of the same URL has begun;
+    /// blocks.
+    ///
+    /// - Throws: `destinationExists` when none is.
+    func numbered(_ wanted: FileTarget) throws(AssemblyError) -> FileTarget {
+        let urls = urls.map(\.text)
+        for number in 0...Self.highestNumber {
+            let name = FileName.numbered(wanted.name, number)
+            if try Assembly.isFree(name, folder: wanted.folder, urls: urls) {
+                return FileTarget(folder: wanted.folder, name: name)
+            }
+        }
+        throw .destinationExists(path: wanted.path)
+    }
+
+    // MARK: Limits
+
+    /// Whether a file is larger than it may be.
+    func isTooLarge(_ file: RemoteFile) -> Bool {
+        guard let size = file.size, let most = options.limits.maxSize else { return false }
+        return size > most
+    }
+
+    /// Refuses a file that is larger than it may be.
+    ///
+    /// - Throws: `tooLarge`.
+    func checkSize(of file: RemoteFile) throws(DownloadError.Reason) {
+        guard isTooLarge(file), let most = options.limits.maxSize else { return }
+        throw .tooLarge(size: file.size, limit: most)
+    }
+}

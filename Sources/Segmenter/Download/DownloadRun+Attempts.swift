@@ -1,0 +1,318 @@
+import Assembler
+
+// Attempts to fetch the file: what is checked before each, and what follows from how it ended.
+extension DownloadRun {
+    /// Seconds of a download from which on the file may well have changed meanwhile.
+    private static let longEnough = 1.0
+
+    /// Asks on until what was found may be acted on, and settles whether what is there is continued.
+    ///
+    /// Nothing that is there is thrown away because of a `HEAD` alone, nor because of what a server says
+    /// for a moment only.
+    func confirm(
+        _ primary: inout Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        try await inquiry.checkSize(&primary)
+        var check = LossCheck()
+        while let reason = try state.loss(primary) {
+            let begun = state.target.flatMap {
+                Assembly.headerRecorded(folder: $0.folder, name: $0.name)
+            }
+            let step = check.step(
+                reason, begun: begun.map { ($0.identity, $0.isOneStream ?? false) },
+                offered: primary.finding.file, isProven: primary.finding.isProven)
+            if step == .accept { break }
+            primary.finding = primary.finding.released
+            switch step {
+            case .accept: break
+            case .refuse(let breach): throw .contract(breach)
+            case .prove:
+                report(.notice(.headUnusable("said that the part cannot be continued")))
+            case .askAgain(let failures, let breach):
+                if let failures {
+                    try await primary.probe.pause(failures, nil, .breach(breach), random: 1)
+                }
+            }
+            primary.finding = try await inquiry.prove(primary)
+        }
+        if state.attempts.takeRangesIgnored(primary.finding.file) {
+            report(.notice(.rangesIgnored))
+        }
+        try await settleChange(&primary, &state)
+        try await state.compareSample(primary, report: report)
+    }
+
+    /// Decides how to go on after a change, when there was one: with the version that was begun if it
+    /// is offered again, else with the other one, once.
+    private func settleChange(
+        _ primary: inout Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        let identity = primary.finding.file.identity
+        switch state.attempts.settle(identity, isRepair: job.isRepair) {
+        case .goOn: return
+        case .end(let reason): throw reason
+        case .startOver: break
+        }
+        if primary.finding.file.plan == .segments, !(await primary.probe.isConsistent(identity)) {
+            // Servers that disagree: what one of them sends in one reply is one version.
+            primary.finding = primary.finding.released
+            state.attempts.distrustRanges()
+            report(.notice(.serversDisagree))
+            primary.finding = try await inquiry.find(primary.probe, byGet: true, range: nil)
+        }
+        state.attempts.startOver(with: primary.finding.file.identity)
+    }
+
+    /// The lead after an attempt that failed.
+    ///
+    /// - Throws: The failure, when there is none.
+    func successor(
+        of primary: Primary, after reason: DownloadError.Reason, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        guard let mirrors = state.mirrors else { throw reason }
+        let kept = state.record.kept
+        let alone = try await state.mirrors?.successor(
+            of: primary, after: reason, &state.attempts, kept: kept)
+        if let alone { return alone }
+        return try await mirrors.next { [state] primary throws(DownloadError.Reason) in
+            try state.loses(primary)
+        }
+    }
+
+    // MARK: One attempt
+
+    /// One attempt with one part.
+    ///
+    /// - Returns: The file, or `nil` when another attempt is due, with `primary` and `state` set.
+    func attempt(
+        _ primary: inout Primary, _ started: Double, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        if job.isRepair { try RepairRun.refuseToStartOver(state.request(primary)) }
+        guard let output = try await open(primary, &state) else {
+            primary.finding = try await proveSize(primary)
+            return nil
+        }
+        state.attempts.opened(hasStartedOver: output.startedOver != nil)
+        state.record.opened(output)
+        state.mirrors?.opened(output)
+        tellOfStart(primary.finding, output, state)
+        let earlier = state.attempts.received
+        let fetch = FetchRun(
+            loop: loop, setup: Fetch.Setup(job, primary, state.attempts), output: output,
+            started: started, earlier: earlier, report: report)
+        let (outcome, last, ledger) = await fetch { [primary, mirrors = state.mirrors] join in
+            await mirrors?.gather(for: primary, join: join)
+        }
+        state.mirrors?.take(ledger)
+        primary.finding.firstReply = nil
+        let received = last?.bytesReceived ?? earlier
+        state.record.kept = output.bytesKept
+        var step = state.attempts.next(
+            after: outcome, of: primary.finding.file, received: received,
+            policy: primary.probe.policy, isSurplus: await isSurplus(outcome, primary))
+        if step == .askForDate {
+            step = state.attempts.next(
+                after: await stillOffered(primary, outcome), of: primary.finding.file,
+                received: received, policy: primary.probe.policy, isDateConfirmed: true)
+        }
+        let isStream = state.stream.output != nil
+        if case .publish(let size, let isChecked) = step {
+            state.record.resumed = isStream ? 0 : size - (received - earlier)
+            if !isStream { state.mirrors?.prepareRepair(size: size) }
+            let check = isChecked ? nil : try endCheck(primary, started, state)
+            if let file = try await publish(output, size, last, started, check, &state) {
+                return file
+            }
+            guard let breach = check?.breach else { throw .cancelled }
+            guard !isStream else { throw .remoteChanged(breach) }
+            step = state.attempts.next(
+                after: .changed(breach), of: primary.finding.file, received: received,
+                policy: primary.probe.policy)
+        }
+        if case .end(.tooLarge(size: nil, _)) = step, let assembly = output as? Assembly {
+            // No run continues a file of unknown size.
+            try await Disk.run { () throws(AssemblyError) in try assembly.discard() }
+            state.record.kept = 0
+        } else if !isStream {
+            // What has gone out may be continued yet.
+            try await Disk.run { () throws(AssemblyError) in try output.stop() }
+        }
+        try await carryOut(step, outcome, &primary, &state)
+        return nil
+    }
+
+    /// Opens what the file is put together in, or goes out through.
+    ///
+    /// - Returns: `nil` when there is no space for a size that only a `HEAD` has told: a `GET` is to
+    ///   say first.
+    private func open(
+        _ primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> (any Output)? {
+        switch job.destination {
+        case .descriptor(let descriptor):
+            return try await state.stream.open(descriptor, job, primary, state.attempts)
+        case .null: return try await Disk.run { () throws(AssemblyError) in try NullOutput() }
+        case .file, .folder: break
+        }
+        let request = try state.request(primary)
+        let result = await Disk.result { [folders] () throws(AssemblyError) in
+            try folders.open(request)
+        }
+        if case .failure(.assembly(.noSpace)) = result, !primary.finding.isProven { return nil }
+        return try result.get()
+    }
+
+    /// Has a `GET` say a size for which there is no space.
+    func proveSize(_ primary: Primary) async throws(DownloadError.Reason) -> Probe.Finding {
+        report(.notice(.headUnusable("told a size for which there is no space")))
+        return try await inquiry.prove(primary)
+    }
+
+    private func tellOfStart(
+        _ finding: Probe.Finding, _ output: any Output, _ state: DownloadState
+    ) {
+        if let reason = output.startedOver { report(.notice(.startedOver(reason))) }
+        if let problem = (output as? Assembly)?.allocationProblem {
+            report(.notice(.spaceNotReserved(errno: problem)))
+        }
+        let isUnverified =
+            state.attempts.samples.generation != nil && output.startedOver == nil
+            && output.bytesKept > 0
+        let kind = isUnverified ? "unverified" : finding.file.identity.kind
+        report(
+            .started(
+                DownloadStart(
+                    path: output.destination, size: finding.file.identity.size,
+                    resumedBytes: output.bytesKept,
+                    connections: finding.file.plan == .segments ? job.connections : 1,
+                    plan: finding.file.plan,
+                    identity: kind == "none" && job.options.checksum != nil ? "checksum" : kind,
+                    mirrors: state.mirrors?.book.usable.count ?? 1)))
+    }
+
+    /// Asks the server what is to be asked after an attempt, or ends the download.
+    private func carryOut(
+        _ step: Attempts.Step, _ outcome: Fetch.Outcome, _ primary: inout Primary,
+        _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        outcome.notice.map { report(.notice($0)) }
+        let question: Attempts.Question
+        switch step {
+        case .end(let reason): throw reason
+        case .publish, .askForDate: return
+        case .find(let next): question = next
+        case .pause(let failures, let retryAfter, let failure, let next):
+            try await primary.probe.pause(failures, retryAfter, failure)
+            question = next
+        }
+        var asking = primary.probe
+        // A host that serves nothing is not asked for long because `HEAD` is fine.
+        if question.isBeginning { asking.beginning = inquiry.beginning }
+        let finding = primary.finding
+        primary.finding = try await inquiry.find(
+            asking, byGet: true, range: question.range,
+            after: question.earlier == .hint ? finding : nil,
+            again: question.earlier == .forgotten ? nil : finding)
+        state.attempts.take(primary.finding.file)
+    }
+
+    /// Whether a stream broke because the request was one more than the server serves at a time.
+    private func isSurplus(_ outcome: Fetch.Outcome, _ primary: Primary) async -> Bool {
+        guard case .streamBroken(let failure, _, let reached) = outcome else { return false }
+        return await primary.probe.isOneTooMany(
+            failure, at: primary.finding.effective, hadReply: reached > 0)
+    }
+
+    // MARK: The end of the file
+
+    /// Asks once more for the date of a complete file, some of whose bytes came without it.
+    ///
+    /// Perhaps the server ignores `If-Range`. It is asked in the way in which it told that date.
+    ///
+    /// - Returns: What is to be done with the file.
+    private func stillOffered(
+        _ primary: Primary, _ complete: Fetch.Outcome
+    ) async -> Fetch.Outcome {
+        let file = primary.finding.file
+        let isByHead = file.probedBy == "HEAD" || !file.identity.headOnly.isEmpty
+        let method: TransferRequest.Method = isByHead ? .head : .get
+        return switch await primary.probe.resolveAgain(file.identity, by: method) {
+        case .same: complete
+        case .changed(let breach): .changed(breach)
+        case .failed(let reason): .failed(reason)
+        }
+    }
+
+    /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, the
+    /// server was given up for other mirrors, or hardly any time has passed.
+    private func endCheck(
+        _ primary: Primary, _ started: Double, _ state: DownloadState
+    ) throws(DownloadError.Reason) -> EndCheck? {
+        let finding = primary.finding
+        guard monotonicSeconds() - started > Self.longEnough, job.destination != .null,
+            job.options.checksum == nil, finding.file.digests.isEmpty, !finding.file.isDecoded
+        else { return nil }
+        if let book = state.mirrors?.book, !book.usable.contains(primary.number) { return nil }
+        if state.target != nil {
+            let request = try state.request(primary)
+            guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
+        }
+        let vouchedDates = state.attempts.samples.vouchedDates
+        return EndCheck {
+            await primary.probe.recheck(finding, vouchedDates: vouchedDates)
+        } report: { [report] in
+            report(.notice($0))
+        }
+    }
+
+    private func publish(
+        _ output: any Output, _ size: Int64, _ last: DownloadProgress?, _ started: Double,
+        _ check: EndCheck?, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> DownloadedFile? {
+        let phase: @Sendable (DownloadProgress.Phase) -> Void = { [report] phase in
+            guard var progress = last else { return }
+            progress.phase = phase
+            progress.elapsed = monotonicSeconds() - started
+            report(.progress(progress))
+        }
+        phase(.verifying)
+        let keeping = state.mirrors?.repair?.keeps
+        let outcome = await withTaskCancellationHandler {
+            await Disk.result { () throws(AssemblyError) in
+                try output.publish(size: size, keeping: keeping) {
+                    phase(.publishing)
+                } isCurrent: {
+                    check?.passes() ?? true
+                }
+            }
+        } onCancel: {
+            output.interrupt()
+            check?.cancel()
+        }
+        check?.cancel()
+        if case .failure = outcome, let assembly = output as? Assembly {
+            state.record.isPublished = assembly.isPublished
+        }
+        guard let published = try outcome.get() else { return nil }
+        if let problem = published.attributesProblem {
+            report(.notice(.attributesNotWritten(errno: problem)))
+        }
+        if published.isLinked { report(.notice(.namedByLink)) }
+        return DownloadedFile(
+            path: published.path, size: published.size, crc32: published.crc32,
+            verified: published.verified, bytesReceived: state.attempts.received,
+            bytesResumed: state.record.resumed, seconds: monotonicSeconds() - started,
+            isSampled: state.attempts.samples.areNeeded)
+    }
+}
+
+extension Attempts.Question {
+    /// The range that is asked for; `nil` for the whole file.
+    fileprivate var range: ByteRange? {
+        switch extent {
+        case .firstByte: Probe.firstByte
+        case .firstRange: Probe.firstRange
+        case .whole: nil
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Assembler
+
+/// What one download knows, from one step and one attempt to the next.
+struct DownloadState: Sendable {
+    let job: DownloadJob
+    /// Where the file goes; `nil` until that is known, and for one that goes to no file.
+    var target: FileTarget?
+    /// Whether the target's name is the final one.
+    var isNamed = false
+    /// A file that stands at the destination, and may turn out to be the one that is wanted.
+    var standing: DownloadRun.Standing?
+    /// Whether what stands there may be replaced, although `overwrite` was not asked for.
+    var mayReplace = false
+    /// What its first request has brought, when it was made already.
+    var answered: DownloadRun.Answered?
+    /// Its place among the files of a batch.
+    var place: GatePlace
+    /// Where the file has several URLs.
+    var mirrors: MirrorSet?
+    /// What earlier attempts have shown.
+    var attempts = Attempts()
+    /// What became of the output of its attempts.
+    var record = OutputRecord()
+    /// Where a download to a descriptor goes.
+    var stream = OutgoingStream()
+    var repair = RepairRun()
+
+    init(_ job: DownloadJob, batch: BatchContext? = nil, answered: DownloadRun.Answered? = nil) {
+        self.job = job
+        self.answered = answered
+        place = GatePlace(batch)
+    }
+
+    /// What is asked of the part when a file is fetched as it was found.
+    func request(_ primary: Primary) throws(DownloadError.Reason) -> Assembly.Request {
+        try request(primary.finding, primary.probe.url)
+    }
+
+    /// What is asked of the part when a file is fetched as it was found at a URL.
+    func request(
+        _ finding: Probe.Finding, _ url: WebURL
+    ) throws(DownloadError.Reason) -> Assembly.Request {
+        guard let target else { preconditionFailure("no destination") }
+        let options = job.options
+        var request = Assembly.Request(
+            folder: target.folder, name: target.name, fullURL: url.text, url: url.redacted,
+            identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
+        request.checksum = options.checksum
+        request.advertised = finding.file.digests
+        // What the whole file had when it was downloaded, it must have again.
+        switch standing {
+        case .damaged(let plan)?: request.required = plan.facts.digests
+        case .begun(let required)?: request.required = required
+        case .known?, .dated?, nil: break
+        }
+        request.resume = options.resume || record.hasBegun
+        request.overwrite = options.overwrite
+        request.startOver = attempts.startOver
+        request.sampled = attempts.samples.generation
+        request.replacesDestination = mayReplace
+        request.modified = options.files.remoteTime ? finding.modified : nil
+        request.allocation = options.files.allocation
+        request.attributes = options.files.attributes
+        request.keepsAttributes = job.isRepair
+        request.keepManifest = options.files.keepManifest
+        mirrors?.amend(&request)
+        return request
+    }
+
+    // MARK: What would be lost
+
+    /// Why what is there would be lost, if the file were fetched as it was found; `nil` when nothing would.
+    func loss(_ primary: Primary) throws(DownloadError.Reason) -> StartOverReason? {
+        // That is decided already.
+        guard !attempts.isRangeless else { return nil }
+        guard target != nil else { return stream.loss(primary.finding.file.identity) }
+        return try Self.loss(request(primary))
+    }
+
+    /// Why a part would be thrown away because of what the server said; `nil` when none would be.
+    static func loss(
+        _ request: Assembly.Request
+    ) throws(DownloadError.Reason) -> StartOverReason? {
+        guard request.resume else { return nil }
+        do throws(AssemblyError) {
+            guard case .startOver(let reason) = try Assembly.preview(request) else { return nil }
+            return reason == .rejected ? nil : reason
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
+    /// Whether an earlier run's part would be lost if this URL led.
+    func loses(_ primary: Primary) throws(DownloadError.Reason) -> Bool {
+        var state = self
+        state.target =
+            target
+            ?? job.target(
+                for: primary.finding.file, from: job.url ?? primary.probe.url)
+        // A stream continues no earlier run's part.
+        guard state.target != nil else { return false }
+        return try Self.loss(state.request(primary)) != nil
+    }
+
+    // MARK: The end
+
+    /// The error with what is known beside it.
+    func error(_ reason: DownloadError.Reason, written: Int64? = nil) -> DownloadError {
+        var kept = record.kept
+        if kept == 0, let target {
+            kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
+        }
+        var error = DownloadError(
+            reason: reason, url: job.url?.redacted ?? "",
+            path: target?.path ?? stream.output?.destination,
+            bytesKept: kept, bytesWritten: written, mirrors: mirrors?.book.failed ?? [])
+        error.isPublished = record.isPublished
+        error.isLinkExpired =
+            reason.isRefusal
+            && job.url.flatMap(LinkExpiry.init)?.isOver(now: secondsSince1970()) == true
+        return error
+    }
+}
+
+/// What became of the output of a download's attempts.
+struct OutputRecord: Sendable {
+    /// Whether a part was opened: what is in it from then on is this run's own.
+    private(set) var hasBegun = false
+    /// Which part was opened last.
+    private(set) var generation: String?
+    /// Bytes of it that a later run can build on.
+    var kept: Int64 = 0
+    /// Bytes of the complete file that earlier runs had brought.
+    var resumed: Int64 = 0
+    /// Whether the file has its name, whatever failed then.
+    var isPublished = false
+
+    /// Notes that an output was opened.
+    mutating func opened(_ output: any Output) {
+        hasBegun = true
+        generation = (output as? Assembly)?.generation
+    }
+
+    /// Takes away the part that was opened last, if it holds nothing.
+    func removeIfEmpty(_ target: FileTarget?) async {
+        guard let target, let generation else { return }
+        // The failure that led here says more than one of tidying up.
+        _ = await Disk.result { () throws(AssemblyError) in
+            try Assembly.removeIfEmpty(target.name, folder: target.folder, generation: generation)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Assembler
+
+/// One fetch on the loop thread, which a task waits for.
+struct FetchRun: Sendable {
+    /// How a fetch ended, what it told last, and what each server has brought.
+    typealias End = (outcome: Fetch.Outcome, last: DownloadProgress?, ledger: MirrorLedger)
+
+    /// What the fetch and whoever waits for it share.
+    private struct Ticket: Sendable {
+        var fetch: Int?
+        var isCancelled = false
+        var end: End = (.cancelled, nil, .init())
+        /// Asks further mirrors, which join.
+        var gathering: Task<Void, Never>?
+    }
+
+    let loop: TransferLoop
+    let setup: Fetch.Setup
+    let output: any Output
+    /// When the download began, on the monotonic clock.
+    let started: Double
+    /// Bytes that earlier fetches of the download have received.
+    let earlier: Int64
+    let report: @Sendable (DownloadEvent) -> Void
+
+    /// Fetches until all is there or nothing more can be done; cancelling the task stops it in order.
+    ///
+    /// - Parameter gather: Has mirrors join, as long as it is under way.
+    /// - Returns: How it ended.
+    func callAsFunction(
+        _ gather:
+            @escaping @Sendable (_ join: @escaping @Sendable (Fetch.Mirror) -> Void) async
+            -> Void
+    ) async -> End {
+        // The outcome goes through the lock, and with it everything that the loop thread did to the
+        // output, which is this task's again from here on.
+        let ticket = Monitor(Ticket())
+        await withTaskCancellationHandler {
+            await Answer.wait { answer in
+                let isTaken = loop.perform { [self] worker in
+                    let reporter = ProgressReporter(started: started, earlier: earlier) {
+                        [report] in report(.progress($0))
+                    }
+                    let fetch = Fetch(
+                        setup, assembly: output, worker: worker, loop: loop, reporter: reporter,
+                        report: { [report] in report(.notice($0)) }
+                    ) { outcome, ledger in
+                        ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
+                        answer.resume(returning: ())
+                    }
+                    ticket.withLock { ticket in
+                        ticket.fetch = fetch.id
+                        ticket.gathering = Task { [loop, id = fetch.id] in
+                            await gather { mirror in
+                                loop.perform { $0.fetch(id)?.join(mirror) }
+                            }
+                        }
+                    }
+                    fetch.start(now: monotonicSeconds())
+                    if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
+                }
+                if !isTaken { answer.resume(returning: ()) }
+            }
+        } onCancel: {
+            ticket.withLock { $0.isCancelled = true }
+            loop.perform { worker in
+                ticket.withLock { $0.fetch }.flatMap(worker.fetch)?.cancel()
+            }
+        }
+        return ticket.withLock { ticket in
+            ticket.gathering?.cancel()
+            return ticket.end
+        }
+    }
+}
+
+extension Fetch.Setup {
+    /// What a fetch of a file works with, as earlier attempts have left it.
+    init(_ job: DownloadJob, _ primary: Primary, _ attempts: Attempts) {
+        let (finding, probe, options) = (primary.finding, primary.probe, job.options)
+        let identity = finding.file.identity
+        let machine = FetchMachine.Setup(
+            primary: probe.server(primary.number, finding),
+            isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
+            vouchedDates: attempts.samples.vouchedDates, isProven: finding.isProven,
+            connections: job.connections, findsConnections: options.connections == .automatic,
+            limits: options.limits, policy: probe.policy,
+            isBeginning: !options.areRetriesGiven && !job.isRepair,
+            isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted)
+        self.init(
+            machine: machine, connecting: probe.connecting, firstReply: finding.firstReply
+        ) { await probe.resolveAgain(identity) }
+    }
+}

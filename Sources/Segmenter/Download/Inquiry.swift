@@ -1,0 +1,101 @@
+import Assembler
+
+/// The URL whose version of the file is put together, with what it offers.
+struct Primary: Sendable {
+    /// Which of the URLs it is, counted from 0.
+    var number = 0
+    var probe: Probe
+    var finding: Probe.Finding
+}
+
+/// Asks a server what it offers, and holds the answer against the limit of size.
+///
+/// Tells every answer.
+struct Inquiry: Sendable {
+    let job: DownloadJob
+    let report: @Sendable (DownloadEvent) -> Void
+
+    /// What bounds the tries before the first byte.
+    var beginning: Probe.Beginning {
+        Probe.Beginning(contact: FirstContact(isBounded: !job.options.areRetriesGiven)) { [job] in
+            await job.isContinued()
+        }
+    }
+
+    /// Probes, and tells what was found.
+    ///
+    /// - Parameters:
+    ///   - probe: What asks.
+    ///   - byGet: Whether `HEAD` is skipped.
+    ///   - range: What `GET` asks for; `nil` for the whole file.
+    ///   - head: What was found just before, and may be no more than a hint.
+    ///   - before: What was found before that may have changed since.
+    /// - Returns: What was found; a body may wait.
+    /// - Throws: Why the file cannot be had.
+    func find(
+        _ probe: Probe, byGet: Bool, range: ByteRange? = Probe.firstRange,
+        after head: Probe.Finding? = nil, again before: Probe.Finding? = nil
+    ) async throws(DownloadError.Reason) -> Probe.Finding {
+        var probe = probe
+        if let head, !head.isProven { probe.said = head.file.identity }
+        if let known = head ?? before { probe.asksHead = !known.file.identity.headOnly.isEmpty }
+        var finding = try await probe.run(byGet: byGet, range: range)
+        if let before, before.isToldByHead, before.file.identity == finding.file.identity {
+            finding.isToldByHead = true
+        }
+        report(.probed(finding.file))
+        if job.isTooLarge(finding.file), !finding.isProven {
+            // `HEAD` is a hint: a `GET` is to say the same.
+            return try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
+        }
+        try job.checkSize(of: finding.file)
+        return finding
+    }
+
+    /// Has a `GET` say what is offered: what was found before may be no more than a hint.
+    func prove(_ primary: Primary) async throws(DownloadError.Reason) -> Probe.Finding {
+        try await find(
+            primary.probe, byGet: true, range: Probe.firstByte, after: primary.finding)
+    }
+
+    /// Refuses a file that is larger than it may be; what a `HEAD` says has to be said by a `GET`.
+    ///
+    /// - Throws: `tooLarge`, or why there is no answer.
+    func checkSize(_ primary: inout Primary) async throws(DownloadError.Reason) {
+        guard job.isTooLarge(primary.finding.file) else { return }
+        if !primary.finding.isProven { primary.finding = try await prove(primary) }
+        try job.checkSize(of: primary.finding.file)
+    }
+}
+
+extension DownloadJob {
+    /// Whether a part of the file may be there that an earlier run has left.
+    ///
+    /// Where the name is the server's to say, any part in the folder counts that was begun for the URL.
+    fileprivate func isContinued() async -> Bool {
+        guard options.resume else { return false }
+        guard !isRepair else { return true }
+        let urls = urls
+        switch destination {
+        case .descriptor, .null: return false
+        case .file(let path):
+            let target = FileTarget(path: path)
+            return await offLoop("disk") {
+                Assembly.bytesRecorded(folder: target.folder, name: target.name) > 0
+            }
+        case .folder(let path):
+            let path = FileTarget.folder(path)
+            return await offLoop("disk") {
+                guard let folder = try? Folder(path) else { return false }
+                return folder.ownNames().contains { name in
+                    guard let header = folder.header(of: name) else { return false }
+                    // Another query may be a fresh signature.
+                    return urls.contains {
+                        header.url == $0.redacted || header.isFor(fullURL: $0.text)
+                    }
+                        && Assembly.bytesRecorded(folder: path, name: name) > 0
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Assembler
+
+/// A repair: a part is made of what is intact, and an ordinary download completes it.
+struct RepairRun: Sendable {
+    /// The plan whose part was made.
+    private var prepared: RepairPlan?
+
+    /// Makes the part of a plan, once it is certain that the server still offers this version.
+    ///
+    /// - Throws: `unrepairable` where it does not.
+    mutating func prepare(
+        _ plan: RepairPlan, for request: Assembly.Request,
+        report: (DownloadEvent) -> Void
+    ) async throws(DownloadError.Reason) {
+        // Where only the date differs, a sample of what is intact decides.
+        let isDoubted = plan.facts.header.identity.isDoubted(by: request.identity)
+        if let obstacle = plan.obstacle(to: request), !isDoubted {
+            throw .unrepairable(.otherVersion(obstacle))
+        }
+        for extent in plan.damaged { report(.notice(.damaged(extent.range))) }
+        try await Disk.run { () throws(AssemblyError) in try plan.prepare() }
+        prepared = plan
+    }
+
+    /// Refuses to throw a part away: what a repair builds on is in it.
+    ///
+    /// - Throws: `unrepairable`.
+    static func refuseToStartOver(_ request: Assembly.Request) throws(DownloadError.Reason) {
+        let decision: ResumeDecision
+        do throws(AssemblyError) {
+            decision = try Assembly.preview(request)
+        } catch {
+            throw .assembly(error)
+        }
+        if case .startOver(let reason) = decision { throw .unrepairable(.otherVersion(reason)) }
+    }
+
+    /// Puts the kept manifest back where a repair has come to nothing that a later one could use.
+    ///
+    /// - Returns: What to tell in place of `reason`.
+    func undo(_ reason: DownloadError.Reason) async -> DownloadError.Reason {
+        guard let plan = prepared else { return reason }
+        var reason = reason
+        switch reason {
+        case .assembly(.digestMismatch(let expected, let actual, _)):
+            reason = .unrepairable(.otherDigest(expected: expected, actual: actual))
+        case .remoteChanged, .unrepairable: break
+        default: return reason
+        }
+        // That it came to nothing is the error to tell, whatever else fails.
+        _ = await Disk.result { () throws(AssemblyError) in try plan.restore() }
+        return reason
+    }
+}
