@@ -52,6 +52,12 @@ struct Reply: Sendable, Hashable {
         return length
     }
 
+    /// Whether it can be told from its end that all of the body has come, by a length or by chunks.
+    var provesItsEnd: Bool {
+        contentLength != nil
+            || self["transfer-encoding"]?.lowercased().contains("chunked") == true
+    }
+
     /// Whether there is a `Content-Length` that cannot be believed.
     ///
     /// libcurl takes the last of several, and reads on until the connection closes when one does not

@@ -2,14 +2,64 @@ import Assembler
 
 // What did not come, and what is done about it.
 extension FetchMachine {
-    /// The head of a reply was judged, and its body is not the file's.
-    mutating func declined(_ index: Int, _ world: some FetchWorld) {
-        switch slots[index].request.refusal {
-        case .breach(let breach)?: refuse(index, breach, world)
-        case .status(let status)?: refuse(index, status, world)
-        default: retry(index, .network(code: 0, message: "the reply had no body"), world)
+    /// Goes on, after a request that ended without a byte of the file, as if nothing had happened: over
+    /// another version of HTTP, or at another address.
+    ///
+    /// - Returns: Whether that is possible.
+    mutating func goesOn(
+        _ index: Int, after end: TransferEnd, _ world: some FetchWorld
+    ) -> Bool {
+        let (source, request) = (slots[index].source, slots[index].request)
+        let url = sources[source].url
+        if case .failed(let failure) = end, !request.isHTTP2,
+            let isNews = world.isRefusedVersion(failure, url)
+        {
+            if isNews { world.report(.needsHTTP2(url: url.redacted)) }
+            retry(index, failure, isHasty: true, world)
+            return true
+        }
+        // Where `HEAD` was asked, its contradiction is taken seriously.
+        let isProbed = source == 0 && !setup.isProven
+        guard let cause = request.fault(end),
+            let address = sources[source].blamed(
+                index, for: cause, isProbed: isProbed, slots, world),
+            leave(address, of: source, .failed(cause), atLeast: request.retryAfter, world)
+        else { return false }
+        scheduler.release(index)
+        slots[index].startAnew()
+        pump(world)
+        return true
+    }
+
+    /// A request has ended with nothing that could be used.
+    mutating func failed(_ index: Int, _ end: TransferEnd, _ world: some FetchWorld) {
+        switch end {
+        case .complete:
+            retry(index, .network(code: 0, message: "the response had no head"), world)
+        case .failed(let failure): retry(index, failure, world)
+        case .declined:
+            switch slots[index].request.refusal {
+            case .breach(let breach)?: refuse(index, breach, world)
+            case .status(let status)?: refuse(index, status, world)
+            default:
+                retry(index, .network(code: 0, message: "the reply had no body"), world)
+            }
+        case .untrusted(let text): giveUp(slots[index].source, .untrusted(text), world)
+        case .badCertificateFile: fail(.certificateFile(path: world.certificatePath), world)
+        case .badSetting(let problem): fail(.access(problem), world)
+        case .proxyRefused(let status, _): fail(.proxyRefused(status: status), world)
+        case .disk(let errno): fail(writing: errno, world)
+        case .cancelled: finish(.cancelled, world)
         }
     }
+
+    /// What could not be written ends the fetch.
+    mutating func fail(writing errno: Int32, _ world: some FetchWorld) {
+        fail(
+            .assembly(.io(operation: "write", path: world.writtenPath, errno: errno)), world)
+    }
+
+    // MARK: Replies that are not the file's
 
     private mutating func refuse(
         _ index: Int, _ breach: ContractBreach, _ world: some FetchWorld
@@ -17,60 +67,69 @@ extension FetchMachine {
         let source = slots[index].source
         world.report(.replyRefused(breach))
         let isDoubt = breach.isDoubt(of: sources[source].mirror.identity)
-        if breach != .wholeFileForRange, !isDoubt { sources[source].trust.confidence.refused() }
-        if source == 0, !setup.isProven, sources.allSatisfy({ $0.accepted == 0 }) {
+        if breach != .wholeFileForRange, !isDoubt { sources[source].trust.lied() }
+        if source == 0, !setup.isProven, sources.haveNothing {
             finish(.contradictsProbe, world)
         } else if breach == .wholeFileForRange {
-            if slots[index].request.sentIfRange {
-                // Some servers answer 200 to If-Range although nothing has changed.
-                slots[index].skipsIfRange = true
-                world.report(.ifRangeUnusable(scheduler.segments[index]?.rest))
-            } else {
-                // Without ranges nothing can be continued: that is not believed at once.
-                sources[source].trust.ignoredRanges += 1
-                let hasSomething = sources[source].accepted > 0 || world.bytesKept > 0
-                guard hasSomething, sources[source].trust.ignoredRanges < Self.patience else {
-                    drop(source, .rangesIgnored, orFinish: .rangesIgnored, world)
-                    return
-                }
-            }
-            retry(index, .breach(breach), isHasty: slots[index].request.sentIfRange, world)
-        } else if sources[source].dates.doubted != nil, slots[index].sample == nil,
-            slots[index].request.missedSample
-        {
-            sampleMissed(index, breach, world)
+            ignored(index, world)
+        } else if sources[source].dates.doubted != nil, slots[index].request.missedSample {
+            // A sample was asked for and did not come from where the date is another one.
+            sources[source].missSample()
+            slots[index].wantsFreshConnection = true
+            retry(index, .breach(breach), isHasty: true, world)
         } else if !setup.isOneStream, isDoubt {
             doubt(index, breach, world)
         } else if breach.isAnotherVersion {
-            sources[source].trust.mismatches += 1
-            guard sources[source].trust.mismatches <= mismatchLimit(source) else {
+            if sources[source].trust.sawAnotherVersion(hasContradicted: setup.hasContradicted) {
                 drop(source, .changed(breach), orFinish: .changed(breach), world)
-                return
+            } else {
+                slots[index].wantsFreshConnection = true
+                retry(index, .breach(breach), isHasty: true, world)
             }
-            slots[index].wantsFreshConnection = true
-            retry(index, .breach(breach), isHasty: true, world)
         } else {
             retry(index, .breach(breach), world)
         }
     }
 
+    /// A reply brought the whole file where a range was asked for.
+    private mutating func ignored(_ index: Int, _ world: some FetchWorld) {
+        let source = slots[index].source
+        let breach = TransferFailure.breach(.wholeFileForRange)
+        if slots[index].request.sentIfRange {
+            // Some servers answer 200 to If-Range although nothing has changed.
+            slots[index].skipsIfRange = true
+            world.report(.ifRangeUnusable(scheduler.segments[index]?.rest))
+            retry(index, breach, isHasty: true, world)
+            return
+        }
+        // Without ranges nothing can be continued: that is not believed at once.
+        let times = sources[source].trust.ignoredRange()
+        if times < Self.patience, sources[source].accepted > 0 || world.bytesKept > 0 {
+            retry(index, breach, world)
+        } else {
+            drop(source, .rangesIgnored, orFinish: .rangesIgnored, world)
+        }
+    }
+
     private mutating func refuse(_ index: Int, _ status: Int, _ world: some FetchWorld) {
         let source = slots[index].source
-        if source == 0, !setup.isProven, !setup.isOneStream,
-            sources.allSatisfy({ $0.accepted == 0 }), Probe.Asking.mayRefuseRanges.contains(status)
+        if source == 0, !setup.isProven, !setup.isOneStream, sources.haveNothing,
+            Probe.Asking.mayRefuseRanges.contains(status)
         {
             // Perhaps it is the range that the server does not like, though `HEAD` told of ranges.
             finish(.contradictsProbe, world)
             return
         }
-        if isRefusal(status) || [404, 410].contains(status) { noteRefusal(source) }
+        let isGone = isRefusal(status) || [404, 410].contains(status)
+        if isGone { sources[source].link.refused() }
+        let (link, origin) = (sources[source].link, sources[source].origin)
         if setup.isOneStream {
             retry(index, .status(status), world)
-        } else if status == 403, isAboveServerLimit(index, world),
-            !sources[source].link.isOver(date: world.date)
+        } else if status == 403, !link.isOver(date: world.date),
+            world.isAboveLimit(of: origin, own: load(at: origin, world))
         {
             retry(index, .status(status), world)
-        } else if isRefusal(status) || [404, 410].contains(status) || (300..<400).contains(status) {
+        } else if isGone || (300..<400).contains(status) {
             resolve(index, because: status, world)
         } else if isTransient(status) {
             retry(index, .status(status), world)
@@ -78,6 +137,33 @@ extension FetchMachine {
             giveUp(source, .transfer(.status(status), attempts: 1), world)
         }
     }
+
+    /// Compares what a connection has brought with its digest, when it is whole.
+    ///
+    /// - Returns: Whether it was wrong: then it is asked for again.
+    mutating func settleProof(_ index: Int, _ world: some FetchWorld) -> Bool {
+        guard let body = slots[index].request.body, body.proof != nil,
+            let isRight = world.settleProof(index)
+        else { return false }
+        let source = slots[index].source
+        sources[source].trust.isForging = !isRight
+        slots[index].request.body?.proof = nil
+        guard !isRight else { return false }
+        if slots[index].isBusy { world.drop(index) }
+        endRequest(index)
+        slots[index].request.body = nil
+        let range = ByteRange(body.start, world.retire(index, dropping: true) ?? body.start)
+        scheduler.advance(index, to: range.end)
+        scheduler.takeBack(range)
+        slots[index].flow.forget()
+        sources[source].received += range.count
+        let breach = ContractBreach.otherContentDigest(range)
+        world.report(.replyRefused(breach))
+        retry(index, .breach(breach), world)
+        return true
+    }
+
+    // MARK: Trying again
 
     /// Gives the work back, and has the connection wait before it tries again.
     ///
@@ -90,7 +176,7 @@ extension FetchMachine {
     mutating func retry(
         _ index: Int, _ failure: TransferFailure, isHasty: Bool = false, _ world: some FetchWorld
     ) {
-        let retryAfter = slots[index].request.retryAfter
+        let (source, retryAfter) = (slots[index].source, slots[index].request.retryAfter)
         guard !setup.isOneStream else {
             let reached = world.bytesInOrder
             finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached), world)
@@ -100,52 +186,63 @@ extension FetchMachine {
             pump(world)
             return
         }
-        let source = slots[index].source
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
+        let step = isHasty ? hastyStep(index) : step(index, after: failure, world)
+        switch step {
+        case .giveUp(let reason): giveUp(source, reason, world)
+        case .again(let delay):
+            wait(index, delay, asked, failure, world)
+            pump(world)
+        }
+    }
+
+    private mutating func hastyStep(_ index: Int) -> Slot.Backoff.Step {
         slots[index].backoff.failures += 1
-        if !isHasty {
-            let received = received(from: source, world)
-            slots[index].backoff.note(
-                received: received, others: receivedSoFar(world) - received)
-        }
-        let attempts = slots[index].backoff.barren
+        return slots[index].backoff.hastyStep(
+            retryAfter: slots[index].request.retryAfter, policy: setup.policy)
+    }
+
+    private mutating func step(
+        _ index: Int, after failure: TransferFailure, _ world: some FetchWorld
+    ) -> Slot.Backoff.Step {
+        let source = slots[index].source
+        let received = received(from: source, world)
+        let others = self.received(world) - received
+        slots[index].backoff.failures += 1
+        slots[index].backoff.note(received: received, others: others)
+        let backoff = slots[index].backoff
         // One of several is not waited for as long as the only one, while others do better.
-        let hasPatience =
-            attempts < Self.patience
-            || !othersWork(source, since: slots[index].backoff.othersAtFailure, world)
-        let step = isHasty ? .asEver : firstStep(after: failure, index, attempts: attempts, world)
-        guard
-            isHasty
-                || setup.policy.allows(attempts) && hasPatience && step != .giveUp
-                    && bears(index, failure)
-        else {
-            if case .breach(let breach) = failure {
-                giveUp(source, .contract(breach), world)
-            } else {
-                giveUp(source, .transfer(failure, attempts: attempts), world)
-            }
-            return
-        }
-        if let retryAfter, retryAfter > setup.policy.longestRetryAfter {
-            giveUp(
-                source, .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: attempts),
-                world)
-            return
-        }
-        var delay =
-            isHasty
-            ? 0
-            : setup.policy.delay(
-                failures: slots[index].backoff.failures, retryAfter: retryAfter,
-                random: world.random())
-        if case .again(let wait) = step { delay = wait }
-        wait(index, delay, asked, failure, world)
-        pump(world)
+        let isWaitedFor =
+            backoff.barren < Self.patience
+            || others <= backoff.othersAtFailure && !sources.mayBringMore(than: source, slots)
+        return backoff.step(
+            after: failure, retryAfter: slots[index].request.retryAfter,
+            isBearable: isWaitedFor && sources[source].trust.bears(failure, backoff.failures),
+            first: firstStep(index, after: failure, world), policy: setup.policy,
+            random: world.random)
+    }
+
+    /// What comes after a request that failed, as long as the server has sent nothing in this session,
+    /// and nothing of the file is there.
+    private func firstStep(
+        _ index: Int, after failure: TransferFailure, _ world: some FetchWorld
+    ) -> FirstContact.Step {
+        let origin = sources[slots[index].source].origin
+        // What the others of several servers, or addresses, bring is not known yet.
+        guard setup.isBeginning, sources.count == 1, sources[0].places.book == nil,
+            world.bytesKept == 0, !world.hasServed(origin)
+        else { return .asEver }
+        var contact = FirstContact(failures: slots[index].backoff.barren - 1)
+        let step = contact.step(
+            after: .init(failure, retryAfter: slots[index].request.retryAfter),
+            isGivenUp: world.isGivenUp(origin), random: world.random())
+        if step == .giveUp { world.gaveUp(origin) }
+        return step
     }
 
     /// Has a connection wait before it tries again.
-    mutating func wait(
+    private mutating func wait(
         _ index: Int, _ delay: Double, _ asked: ByteRange?, _ cause: TransferFailure,
         _ world: some FetchWorld
     ) {
@@ -155,6 +252,40 @@ extension FetchMachine {
                 range: asked, attempt: slots[index].backoff.failures + 1, delay: delay,
                 cause: cause))
     }
+
+    /// Has a connection rest, or try again soon, that was turned away while others are served.
+    ///
+    /// - Returns: Whether that is how it is: if not, it is a failure like any other.
+    private mutating func turnAway(
+        _ index: Int, _ failure: TransferFailure, _ world: some FetchWorld
+    ) -> Bool {
+        let (request, origin) = (slots[index].request, sources[slots[index].source].origin)
+        // Others are being served: nobody rests for days for that.
+        let retryAfter = request.retryAfter.flatMap {
+            $0 > setup.policy.longestRetryAfter ? nil : $0
+        }
+        let verdict = world.turnsAway(
+            origin, request, failure, isFirst: slots[index].backoff.failures == 0,
+            retryAfter: retryAfter, own: load(at: origin, world))
+        guard verdict != .failure else { return false }
+        let asked = scheduler.segments[index]?.rest
+        scheduler.release(index)
+        slots[index].flow.forget()
+        if verdict == .rest {
+            slots[index].backoff.clear()
+            slots[index].backoff.until = 0
+            return true
+        }
+        slots[index].backoff.failures += 1
+        slots[index].backoff.isSpare = true
+        let delay = setup.policy.delay(
+            failures: slots[index].backoff.failures, retryAfter: retryAfter,
+            random: world.random())
+        wait(index, delay, asked, failure, world)
+        return true
+    }
+
+    // MARK: Links that lead nowhere any more
 
     /// Has the original URL resolved again: a signed URL may have expired.
     ///
@@ -168,28 +299,24 @@ extension FetchMachine {
         slots[index].backoff.failures += 1
         slots[index].backoff.until = .infinity
         guard !sources[source].link.isResolving else { return }
-        let attempts = sources[source].link.refused(received: received(from: source, world))
+        let attempts = sources[source].link.resolvesAgain(
+            received: received(from: source, world))
         guard attempts <= Self.patience else {
-            guard !isServed(source), !isLimited(source, refusal(status), world) else {
+            let origin = sources[source].origin
+            if slots.isServed(source) || world.mayBeLimit(of: origin, refusal(status)) {
                 wakeRefused(source, world)
-                return
+            } else {
+                giveUp(
+                    source,
+                    isRefusal(status)
+                        ? refusal(status) : .transfer(.status(status), attempts: attempts),
+                    world)
             }
-            giveUp(
-                source,
-                isRefusal(status)
-                    ? refusal(status) : .transfer(.status(status), attempts: attempts),
-                world)
             return
         }
         world.report(.resolvingAgain(status: status))
         sources[source].link.isResolving = true
         world.resolve(source, mirror: sources[source].mirror.number)
-    }
-
-    /// Whether some connection to the server gets its bytes: then one that is refused is perhaps only
-    /// one too many, and waits.
-    func isServed(_ source: Int) -> Bool {
-        slots.contains { $0.source == source && $0.request.body != nil }
     }
 
     /// The original URL was resolved again.
@@ -200,17 +327,23 @@ extension FetchMachine {
         sources[source].link.isResolving = false
         var isElsewhere = false
         switch resolution {
-        case .same(let url):
-            isElsewhere = sources[source].link.lead(to: url)
-            if isElsewhere { sources[source].places.book = nil }
+        case .same(let url): isElsewhere = sources[source].lead(to: url)
         case .changed(let breach):
             drop(source, .changed(breach), orFinish: .changed(breach), world)
             return
         case .failed(let reason):
-            if waitsForOthers(source, reason, world) { return }
+            let isServed = slots.isServed(source)
+            if isServed, sources[source].link.isOver(date: world.date) {
+                // Others bring what they asked for in time: those that were refused wait for that.
+                sources[source].link.expired = reason
+                return
+            }
             let hasProgressed =
                 received(from: source, world) > sources[source].link.receivedAtResolution
-            guard isServed(source) || hasProgressed || isLimited(source, reason, world) else {
+            guard
+                isServed || hasProgressed
+                    || world.mayBeLimit(of: sources[source].origin, reason)
+            else {
                 giveUp(source, reason, world)
                 return
             }
@@ -226,8 +359,7 @@ extension FetchMachine {
     private mutating func wakeRefused(
         _ source: Int, isElsewhere: Bool = false, _ world: some FetchWorld
     ) {
-        for index in slots.indices
-        where slots[index].source == source && slots[index].backoff.until == .infinity {
+        for index in slots.indices(of: source) where slots[index].backoff.until == .infinity {
             let failures = slots[index].backoff.failures
             slots[index].backoff.until = 0
             if !isElsewhere || failures > 1, slots[index].request.refusal == .status(403) {

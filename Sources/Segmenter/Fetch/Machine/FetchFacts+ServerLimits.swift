@@ -1,0 +1,85 @@
+// Servers that serve only so many requests at a time: what one fetch does there counts with what all
+// others do.
+extension FetchFacts {
+    /// Whether a server is known to serve only so many requests at a time.
+    func isLimited(_ origin: String) -> Bool { self[limitOf: origin]?.limit != nil }
+
+    /// Whether a server may be asked once more: nothing is above the limit that is known of it.
+    ///
+    /// - Parameters:
+    ///   - origin: The server.
+    ///   - own: What the fetch has under way there.
+    /// - Returns: Whether there is room.
+    func allows(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) -> Bool {
+        guard let limit = self[limitOf: origin], limit.limit != nil else { return true }
+        return limit.allows(beside: othersLoad(at: origin) + own(), now: now)
+    }
+
+    /// A request is about to go out.
+    func asks(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) {
+        guard isLimited(origin) else { return }
+        let load = othersLoad(at: origin) + own()
+        self[limitOf: origin]?.asked(beside: load, now: now)
+    }
+
+    /// A request is served that went out at `asked`: its body has somewhere to go.
+    func serves(
+        _ origin: String, asked: Double, own: @autoclosure () -> ServerLimit.Load
+    ) {
+        guard self[limitOf: origin] != nil else { return }
+        let load = othersLoad(at: origin) + own()
+        self[limitOf: origin]?.served(load, asked: asked, now: now)
+    }
+
+    /// Whether a refusal is that of a connection above a limit that is known.
+    func isAboveLimit(
+        of origin: String, own: @autoclosure () -> ServerLimit.Load
+    ) -> Bool {
+        guard let limit = self[limitOf: origin]?.limit else { return false }
+        let load = othersLoad(at: origin) + own()
+        return load.served > 0 && load.served + load.asking >= limit
+    }
+
+    /// Whether a refusal may be that of one request too many: other files of the server are being served.
+    func mayBeLimit(of origin: String, _ reason: DownloadError.Reason) -> Bool {
+        guard reason == .refused(status: 403), meaningOf403(origin) != .refusal else {
+            return false
+        }
+        return servesOthers(origin)
+    }
+
+    /// What a failure of a request says of a server's limit.
+    ///
+    /// - Parameters:
+    ///   - origin: The server.
+    ///   - request: The request.
+    ///   - failure: What happened to it.
+    ///   - isFirst: Whether the connection has not failed before.
+    ///   - retryAfter: Seconds that the server asks to wait for.
+    ///   - own: What the fetch has under way there.
+    /// - Returns: Whether it was turned away, or failed for another reason.
+    func turnsAway(
+        _ origin: String, _ request: Slot.Request, _ failure: TransferFailure, isFirst: Bool,
+        retryAfter: Double?, own: @autoclosure () -> ServerLimit.Load
+    ) -> ServerLimit.Verdict {
+        guard failure.mayTurnAway(hadReply: request.hasReply) else { return .failure }
+        var limit = self[limitOf: origin] ?? ServerLimit()
+        let verdict = limit.refused(
+            beside: othersLoad(at: origin) + own(), asked: request.since, isFirst: isFirst,
+            retryAfter: retryAfter, failure: failure, now: now)
+        self[limitOf: origin] = limit
+        return verdict
+    }
+
+    /// Lifts a limit that is no more.
+    ///
+    /// - Returns: What has changed, when that is to be told.
+    func watchLimit(
+        of origin: String, own: @autoclosure () -> ServerLimit.Load
+    ) -> ServerLimit.News? {
+        guard self[limitOf: origin] != nil else { return nil }
+        let load = othersLoad(at: origin) + own()
+        self[limitOf: origin]?.watch(load, now: now)
+        return self[limitOf: origin]?.takeNews(now: now)
+    }
+}

@@ -1,0 +1,325 @@
+import Assembler
+
+// How many connections are used, and with which server each works; who joins, is compared, and is dropped.
+extension FetchMachine {
+    /// Fewest bytes that a comparison may rest on, where more were asked for.
+    static let leastCompared: Int64 = 1 << 10
+
+    /// Part of the loop's time from which on more connections bring no more: it is busy with those
+    /// that there are.
+    private static let busy = 0.85
+
+    // MARK: How many connections are used
+
+    /// Has the number of connections follow the goodput.
+    mutating func govern(_ world: some FetchWorld) {
+        guard governor != nil else { return }
+        let (now, origin) = (world.now, sources[0].origin)
+        let network = world.network(to: origin)
+        let sample = ConnectionGovernor.Sample(
+            received: received(world), roundTrip: network.roundTrip, segments: network.segments,
+            disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
+            remaining: setup.identity.size.map { $0 - scheduler.done.count },
+            isHeldBack: network.load >= Self.busy || window?.isBehind == true
+                || slots.isHeldBack,
+            cap: connectionsAllowed(network.downloads, world[limitOf: origin]?.limit))
+        let before = governor?.target
+        let target = max(governor?.step(sample, now: now) ?? 1, leastConnections)
+        if let governor, governor.target != before {
+            world.report(.connections(governor.target, bytesPerSecond: governor.measured))
+        }
+        slots.resize(to: target, &scheduler, now: now)
+    }
+
+    /// Whether a connection is one too many: it rests when it has nothing under way.
+    func isSurplus(_ index: Int) -> Bool {
+        guard let governor else { return false }
+        return index >= max(governor.target, leastConnections)
+    }
+
+    /// Several servers want to be measured, and each keeps one at least.
+    private var leastConnections: Int { sources.count > 1 ? 2 * sources.count : 1 }
+
+    /// Most connections that this fetch may use: with what is known of the server, and of all files
+    /// that are fetched at a time, so that these together are no more than one alone may have.
+    private func connectionsAllowed(_ downloads: Int, _ limit: Int?) -> Int {
+        let share = max(1, setup.connections / max(1, downloads))
+        // One more finds out, now and then, whether the server serves more by now.
+        guard sources.count == 1, let limit else { return share }
+        return min(share, limit + 1)
+    }
+
+    /// Connections that work, for the size of their shares.
+    func workers(_ world: some FetchWorld) -> Int {
+        if sources.contains(where: { world.isLimited($0.origin) }) { return slots.busy + 1 }
+        guard let governor else { return slots.count }
+        // While the number is being found, there are soon to be more, unless there are many already.
+        let isSearching = governor.isSearching && slots.count < ConnectionGovernor.many
+        // Even one does not get all then: another may be tried at any time.
+        return isSearching ? setup.connections : max(2, slots.count)
+    }
+
+    /// Connections among which all that is left is shared at once; `nil` where shares are cut one after
+    /// the other.
+    ///
+    /// With a link that expires, what is asked for in time arrives, and what is asked for later is
+    /// refused: so each connection asks for all of its share at once.
+    func sharers(with index: Int, _ world: some FetchWorld) -> Int? {
+        let source = slots[index].source
+        guard window == nil, sources[source].link.expiry != nil else { return nil }
+        return slots.indices(of: source).count { isFree($0, world) }
+    }
+
+    /// Whether a connection has nothing to do, and may do something.
+    func isFree(_ index: Int, _ world: some FetchWorld) -> Bool {
+        slots[index].isFree(world.now) && !isSurplus(index)
+    }
+
+    // MARK: With which server
+
+    /// Makes a free connection ready for work: with the server that it does most for.
+    ///
+    /// - Returns: Whether it may take bytes of the file.
+    mutating func prepare(_ index: Int, _ world: some FetchWorld) -> Bool {
+        if sources.count > 1,
+            let better = sources.balance(slots).place(from: slots[index].source),
+            better != slots[index].source
+        {
+            slots[index] = Slot(source: better)
+        }
+        let source = slots[index].source
+        if sources[source].standing == .unproven, sources[source].sampling == nil,
+            hasRoom(source, world)
+        {
+            compare(index, world)
+        }
+        return sources[source].standing == .proven && !slots[index].isBusy
+    }
+
+    /// Whether a free connection may ask its server, or another that it is moved to.
+    mutating func findRoom(_ index: Int, _ world: some FetchWorld) -> Bool {
+        let source = slots[index].source
+        if hasRoom(source, world) { return true }
+        let others = sources.indices.filter { $0 != source && sources[$0].standing == .proven }
+        guard let other = others.first(where: { hasRoom($0, world) }) else { return false }
+        slots[index] = Slot(source: other)
+        return true
+    }
+
+    /// Whether a server may be asked for more: it is believed, and nothing is above the limit that is
+    /// known of it.
+    func hasRoom(_ source: Int, _ world: some FetchWorld) -> Bool {
+        let (origin, trust) = (sources[source].origin, sources[source].trust)
+        let isTrusted = trust.allows(
+            beside: slots.asking(source, now: world.now),
+            roundTrip: world.network(to: origin).roundTrip)
+        guard world.now >= sources[source].restsUntil, isTrusted else { return false }
+        return world.allows(origin, beside: load(at: origin, world))
+    }
+
+    /// What this fetch has under way at an origin.
+    func load(at origin: String, _ world: some FetchWorld) -> ServerLimit.Load {
+        var load = slots.load(at: origin, sources, world)
+        load.asking += hedges.asking(origin)
+        return load
+    }
+
+    // MARK: Addresses
+
+    /// Notes where a reply came from that was accepted.
+    ///
+    /// - Parameters:
+    ///   - index: The connection.
+    ///   - route: Where it leads; its URL may have been resolved again since the request went out.
+    ///   - world: The present moment.
+    mutating func noteRoute(_ index: Int, _ route: Route?, _ world: some FetchWorld) {
+        guard let route, let address = route.address else { return }
+        world.reached(address, of: route.origin)
+        slots[index].route = route
+        sources[slots[index].source].places.answered(route, from: address)
+        tellAddresses(of: slots[index].source, world)
+    }
+
+    /// Tells of the addresses that are used for the first time.
+    mutating func tellAddresses(of source: Int, _ world: some FetchWorld) {
+        for address in sources[source].places.takeNews() { world.report(.addressUsed(address)) }
+    }
+
+    /// Leaves an address.
+    ///
+    /// - Returns: Whether another one is good.
+    mutating func leave(
+        _ address: String, of source: Int, _ fault: AddressFault, atLeast: Double? = nil,
+        _ world: some FetchWorld
+    ) -> Bool {
+        switch sources[source].places.leave(address, atLeast: atLeast, now: world.now) {
+        case .left:
+            world.report(.addressLeft(address, why: fault))
+            return true
+        case .leftBefore: return true
+        case .noOther: return false
+        }
+    }
+
+    // MARK: Who comes
+
+    /// Takes another server that has the file: it begins with a sample.
+    mutating func join(_ mirror: Mirror, _ world: some FetchWorld) {
+        // What has gone out of a stream is not there to be compared.
+        guard !isOver, !setup.isOneStream, world.canReadBack,
+            let source = sources.join(mirror)
+        else { return }
+        govern(world)
+        take(1, for: source, world)
+        pump(world)
+    }
+
+    /// Gives a server connections that others have, as long as these keep one each.
+    private mutating func take(_ count: Int, for source: Int, _ world: some FetchWorld) {
+        for _ in 0..<max(0, count) {
+            guard let index = sources.donated(to: source, slots) else { return }
+            move(index, to: source, world)
+        }
+    }
+
+    /// Has a connection work for another server; what it has under way is ended.
+    private mutating func move(_ index: Int, to source: Int, _ world: some FetchWorld) {
+        end(index, world)
+        slots[index] = Slot(source: source)
+    }
+
+    // MARK: Samples
+
+    /// Has a server send bytes that are there already, if any are.
+    private mutating func compare(_ index: Int, _ world: some FetchWorld) {
+        for index in slots.indices where slots[index].request.body != nil {
+            if let position = world.position(of: index) {
+                scheduler.advance(index, to: position)
+            }
+        }
+        let source = slots[index].source
+        record(world)
+        guard !isOver else { return }
+        switch sources.sample(scheduler.done, slots, world) {
+        case .wait: break
+        case .nothing where sources[source].dates.doubted != nil: another(source, world)
+        case .nothing: prove(source, world)
+        case .compare(let range):
+            sources[source].sampling = index
+            let expected = world.canReadBack ? nil : world.recorded.first { $0.range == range }
+            slots[index].sample = Slot.Sample(range: range, expected: expected)
+            request(index, range, world)
+        }
+    }
+
+    /// What to do with the body of a sample.
+    mutating func sampling(_ index: Int, _ served: ByteRange, _ reply: Reply) -> Verdict {
+        let date = reply["last-modified"]
+        if let doubted = sources[slots[index].source].dates.doubted, date != doubted {
+            // It is of the date that is not doubted, and tells nothing.
+            slots[index].request.missedSample = true
+            slots[index].request.refusal = .breach(
+                .otherLastModified(expected: doubted, got: date))
+            return .decline
+        }
+        slots[index].sample?.isTaken = true
+        return .sample(Body(start: served.start, limit: served.end, replyEnd: served.end))
+    }
+
+    /// Ends the sample that a connection fetched, if it did.
+    ///
+    /// - Returns: The sample, when the reply was accepted.
+    mutating func endSample(_ index: Int) -> Slot.Sample? {
+        let source = slots[index].source
+        if sources[source].sampling == index { sources[source].sampling = nil }
+        return slots[index].endSample()
+    }
+
+    /// Compares a sample that has come whole.
+    mutating func sampled(_ index: Int, _ sample: Slot.Sample, _ world: some FetchWorld) {
+        let source = slots[index].source
+        let (asked, got) = (sample.range, world.sample(of: index))
+        if got.count < min(asked.count, Self.leastCompared) {
+            giveUp(source, .contract(.otherRange(asked: asked, got: got)), world)
+        } else if world.sampleAgrees(index, sample.expected) {
+            slots[index].backoff.clear()
+            prove(source, by: got.count, world)
+            pump(world)
+        } else if sources[source].dates.doubted != nil {
+            another(source, world)
+        } else {
+            let fault = MirrorFault.otherData(got)
+            drop(source, fault, orFinish: .failed(fault.reason), world)
+        }
+    }
+
+    /// Uses a server's bytes from now on.
+    private mutating func prove(_ source: Int, by count: Int64 = 0, _ world: some FetchWorld) {
+        let joins = sources.prove(source)
+        if sources[source].dates.vouch() { world.report(.sampleAgreed(bytes: count)) }
+        guard joins else { return }
+        world.report(.mirrorJoined(url: sources[source].mirror.shownURL))
+        let mine = slots.count { $0.source == source }
+        take(sources.balance(slots).fairShare(of: slots.count) - mine, for: source, world)
+    }
+
+    /// A reply had the same strong tag and another date: nothing more of this server's is used before a
+    /// sample of what is there has been compared.
+    mutating func doubt(_ index: Int, _ breach: ContractBreach, _ world: some FetchWorld) {
+        let source = slots[index].source
+        guard case .otherLastModified(_, let date?) = breach, sources[source].dates.mayDoubt else {
+            drop(source, .changed(breach), orFinish: .changed(breach), world)
+            return
+        }
+        scheduler.release(index)
+        if sources[source].dates.doubt(date) { sources[source].standing = .unproven }
+        pump(world)
+    }
+
+    /// What is of the date that is doubted is another version: a sample differs, or nothing is there that
+    /// could tell.
+    private mutating func another(_ source: Int, _ world: some FetchWorld) {
+        let breach = ContractBreach.otherLastModified(
+            expected: sources[source].mirror.identity.lastModified,
+            got: sources[source].dates.doubted)
+        drop(source, .changed(breach), orFinish: .changed(breach), world)
+    }
+
+    // MARK: Who goes
+
+    /// A server cannot serve the file any more: others go on, if there are any.
+    mutating func giveUp(
+        _ source: Int, _ reason: DownloadError.Reason, _ world: some FetchWorld
+    ) {
+        drop(source, .failed(reason), orFinish: .failed(reason), world)
+    }
+
+    /// Drops a server and gives its work and its connections to others.
+    ///
+    /// - Parameters:
+    ///   - source: The server.
+    ///   - fault: What is wrong with it.
+    ///   - outcome: How the fetch ends when no other server is left.
+    ///   - world: The present moment.
+    mutating func drop(
+        _ source: Int, _ fault: MirrorFault, orFinish outcome: Outcome, _ world: some FetchWorld
+    ) {
+        guard !isOver, sources[source].standing != .dropped else { return }
+        let end = sources.drop(source, fault, orFinish: outcome)
+        if sources[source].standing == .dropped {
+            if sources[source].link.isResolving { world.cancelResolving(source) }
+            world.report(.mirrorDropped(url: sources[source].mirror.shownURL, why: fault))
+        }
+        if let end {
+            finish(end, world)
+            return
+        }
+        for index in slots.indices(of: source) {
+            move(index, to: source, world)
+            if let next = sources.balance(slots).place(from: nil) {
+                slots[index] = Slot(source: next)
+            }
+        }
+        pump(world)
+    }
+}

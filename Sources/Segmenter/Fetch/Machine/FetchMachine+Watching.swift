@@ -1,0 +1,332 @@
+import Assembler
+
+// What is looked at once a tick: what has come, what is slow, late or silent.
+extension FetchMachine {
+    // MARK: How much has come
+
+    /// Bytes of the file that came over the network.
+    func received(_ world: some FetchWorld) -> Int64 {
+        sources.received + slots.written(world)
+    }
+
+    /// Bytes of the file that a server sent.
+    func received(from source: Int, _ world: some FetchWorld) -> Int64 {
+        sources[source].received + slots.written(from: source, world)
+    }
+
+    /// How far the fetch is.
+    func progress(_ world: some FetchWorld) -> Progress {
+        Progress(
+            done: scheduler.done, verifying: scheduler.verifying, received: received(world),
+            connections: slots.busy)
+    }
+
+    /// Measures what has come since the last tick, and tells the scheduler the connections' speeds, as
+    /// far as they are known.
+    mutating func measure(_ world: some FetchWorld) {
+        let now = world.now
+        for index in slots.indices where slots[index].request.body != nil {
+            guard let position = world.position(of: index) else { continue }
+            let isHeldBack = world.takeHeldBack(index)
+            scheduler.advance(index, to: position)
+            slots[index].flow.measure(
+                at: position, isHeldBack: isHeldBack, since: account.lastTick,
+                roundTrip: scheduler.roundTrip, now: now)
+        }
+        account.tick(received(world), now: now)
+        for (index, slot) in slots.enumerated() {
+            // One that rests, because it is one too many, does not count.
+            let rate =
+                slot.isBusy || !isSurplus(index)
+                ? slot.knownRate(
+                    stallLimit: sources[slot.source].stallLimit, arrived: account.arrivedSince,
+                    now: now)
+                : nil
+            scheduler.measured(index, rate: rate, now: now)
+        }
+        scheduler.asOf = now
+    }
+
+    // MARK: What is too slow, or silent
+
+    /// Looks at what has come, and at what does not come.
+    mutating func watch(_ world: some FetchWorld) {
+        watchRate(world)
+        guard !isOver else { return }
+        watchExpired(world)
+        settleProofs(world)
+        for index in sources.indices { sources[index].trust.wait(now: world.now) }
+        guard !isOver else { return }
+        // What runs is left to run where it could not be asked for again.
+        if !sources.isAnyRefused {
+            watchAddresses(world)
+            watchStalls(world)
+            watchLaggards(world)
+        }
+        guard !isOver else { return }
+        for origin in Set(sources.map(\.origin)).sorted() {
+            if let news = world.watchLimit(of: origin, own: load(at: origin, world)) {
+                world.report(.ceiling(connections: news.limit, cause: news.cause))
+            }
+        }
+    }
+
+    /// Sees to it that the download is not slower than it may be.
+    private mutating func watchRate(_ world: some FetchWorld) {
+        // Not the server's doing: the session's limit, a slow reader, and extents that are being checked.
+        let counts = !slots.isHeldBack && window?.isBehind != true && scheduler.awaitsNetwork
+        switch account.watch(received(world), counts: counts) {
+        case .goOn: break
+        case .changeConnections: changeConnections(world)
+        case .giveUp(let rate):
+            fail(
+                .tooSlow(
+                    bytesPerSecond: rate, minimum: setup.limits.minRate ?? 0,
+                    seconds: setup.limits.minRatePeriod),
+                world)
+        }
+    }
+
+    /// Gives up all connections; `pump` makes new ones.
+    ///
+    /// A single stream would begin anew: it is left alone.
+    private mutating func changeConnections(_ world: some FetchWorld) {
+        guard !setup.isOneStream else { return }
+        world.report(.changingConnections(minimum: setup.limits.minRate ?? 0))
+        for index in slots.indices { reopen(index, world) }
+        // Any address of a host will do: these were slow.
+        for source in sources.indices { sources[source].places.forgetGood() }
+    }
+
+    /// Gives up servers whose link has expired, when nothing comes from them any more.
+    private mutating func watchExpired(_ world: some FetchWorld) {
+        for source in sources.indices where sources[source].standing != .dropped {
+            guard let reason = sources[source].link.expired, !slots.isServed(source) else {
+                continue
+            }
+            sources[source].link.expired = nil
+            giveUp(source, reason, world)
+        }
+    }
+
+    /// Compares with its digest what has come whole, though its transfer has not ended.
+    private mutating func settleProofs(_ world: some FetchWorld) {
+        for index in slots.indices where slots[index].request.body?.proof != nil {
+            guard !isOver else { return }
+            _ = settleProof(index, world)
+        }
+    }
+
+    /// The connections whose body flows, and that are held back by nobody on our side.
+    private func flowing(_ world: some FetchWorld) -> [Int: Rescue.Connection] {
+        setup.isOneStream || window?.isBehind == true ? [:] : slots.flowing(sources, world)
+    }
+
+    /// Reopens connections that are far slower than their peers.
+    ///
+    /// Those that bring nothing are `watchStalls`'s, and whom we hold back ourselves is not slow.
+    private mutating func watchLaggards(_ world: some FetchWorld) {
+        let laggards = rescue.step(
+            flowing(world), roundTrip: scheduler.roundTrip, now: world.now)
+        for laggard in laggards {
+            if let rest = scheduler.segments[laggard.connection]?.rest {
+                world.report(.outpaced(rest, rate: laggard.rate, peers: laggard.peers))
+            }
+            reopen(laggard.connection, world)
+        }
+    }
+
+    /// Leaves addresses that are slow, or silent while others are not.
+    private mutating func watchAddresses(_ world: some FetchWorld) {
+        guard sources.contains(where: { $0.places.book != nil }) else { return }
+        let flowing = flowing(world)
+        for index in flowing.keys {
+            sources[slots[index].source].places.served(slots[index].route)
+        }
+        for source in sources.indices where sources[source].places.book != nil {
+            let laggards = sources[source].places.leaveSlow(
+                flowing, of: source, slots, roundTrip: scheduler.roundTrip, now: world.now)
+            for laggard in laggards {
+                world.report(
+                    .addressLeft(
+                        laggard.address, why: .slow(laggard.rate, others: laggard.peers)))
+                for index in slots.indices(of: source, at: laggard.address) {
+                    reopen(index, world)
+                }
+            }
+            let silent = sources[source].silentAddresses(flowing, of: source, slots, world)
+            for (address, seconds) in silent {
+                guard leave(address, of: source, .failed(.stalled(seconds: seconds)), world)
+                else { continue }
+                for index in slots.indices(of: source, at: address) { reopen(index, world) }
+            }
+        }
+    }
+
+    /// Does what is to be done about silent connections.
+    ///
+    /// A single stream cannot be continued: it has the stall timeout only.
+    private mutating func watchStalls(_ world: some FetchWorld) {
+        guard !setup.isOneStream else { return }
+        let connections = slots.silentOrNot(sources, world)
+        switch stalls.step(connections, slots, received: received(world), now: world.now) {
+        case .nothing: break
+        case .dropCanary: dropCanary(world)
+        case .reopen(let indices):
+            for index in indices {
+                let seconds = connections[index]?.quiet ?? 0
+                if let rest = scheduler.segments[index]?.rest {
+                    world.report(.rescued(rest, silentFor: seconds))
+                }
+                reopen(index, world)
+            }
+        case .sendCanary(let source, let silence):
+            if let silence { world.report(.silence(seconds: silence)) }
+            sendCanary(to: sources[source], world)
+        }
+    }
+
+    // MARK: Canaries
+
+    private func sendCanary(to source: Source, _ world: some FetchWorld) {
+        var ask = source.ask(
+            Probe.firstByte, skipsIfRange: true, isDecoded: setup.isDecoded)
+        ask.wantsFreshConnection = true
+        // It needs no name server, which may be as silent.
+        ask.address = source.goodAddress
+        // The kernel's SYN back-off would have one that begins in vain wait for seconds.
+        world.sendCanary(ask, patience: source.patience)
+    }
+
+    /// Judges the head of the reply to the canary.
+    mutating func judgeCanary(_ head: Head) { stalls.judge(head) }
+
+    /// The canary has ended.
+    mutating func canaryEnded(_ end: TransferEnd, _ world: some FetchWorld) {
+        let news = stalls.ended(
+            end, received: received(world), longestWait: setup.policy.longestRetryAfter,
+            now: world.now)
+        guard let news else { return }
+        if let due = news.due { sources[news.source].restsUntil = due }
+        if news.replaces { replaceSilent(of: news.source, world) }
+    }
+
+    /// Drops the canary, if there is one.
+    mutating func dropCanary(_ world: some FetchWorld) {
+        if stalls.dropCanary() { world.dropCanary() }
+    }
+
+    /// Gives up the connections to a server that are silent, for new ones.
+    private mutating func replaceSilent(of source: Int, _ world: some FetchWorld) {
+        let connections = slots.silentOrNot(sources, world)
+        var count = 0
+        for index in slots.indices(of: source) {
+            // Whatever is kept idle is as dead.
+            slots[index].wantsFreshConnection = true
+            guard let connection = connections[index],
+                !connection.isAnswered || connection.quiet >= StallDetector.patience
+            else { continue }
+            let silence = world.state(of: index)?.silence ?? 0
+            reopen(index, world)
+            slots[index].silentBefore = stalls.isInVain ? silence : 0
+            slots[index].backoff.failures = 0
+            slots[index].backoff.until = 0
+            count += 1
+        }
+        world.report(.silenceOver(connections: count))
+        pump(world)
+    }
+
+    /// Ends what a connection has under way, and takes its work back; its next request goes out on a
+    /// new connection.
+    mutating func reopen(_ index: Int, _ world: some FetchWorld) {
+        end(index, world)
+        slots[index].flow.forget()
+        scheduler.measured(index, rate: nil, now: account.lastTick)
+        slots[index].wantsFreshConnection = true
+    }
+
+    /// Ends what a connection has under way, and takes its work back.
+    mutating func end(_ index: Int, _ world: some FetchWorld) {
+        if slots[index].isBusy { world.drop(index) }
+        _ = endSample(index)
+        _ = retire(index, world)
+        scheduler.release(index)
+    }
+
+    // MARK: Second requests
+
+    /// Asks a second time for what keeps the file from being complete, on connections that have nothing
+    /// to do.
+    mutating func hedge(_ world: some FetchWorld) {
+        for index in hedges.late { dropHedge(index, world) }
+        guard !setup.isOneStream, window == nil, scheduler.unassigned.ranges.isEmpty,
+            !world.network(to: sources[0].origin).isRateLimited
+        else { return }
+        let free = slots.indices.count { isFree($0, world) }
+        guard free > hedges.count else { return }
+        let open = Set(sources.indices.filter { hasRoom($0, world) })
+        let chosen = hedges.choose(free: free, slots, sources, scheduler, open: open, world)
+        for index in chosen { sendHedge(index, world) }
+    }
+
+    private mutating func sendHedge(_ index: Int, _ world: some FetchWorld) {
+        guard slots[index].isBusy, let rest = scheduler.segments[index]?.rest else { return }
+        let source = slots[index].source
+        var ask = sources[source].ask(
+            rest, skipsIfRange: slots[index].skipsIfRange, isDecoded: setup.isDecoded)
+        ask.address = sources[source].pin(forHedgeOf: slots[index], slots, world)
+        tellAddresses(of: source, world)
+        hedges.send(index, to: ask.url.origin, for: rest)
+        world.sendHedge(index, ask)
+        world.report(.hedged(rest))
+    }
+
+    /// Judges the head of the reply to a second request.
+    ///
+    /// - Returns: How many bytes of it are kept; `nil` for none.
+    mutating func judgeHedge(_ index: Int, _ head: Head) -> Int64? { hedges.judge(index, head) }
+
+    /// A second request is over: takes what it brought, from where the first one is by now.
+    mutating func hedgeEnded(_ index: Int, _ end: TransferEnd, _ world: some FetchWorld) {
+        guard let hedge = hedges.ended(index, end), !hedge.isLate,
+            slots.indices.contains(index), slots[index].isBusy
+        else { return }
+        // What is copied below must be there, whatever libcurl calls complete.
+        guard world.hedgeFits(index, hedge.range.count, hedge.digest) else {
+            hedges.giveUp()
+            return
+        }
+        if let position = world.position(of: index) { scheduler.advance(index, to: position) }
+        guard let rest = scheduler.segments[index]?.rest,
+            rest.start >= hedge.range.start, rest.end <= hedge.range.end
+        else { return }
+        reopen(index, world)
+        guard scheduler.adopt(rest, by: index) else { return }
+        slots[index].request.body = Body(start: rest.start, limit: rest.end, replyEnd: rest.end)
+        sources[slots[index].source].accepted += 1
+        if hedge.isUndated { sources[slots[index].source].dates.isUndated = true }
+        let offset = Int(rest.start - hedge.range.start)
+        let problem = world.writeHedge(index, from: offset, to: rest)
+        guard problem == 0 else {
+            fail(writing: problem, world)
+            return
+        }
+        _ = retire(index, world)
+        pump(world)
+    }
+
+    /// Has no more requests under way than there are connections.
+    mutating func trimHedges(_ world: some FetchWorld) {
+        while hedges.count > 0, slots.busy + hedges.count > slots.count,
+            let index = hedges.connections.first
+        {
+            dropHedge(index, world)
+        }
+    }
+
+    /// Drops a second request.
+    mutating func dropHedge(_ index: Int, _ world: some FetchWorld) {
+        if hedges.remove(index) { world.dropHedge(index) }
+    }
+}
