@@ -172,6 +172,8 @@ extension Fetch: FetchActions {
     }
 
     func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger) {
+        // First of all: the machine is at work until this returns, so whoever `completion` tells must not
+        // find this fetch by the worker and ask it something.
         worker.remove(self)
         do throws(AssemblyError) {
             try output.record()

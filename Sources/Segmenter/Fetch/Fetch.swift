@@ -125,7 +125,7 @@ final class Fetch {
     }
 
     /// Whether the number of connections is being found: what the kernel tells of them is needed.
-    var isGoverned: Bool { machine.governor != nil }
+    var isGoverned: Bool { machine.width.isFound }
 
     /// What this fetch has under way at an origin; never asked by its own machine.
     func load(of origin: String, now: Double) -> ServerLimit.Load {

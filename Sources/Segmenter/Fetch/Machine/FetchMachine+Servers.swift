@@ -5,58 +5,34 @@ extension FetchMachine {
     /// Fewest bytes that a comparison may rest on, where more were asked for.
     static let leastCompared: Int64 = 1 << 10
 
-    /// Part of the loop's time from which on more connections bring no more: it is busy with those
-    /// that there are.
-    private static let busy = 0.85
-
     // MARK: How many connections are used
 
     /// Has the number of connections follow the goodput.
     mutating func govern(_ world: some FetchWorld) {
-        guard governor != nil else { return }
-        let (now, origin) = (world.now, sources[0].origin)
-        let network = world.network(to: origin)
-        let sample = ConnectionGovernor.Sample(
-            received: received(world), roundTrip: network.roundTrip, segments: network.segments,
-            disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
+        guard width.isFound else { return }
+        let origin = sources[0].origin
+        let news = width.step(
+            received: received(world),
             remaining: setup.identity.size.map { $0 - scheduler.done.count },
-            isHeldBack: network.load >= Self.busy || window?.isBehind == true
-                || slots.isHeldBack,
-            cap: connectionsAllowed(network.downloads, world[limitOf: origin]?.limit))
-        let before = governor?.target
-        let target = max(governor?.step(sample, now: now) ?? 1, leastConnections)
-        if let governor, governor.target != before {
-            world.report(.connections(governor.target, bytesPerSecond: governor.measured))
+            isHeldBack: window?.isBehind == true || slots.isHeldBack,
+            world.network(to: origin),
+            limit: sources.count == 1 ? world[limitOf: origin]?.limit : nil, now: world.now)
+        if let news {
+            world.report(.connections(news.connections, bytesPerSecond: news.bytesPerSecond))
         }
-        slots.resize(to: target, &scheduler, now: now)
+        slots.resize(
+            to: width.count(servers: sources.count), &scheduler, now: world.now)
     }
 
-    /// Whether a connection is one too many: it rests when it has nothing under way.
+    /// Whether a connection is one too many.
     func isSurplus(_ index: Int) -> Bool {
-        guard let governor else { return false }
-        return index >= max(governor.target, leastConnections)
-    }
-
-    /// Several servers want to be measured, and each keeps one at least.
-    private var leastConnections: Int { sources.count > 1 ? 2 * sources.count : 1 }
-
-    /// Most connections that this fetch may use: with what is known of the server, and of all files
-    /// that are fetched at a time, so that these together are no more than one alone may have.
-    private func connectionsAllowed(_ downloads: Int, _ limit: Int?) -> Int {
-        let share = max(1, setup.connections / max(1, downloads))
-        // One more finds out, now and then, whether the server serves more by now.
-        guard sources.count == 1, let limit else { return share }
-        return min(share, limit + 1)
+        width.isSurplus(index, servers: sources.count)
     }
 
     /// Connections that work, for the size of their shares.
     func workers(_ world: some FetchWorld) -> Int {
-        if sources.contains(where: { world.isLimited($0.origin) }) { return slots.busy + 1 }
-        guard let governor else { return slots.count }
-        // While the number is being found, there are soon to be more, unless there are many already.
-        let isSearching = governor.isSearching && slots.count < ConnectionGovernor.many
-        // Even one does not get all then: another may be tried at any time.
-        return isSearching ? setup.connections : max(2, slots.count)
+        let isLimited = sources.contains { world.isLimited($0.origin) }
+        return isLimited ? slots.busy + 1 : width.expected(slots.count)
     }
 
     /// Connections among which all that is left is shared at once; `nil` where shares are cut one after

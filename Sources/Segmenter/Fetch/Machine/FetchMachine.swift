@@ -8,9 +8,9 @@ import Assembler
 /// not pass through it.
 ///
 /// What it is composed of decides on one thing each, and knows nothing of the machine: connections
-/// (`Slots`), servers (`Sources`), who fetches what (`SegmentScheduler`), how fast all of it is
-/// (`Account`), and what is done about slow and silent connections (`Rescue`, `Hedges`, `Stalls`). The
-/// machine has that done. A plain URL's way is in this file.
+/// (`Slots`) and their number (`Width`), servers (`Sources`), who fetches what (`SegmentScheduler`), how
+/// fast all of it is (`Account`), and what is done about slow and silent connections (`Rescue`, `Hedges`,
+/// `Stalls`). The machine has that done. A plain URL's way is in this file.
 ///
 /// It ends when the file is complete, or when something must be decided that needs a probe or another
 /// part: the `Outcome` says what.
@@ -21,8 +21,8 @@ struct FetchMachine {
     let setup: Setup
     var scheduler: SegmentScheduler
     var slots: Slots
-    /// Finds the number of connections; `nil` when it is fixed.
-    var governor: ConnectionGovernor?
+    /// How many connections there are.
+    var width: Width
     /// The servers that the file comes from; the first leads.
     var sources: Sources
     /// Whether the outcome was told.
@@ -57,10 +57,8 @@ struct FetchMachine {
         scheduler = SegmentScheduler(size: size ?? .max, verifying: verifying, done: done)
         hedges = Hedges(size: size ?? 0)
         account = Account(setup.limits)
-        if setup.findsConnections, !setup.isOneStream {
-            governor = ConnectionGovernor(most: setup.connections, roundTrip: roundTrip)
-        }
-        slots = Slots(count: setup.isOneStream ? 1 : governor?.target ?? setup.connections)
+        width = Width(setup, roundTrip: roundTrip)
+        slots = Slots(count: width.count(servers: 1))
     }
 
     // MARK: It begins, time passes, it ends
