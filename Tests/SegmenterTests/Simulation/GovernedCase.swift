@@ -68,28 +68,15 @@ struct GovernedCase {
 
     /// Seconds with a fixed number of connections; `nil` for more than a limit.
     func seconds(connections: Int, limit: Double) -> Double? {
-        var transfer = SimulatedTransfer(network, size: size, most: connections) { $0.target }
-        return transfer.run(limit: limit)
+        var fetch = SimulatedFetch(network, size: size, connections: connections)
+        return fetch.run(limit: limit)
     }
 
     /// Seconds with the number that the governor finds; `nil` for more than a limit.
     func governed(limit: Double) -> Double? {
-        var governor = ConnectionGovernor(most: Self.most, roundTrip: network.roundTrip)
-        var (received, disordered) = (Int64(0), 0.0)
-        var transfer = SimulatedTransfer(
-            network, size: size, most: Self.most, first: governor.target
-        ) { run in
-            let segment = 1448.0
-            disordered += loss * Double(run.scheduler.done.count - received) / segment
-            received = run.scheduler.done.count
-            let sample = ConnectionGovernor.Sample(
-                received: received, roundTrip: network.roundTrip,
-                segments: Int64(Double(received) / segment), disordered: Int64(disordered),
-                presentRoundTrip: network.roundTrip * (run.isCrowded ? 2 : 1),
-                remaining: size - received,
-                cap: run.isTurnedAway ? network.served + 1 : .max)
-            return governor.step(sample, now: run.now)
-        }
-        return transfer.run(limit: limit)
+        var fetch = SimulatedFetch(
+            network, size: size, connections: Self.most, isFound: true)
+        fetch.world.loss = loss
+        return fetch.run(limit: limit)
     }
 }

@@ -22,13 +22,12 @@ import Testing
             guard let bound = trial.bound, bound * Double(trial.connections) <= Self.largest else {
                 continue
             }
-            var transfer = SimulatedTransfer(
-                trial.network, size: trial.size, most: trial.connections
-            ) { $0.target }
-            let ended = transfer.run(limit: 5 * bound)
+            var fetch = SimulatedFetch(
+                trial.network, size: trial.size, connections: trial.connections, seed: seed)
+            let ended = fetch.run(limit: 5 * bound)
             let seconds = try #require(ended, "seed \(seed): no end")
             // What is decided by ticks is late by half of one, and a rate is known after two.
-            let allowed = kind.margin * bound + 1.5 * SimulatedTransfer.tick
+            let allowed = kind.margin * bound + 1.5 * SimulatedFetch.tick
             #expect(
                 seconds <= allowed, "\(kind), seed \(seed): \(seconds / bound) of \(bound) s")
             ratios.append(seconds / bound)
@@ -43,10 +42,10 @@ import Testing
         var network = SimulatedNetwork(roundTrip: 0.001, handshakes: 1)
         // Every fifth is at 64 KiB/s, the others at 8 MiB/s.
         network.cap = { $0 % 5 == 4 ? 65_536 : 8_388_608 }
-        var transfer = SimulatedTransfer(network, size: 256 << 20, most: 16) { $0.target }
-        let ended = transfer.run(limit: 60)
+        var fetch = SimulatedFetch(network, size: 256 << 20, connections: 16)
+        let ended = fetch.run(limit: 60)
         let seconds = try #require(ended)
-        #expect(transfer.rescues >= 3)
+        #expect(fetch.log.rescues >= 3)
         let waiting: Double = 0x1p28 / (13 * 0x1p23 + 3 * 0x1p16)
         #expect(seconds < waiting)
     }
@@ -57,28 +56,29 @@ import Testing
         network.cap = { _ in 1e6 }
         network.served = 4
         let bound = SimulatedConnections.bound(network, count: 16, bytes: 400e6)
-        var transfer = SimulatedTransfer(network, size: 400_000_000, most: 16) { $0.target }
-        let ended = transfer.run(limit: 10 * bound)
+        var fetch = SimulatedFetch(network, size: 400_000_000, connections: 16)
+        let ended = fetch.run(limit: 10 * bound)
         let seconds = try #require(ended)
         #expect(seconds <= 1.03 * bound)
     }
 
-    /// The number of connections is asked for each tick, and followed.
+    /// The number of connections follows what this download may have of all that may be made.
     @Test func followsTheNumberOfConnections() throws {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
-        var most = 0
-        var transfer = SimulatedTransfer(network, size: 200_000_000, most: 16, first: 1) { run in
-            most = max(most, run.busy)
-            return run.now < 10 ? 2 : 16
-        }
-        let ended = transfer.run(limit: 100)
+        var fetch = SimulatedFetch(
+            network, size: 200_000_000, connections: 16, isFound: true)
+        // Eight at a time have two connections each.
+        fetch.world.downloads = { $0 < 10 ? 8 : 1 }
+        let ended = fetch.run(limit: 100)
         let seconds = try #require(ended)
-        #expect(most == 16)
+        #expect(fetch.log.mostBusy == 16)
         // 20 MB in the first ten seconds, and the rest with all.
-        let least = 10 + 180.0 / 16
-        #expect(seconds >= least)
-        #expect(seconds <= 1.05 * least)
+        #expect(seconds >= 10 + 180.0 / 16)
+        // The governor, not the world, decides when more are tried: when what it has waited for twice in
+        // vain is over, which is its first patience and twice that.
+        let found = 10 + 2 * ConnectionGovernor.firstPatience
+        #expect(seconds <= 1.05 * (found + (200 - 2 * found) / 16))
     }
 
     /// Bytes that are asked for twice: what is cut off a request, and still comes.
@@ -88,13 +88,12 @@ import Testing
             guard let bound = trial.bound, bound * Double(trial.connections) <= Self.largest else {
                 return
             }
-            var transfer = SimulatedTransfer(
-                trial.network, size: trial.size, most: trial.connections
-            ) { $0.target }
-            let ended = transfer.run(limit: 5 * bound)
+            var fetch = SimulatedFetch(
+                trial.network, size: trial.size, connections: trial.connections, seed: seed)
+            let ended = fetch.run(limit: 5 * bound)
             #expect(ended != nil)
             let most = max(0.01 * Double(trial.size), 0x1p21)
-            #expect(transfer.wasted <= most, "seed \(seed): \(transfer.wasted)")
+            #expect(fetch.log.wasted <= most, "seed \(seed): \(fetch.log.wasted)")
         }
     }
 }

@@ -1,3 +1,5 @@
+@testable import Segmenter
+
 /// A network between a client and a server, as far as bytes flow in it: a fluid model in virtual time.
 ///
 /// Connections share a bottleneck fairly (max-min); each has a cap of its own, and a congestion window
@@ -16,11 +18,30 @@ struct SimulatedNetwork {
     var cap: (Int) -> Double = { _ in .infinity }
     /// Seconds after which the connection with a number is dead, without a word.
     var life: (Int) -> Double = { _ in .infinity }
+    /// When all connections that are there die, without a word.
+    var cuts: [Double] = []
     /// Requests that are served at a time; others are turned away.
     var served = Int.max
+    /// The host's addresses; none where nobody knows of several.
+    var addresses: [Address] = []
 
-    /// Seconds of silence after which a connection is given up; they are in the bound too.
-    var patience: Double { max(1, 4 * roundTrip) }
+    /// An address of the host.
+    struct Address {
+        var name: String
+        /// Most bytes per second of a connection to it.
+        var cap = Double.infinity
+        /// Whether nobody answers there.
+        var isDead = false
+    }
+
+    /// Whether nothing passes at a time.
+    func isDown(at time: Double) -> Bool { capacity(at: time) == 0 }
+
+    /// When something passes, from a time on.
+    func up(from time: Double) -> Double {
+        guard isDown(at: time) else { return time }
+        return capacity.first { $0.from > time && $0.rate > 0 }?.from ?? .infinity
+    }
 
     func capacity(at time: Double) -> Double {
         (capacity.last { $0.from <= time } ?? capacity[0]).rate
@@ -63,21 +84,45 @@ struct SimulatedConnections {
 
     subscript(_ index: Int) -> Connection { all[index] }
 
+    /// Takes one more.
+    mutating func add() -> Int {
+        all.append(Connection())
+        return all.count - 1
+    }
+
     /// Makes a connection, if it is not made.
     ///
+    /// - Parameters:
+    ///   - index: Of the connections.
+    ///   - now: The time.
+    ///   - address: Where it leads.
+    ///   - isCounted: Whether it has a number: one for a canary has none, so that canaries do not decide
+    ///     which fate the others have.
     /// - Returns: Round trips that a request takes until its first byte.
-    mutating func open(_ index: Int, _ now: Double) -> Double {
+    mutating func open(
+        _ index: Int, _ now: Double, to address: SimulatedNetwork.Address? = nil,
+        isCounted: Bool = true
+    ) -> Double {
         guard !all[index].isOpen else { return 1 }
+        let cut = network.cuts.first { $0 >= now } ?? .infinity
         all[index] = Connection(
-            isOpen: true, cap: network.cap(made),
-            window: SimulatedNetwork.firstWindow / network.roundTrip,
-            dies: now + network.life(made))
-        made += 1
+            isOpen: true, window: SimulatedNetwork.firstWindow / network.roundTrip, dies: cut)
+        if isCounted {
+            all[index].cap = min(network.cap(made), address?.cap ?? .infinity)
+            all[index].dies = min(cut, now + network.life(made))
+            made += 1
+        }
         return 1 + network.handshakes
     }
 
     mutating func close(_ index: Int) {
         all[index] = Connection()
+        isStale = true
+    }
+
+    /// Has nothing more come on a connection, without a word.
+    mutating func kill(_ index: Int, _ now: Double) {
+        all[index].dies = now
         isStale = true
     }
 
@@ -152,11 +197,12 @@ struct SimulatedConnections {
     }
 
     /// Seconds in which a number of connections would bring so many bytes if they never lacked work:
-    /// the fluid optimum, with handshakes and slow start.
+    /// the fluid optimum, with handshakes, slow start and the silence that is borne.
     static func bound(_ network: SimulatedNetwork, count: Int, bytes: Double) -> Double {
         let count = min(count, network.served)
         var connections = SimulatedConnections(network, count: count)
         var starts = Array(repeating: Double.infinity, count: count)
+        var silence = SimulatedSilence(network)
         var (now, sum) = (0.0, 0.0)
         for index in 0..<count { starts[index] = connections.open(index, 0) * network.roundTrip }
         while true {
@@ -166,9 +212,10 @@ struct SimulatedConnections {
             }
             for index in 0..<count where connections[index].flows && connections[index].dies <= now
             {
+                let wait = silence.next(now)
                 connections.close(index)
-                let trips = connections.open(index, now + network.patience)
-                starts[index] = now + network.patience + trips * network.roundTrip
+                let trips = connections.open(index, now + wait)
+                starts[index] = now + wait + trips * network.roundTrip
             }
             connections.settle(now)
             let rate = connections.all.reduce(0) { $0 + $1.rate }
@@ -183,5 +230,33 @@ struct SimulatedConnections {
             if connections.death(after: now) <= next { connections.markStale() }
             now = next
         }
+    }
+}
+
+/// How long connections that have died without a word are waited for, at the least: as long as
+/// `StallDetector` bears a silence, which is twice as long after each time, and half as long again after
+/// a while, and no longer than the stall timeout.
+struct SimulatedSilence {
+    private let patience: Double
+    private var caution = 1.0
+    private var changed = 0.0
+
+    init(_ network: SimulatedNetwork) {
+        let longestWait = (1 + network.handshakes) * network.roundTrip
+        patience = max(StallDetector.patience, StallDetector.factor * longestWait)
+    }
+
+    /// A connection has died.
+    ///
+    /// - Returns: Seconds until it is given up.
+    mutating func next(_ now: Double) -> Double {
+        while caution > 1, now - changed >= StallDetector.forgetting {
+            caution /= 2
+            changed += StallDetector.forgetting
+        }
+        let wait = min(patience * caution, DownloadOptions().stallTimeout)
+        caution = min(2 * caution, StallDetector.greatestCaution)
+        changed = now + wait
+        return wait
     }
 }
