@@ -28,7 +28,7 @@ public final class DownloadSession: Sendable {
         guard !limits.isEmpty else { return }
         loop.perform { worker in
             let now = monotonicSeconds()
-            worker.serverLimits = limits.mapValues { ServerLimit(remembered: $0, now: now) }
+            worker.servers.limits = limits.mapValues { ServerLimit(remembered: $0, now: now) }
         }
     }
 

@@ -47,7 +47,9 @@ final class FirstRequests: Sendable {
         state.withLock { $0.isCancelled = true }
         loop.perform { [self] worker in
             cancelWaiting()
-            for id in state.withLock({ Array($0.underWay.values) }) { worker.cancelCollecting(id) }
+            for id in state.withLock({ Array($0.underWay.values) }) {
+                worker.smallRequests.cancel(id)
+            }
         }
     }
 
@@ -56,7 +58,8 @@ final class FirstRequests: Sendable {
         guard !state.withLock({ $0.isCancelled }) else { return cancelWaiting() }
         while state.withLock({ !$0.waiting.isEmpty }), slots.start() {
             let entry = state.withLock { $0.waiting.removeFirst() }
-            let id = worker.enqueue(entry.request) { [self, unowned worker] exchange in
+            let id = worker.smallRequests.enqueue(entry.request) {
+                [self, unowned worker] exchange in
                 state.withLock { $0.underWay[entry.index] = nil }
                 entry.report(exchange)
                 go(worker)

@@ -50,7 +50,9 @@ extension Fetch: FetchActions {
         guard goesOn, let transfer = offered.flatMap(worker.transfer) else { return 0 }
         offered = nil
         transfer.owner = id
-        if first.body.isEmpty { worker.noteRoundTrip(transfer) }
+        if first.body.isEmpty, let seconds = transfer.connectSeconds {
+            servers.connected(to: transfer.request.url.origin, in: seconds)
+        }
         lines[slot].transfer = transfer
         if let limit { worker.allow(transfer.id, upTo: limit) }
         let verdict = Transfer.Verdict.write(
@@ -158,10 +160,10 @@ extension Fetch: FetchActions {
     func record() throws(AssemblyError) { try output.record() }
 
     func reached(_ address: String, of origin: String) {
-        worker.hosts.reached(address, of: origin)
+        servers.addresses.reached(address, of: origin)
     }
 
-    func gaveUp(_ origin: String) { worker.contacts.gaveUp(origin, now: now) }
+    func gaveUp(_ origin: String) { servers.contacts.gaveUp(origin, now: now) }
 
     func report(_ notice: DownloadNotice) { notify(notice) }
 
@@ -174,7 +176,8 @@ extension Fetch: FetchActions {
     func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger) {
         // First of all: the machine is at work until this returns, so whoever `completion` tells must not
         // find this fetch by the worker and ask it something.
-        worker.remove(self)
+        worker.remove(id)
+        servers.leave(id)
         do throws(AssemblyError) {
             try output.record()
             completion(outcome, ledger)

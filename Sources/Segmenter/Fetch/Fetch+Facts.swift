@@ -48,28 +48,28 @@ extension Fetch: FetchFacts {
 
     func network(to origin: String) -> FetchMachine.NetworkState {
         FetchMachine.NetworkState(
-            roundTrip: worker.roundTrips[origin], segments: worker.sockets.segments,
+            roundTrip: servers.roundTrips[origin], segments: worker.sockets.segments,
             disordered: worker.sockets.disordered, presentRoundTrip: worker.sockets.roundTrip,
-            load: worker.load, isRateLimited: worker.pacing.limit.bytesPerSecond != nil,
-            downloads: worker.fetches.count)
+            load: worker.load.share, isRateLimited: worker.pacing.limit.bytesPerSecond != nil,
+            downloads: worker.clients.count)
     }
 
     subscript(limitOf origin: String) -> ServerLimit? {
-        get { worker.serverLimits[origin] }
-        set { worker.serverLimits[origin] = newValue }
+        get { servers.limits[origin] }
+        set { servers.limits[origin] = newValue }
     }
 
     func othersLoad(at origin: String) -> ServerLimit.Load {
-        worker.load(of: origin, now: now, but: id)
+        servers.load(of: origin, now: now, but: id)
     }
 
     func servesOthers(_ origin: String) -> Bool { worker.serves(origin, but: id) }
     func meaningOf403(_ origin: String) -> Forbidding.Meaning? {
-        worker.forbidding[origin]?.meaning
+        servers.forbidding[origin]?.meaning
     }
-    func addresses(of origin: String) -> [String] { worker.hosts.spread(origin) }
+    func addresses(of origin: String) -> [String] { servers.addresses.spread(origin) }
     func hasServed(_ origin: String) -> Bool { worker.hasServed(origin) }
-    func isGivenUp(_ origin: String) -> Bool { worker.contacts.isGivenUp(origin, now: now) }
+    func isGivenUp(_ origin: String) -> Bool { servers.contacts.isGivenUp(origin, now: now) }
 
     func needsHTTP2(_ origin: String) -> Bool {
         setup.connecting.memory.versions.needsHTTP2(origin)
@@ -92,11 +92,6 @@ extension Fetch: FetchFacts {
 }
 
 extension Worker {
-    /// What all fetches but one, and requests for small files, have under way at an origin.
-    func load(of origin: String, now: Double, but fetch: Int? = nil) -> ServerLimit.Load {
-        let small = ServerLimit.Load(asking: collecting.windows[origin]?.underWay ?? 0)
-        return fetches.values.reduce(small) {
-            $1.id == fetch ? $0 : $0 + $1.load(of: origin, now: now)
-        }
-    }
+    /// The fetch with a number, if it is not over.
+    func fetch(_ id: Int) -> Fetch? { clients[id] as? Fetch }
 }

@@ -4,7 +4,7 @@ import Assembler
 ///
 /// It knows the transfers and writers of the machine's connections; it decides nothing. Lives on the
 /// loop thread.
-final class Fetch {
+final class Fetch: LoopClient, ServerUser {
     /// What a fetch works with.
     struct Setup: Sendable {
         /// What is fetched, and how.
@@ -40,6 +40,7 @@ final class Fetch {
     let output: any Output
     let loop: TransferLoop
     let worker: Worker
+    let servers: ServerBook
     let reporter: ProgressReporter
     let notify: @Sendable (DownloadNotice) -> Void
     let completion: (Outcome, MirrorLedger) -> Void
@@ -67,6 +68,7 @@ final class Fetch {
         self.setup = setup
         output = assembly
         self.worker = worker
+        servers = worker.servers
         self.loop = loop
         notify = report
         self.completion = completion
@@ -76,14 +78,15 @@ final class Fetch {
         resolvers = [primary.number: setup.resolve]
         machine = FetchMachine(
             setup.machine, verifying: assembly.unverified.values.map(\.range),
-            done: assembly.recorded.covered, roundTrip: worker.roundTrips[primary.url.origin])
+            done: assembly.recorded.covered, roundTrip: servers.roundTrips[primary.url.origin])
     }
 
     // MARK: From the worker
 
     /// Begins.
     func start(now: Double) {
-        worker.add(self)
+        worker.add(self, as: id)
+        servers.join(self, as: id)
         output.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         self.now = now
         machine.start(takeOffer(), self)
@@ -125,7 +128,7 @@ final class Fetch {
     }
 
     /// Whether the number of connections is being found: what the kernel tells of them is needed.
-    var isGoverned: Bool { machine.width.isFound }
+    var watchesConnections: Bool { machine.width.isFound }
 
     /// What this fetch has under way at an origin; never asked by its own machine.
     func load(of origin: String, now: Double) -> ServerLimit.Load {

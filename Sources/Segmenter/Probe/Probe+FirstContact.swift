@@ -38,7 +38,7 @@ extension Probe {
             after: trouble, isGivenUp: known.isGivenUp, random: .random(in: 0..<1))
         beginning = begun
         if step == .giveUp {
-            loop.perform { $0.contacts.gaveUp(origin, now: monotonicSeconds()) }
+            loop.perform { $0.servers.contacts.gaveUp(origin, now: monotonicSeconds()) }
         }
         return step
     }
@@ -47,12 +47,32 @@ extension Probe {
 extension TransferLoop {
     /// What the session knows of a host.
     fileprivate func contact(with origin: String) async -> (hasServed: Bool, isGivenUp: Bool) {
-        await Answer.wait { answer in
-            let isTaken = perform { worker in
-                let isGivenUp = worker.contacts.isGivenUp(origin, now: monotonicSeconds())
-                answer.resume(returning: (worker.hasServed(origin), isGivenUp))
-            }
-            if !isTaken { answer.resume(returning: (false, false)) }
+        await ask(otherwise: (false, false)) { worker in
+            let contacts = worker.servers.contacts
+            let isGivenUp = contacts.isGivenUp(origin, now: monotonicSeconds())
+            return (worker.hasServed(origin), isGivenUp)
+        }
+    }
+}
+
+extension FirstContact.Trouble {
+    /// What kind of failure it was.
+    ///
+    /// - Parameters:
+    ///   - failure: Why a request failed.
+    ///   - retryAfter: Seconds that the server asked to wait for; `nil` when it did not.
+    ///   - verdict: What the resolver says of the name that libcurl could not resolve.
+    init(_ failure: TransferFailure, retryAfter: Double?, verdict: NameVerdict = .noAnswer) {
+        switch failure {
+        case .status(let status):
+            self = (500..<600).contains(status) && retryAfter == nil ? .passing : .other
+        case _ where failure.isUnresolved:
+            self = verdict == .unknown ? .unknownName : .passing
+        case _ where failure.isSilentNameServer: self = .silentNameServer
+        case _ where failure.isTimedOut: self = .other
+        case .network(let code, _): self = isConnectionFailure(code) ? .passing : .other
+        case .proxy: self = .passing
+        case .stalled, .truncated, .breach, .retryAfterTooLong: self = .other
         }
     }
 }

@@ -28,7 +28,7 @@ extension Probe {
     /// Notes that what was refused is served.
     func noteServed(_ url: WebURL, after refusals: Int) {
         guard refusals > 0 else { return }
-        loop.perform { $0.forbidding[url.origin, default: .init()].served() }
+        loop.perform { $0.servers.forbidding[url.origin, default: .init()].served() }
     }
 
     /// Whether it is somebody who asks: a wrong password is not tried again and again.
@@ -39,23 +39,13 @@ extension Probe {
     }
 
     private func mayPass(_ refusals: Int, _ isBeside: Bool, at origin: String) async -> Bool {
-        await Answer.wait { answer in
-            let isTaken = loop.perform { worker in
-                // Those that wait to be fetched in segments hold a place, too.
-                let isBeside = isBeside || worker.serves(origin)
-                let isLimited = worker.serverLimits[origin]?.limit != nil
-                answer.resume(
-                    returning: worker.forbidding[origin, default: .init()].mayPass(
-                        refusals, isBeside: isBeside, isLimited: isLimited))
-            }
-            if !isTaken { answer.resume(returning: false) }
+        await loop.ask(otherwise: false) { worker in
+            // Those that wait to be fetched in segments hold a place, too.
+            let isBeside = isBeside || worker.serves(origin)
+            let servers = worker.servers
+            let isLimited = servers.limits[origin]?.limit != nil
+            return servers.forbidding[origin, default: .init()].mayPass(
+                refusals, isBeside: isBeside, isLimited: isLimited)
         }
-    }
-}
-
-extension Worker {
-    /// Whether any request to an origin is under way, but for those of one owner.
-    func serves(_ origin: String, but owner: Int? = nil) -> Bool {
-        transfers.values.contains { $0.request.url.origin == origin && $0.owner != owner }
     }
 }

@@ -71,7 +71,7 @@ extension Probe {
     }
 
     func landing(
-        _ method: TransferRequest.Method, _ range: ByteRange?
+        _ method: RequestMethod, _ range: ByteRange?
     ) async -> Result<Landing, DownloadError.Reason> {
         do throws(DownloadError.Reason) {
             let patience = method == .head ? Self.headPatience : .infinity
@@ -101,12 +101,9 @@ extension Probe {
     }
 
     private func isConnecting() async -> Bool? {
-        await Answer.wait { answer in
-            let isTaken = loop.perform { [url] worker in
-                let mayHaveTwo = worker.serverLimits[url.origin]?.limit.map { $0 > 1 } ?? true
-                answer.resume(returning: mayHaveTwo ? worker.isConnecting(.head, to: url) : false)
-            }
-            if !isTaken { answer.resume(returning: false) }
+        await loop.ask(otherwise: false) { [url] worker in
+            let mayHaveTwo = worker.servers.limits[url.origin]?.limit.map { $0 > 1 } ?? true
+            return mayHaveTwo ? worker.isConnecting(.head, to: url) : false
         }
     }
 

@@ -20,7 +20,7 @@ extension Probe {
     ///
     /// Trouble that may pass is waited out, as in every other request.
     func resolveAgain(
-        _ identity: RemoteIdentity, by method: TransferRequest.Method = .get, fresh: Bool = false
+        _ identity: RemoteIdentity, by method: RequestMethod = .get, fresh: Bool = false
     ) async -> Resolution {
         do throws(DownloadError.Reason) {
             let asked = method == .get ? Self.firstByte : nil

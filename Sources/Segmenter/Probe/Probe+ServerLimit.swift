@@ -9,12 +9,9 @@ extension Probe {
     ) async -> Bool {
         guard failure.mayTurnAway(hadReply: hadReply) else { return false }
         let origin = url.origin
-        return await Answer.wait { answer in
-            let isTaken = loop.perform { worker in
-                let load = worker.load(of: origin, now: monotonicSeconds())
-                answer.resume(returning: load.served > 0)
-            }
-            if !isTaken { answer.resume(returning: false) }
+        return await loop.ask(otherwise: false) { worker in
+            let load = worker.servers.load(of: origin, now: monotonicSeconds())
+            return load.served > 0
         }
     }
 }

@@ -11,7 +11,7 @@ struct Probe: Sendable {
     /// Bytes that the ranged `GET` asks for.
     static let firstRange = ByteRange(0, 4 << 20)
     /// Bytes that are asked for of a file that may be small.
-    static let smallRange = ByteRange(0, Int64(Collecting.most))
+    static let smallRange = ByteRange(0, Int64(SmallRequests.longestBody))
     /// The least that a ranged `GET` can ask for: to be told the size, and hardly anything else.
     static let firstByte = ByteRange(0, 1)
 
@@ -206,7 +206,7 @@ struct Probe: Sendable {
     /// `turn` is the number of attempts that have failed: each time another address is asked. `answered`
     /// is the answer to the first request, when that was made already.
     func follow(
-        _ method: TransferRequest.Method, range: ByteRange?, fresh: Bool = false,
+        _ method: RequestMethod, range: ByteRange?, fresh: Bool = false,
         conditions: [String] = [], isBroken: Bool = false, isDecoded: Bool = false, turn: Int = 0,
         answered: Exchange? = nil, patience: Double = .infinity
     ) async throws(DownloadError.Reason) -> Landing {
@@ -288,7 +288,7 @@ struct Probe: Sendable {
     ///   - isDecoded: Whether its body is decoded: what it tells is of other bytes then.
     /// - Returns: The facts, with what waits of the body.
     func finding(
-        _ landing: Landing, _ reply: Reply, by method: TransferRequest.Method,
+        _ landing: Landing, _ reply: Reply, by method: RequestMethod,
         part: ContentRange? = nil, isDecoded: Bool = false
     ) -> Finding {
         var identity = identity(by: reply)

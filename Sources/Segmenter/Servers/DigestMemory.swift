@@ -15,22 +15,11 @@ final class DigestMemory: Sendable {
     /// Whether the proxy is known to want digest.
     var proxyWantsDigest: Bool { wantsDigest(Self.proxy) }
 
-    /// Learns from an exchange with an origin.
+    /// Notes that an origin asks for digest, and for nothing else.
     ///
-    /// Where basic was offered too, it was refused because the password is wrong: another try would
-    /// only help to lock the account.
-    ///
-    /// - Returns: Whether something new was learned, so that the same request is worth another try.
-    func learn(from exchange: Exchange, origin: String) -> Bool {
-        let asking: String
-        if let reply = exchange.reply {
-            guard reply.asksForDigest, [401, 407].contains(reply.status) else { return false }
-            asking = reply.status == 407 ? Self.proxy : origin
-        } else if case .proxyRefused(status: 407, asksForDigest: true)? = exchange.end {
-            asking = Self.proxy
-        } else {
-            return false
-        }
-        return asked.withLock { $0.insert(asking).inserted }
-    }
+    /// - Returns: Whether that is new.
+    func note(_ origin: String) -> Bool { asked.withLock { $0.insert(origin).inserted } }
+
+    /// Notes the same of the proxy.
+    func noteProxy() -> Bool { note(Self.proxy) }
 }

@@ -14,7 +14,7 @@ final class VersionMemory: Sendable {
     private struct State {
         var standings: [String: Standing] = [:]
         /// Where HTTP/2 was tried after HTTP/1.1 had failed, by method: not again, unless it helped.
-        var tried: [TransferRequest.Method: Set<String>] = [:]
+        var tried: [RequestMethod: Set<String>] = [:]
     }
 
     private let state = Monitor(State())
@@ -31,29 +31,24 @@ final class VersionMemory: Sendable {
         }
     }
 
-    /// Whether a failed request is to be made again over HTTP/2: once for an origin and a method (some
-    /// answer `HEAD` with a body, which HTTP/2 does not forgive), where it looks as if HTTP/1.1 was
-    /// refused.
-    func begins(after failure: TransferFailure, of request: TransferRequest) -> Bool {
-        let origin = request.url.origin
-        guard request.mayNeedHTTP2(failure) else { return false }
-        return state.withLock { state in
+    /// Whether a request that looks as if HTTP/1.1 was refused is to be made again over HTTP/2: once for
+    /// an origin and a method (some answer `HEAD` with a body, which HTTP/2 does not forgive).
+    func begins(_ origin: String, _ method: RequestMethod) -> Bool {
+        state.withLock { state in
             guard state.standings[origin] != .needsHTTP2 else { return false }
-            return state.tried[request.method, default: []].insert(origin).inserted
+            return state.tried[method, default: []].insert(origin).inserted
         }
     }
 
     /// Notes that the request which `begins` has asked for was answered over HTTP/2.
     func helped(_ origin: String) { state.withLock { $0.standings[origin] = .needsHTTP2 } }
 
-    /// Whether a request that went out over HTTP/1.1 has failed because of that: the origin is known to
-    /// speak HTTP/2.
+    /// Whether a request that looks as if HTTP/1.1 was refused has failed because of that: the origin is
+    /// known to speak HTTP/2.
     ///
     /// - Returns: Whether that is news; `nil` where it failed for another reason.
-    func explains(_ failure: TransferFailure, of request: TransferRequest) -> Bool? {
-        let origin = request.url.origin
-        guard request.mayNeedHTTP2(failure) else { return nil }
-        return state.withLock { state in
+    func explains(_ origin: String) -> Bool? {
+        state.withLock { state in
             switch state.standings[origin] {
             case .needsHTTP2: return false
             case .speaksHTTP2:

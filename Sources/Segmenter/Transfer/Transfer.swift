@@ -66,7 +66,7 @@ final class Transfer {
     private var collectedMost = 0
     /// When collecting began, and for how many seconds it goes on.
     private var collectsSince = 0.0
-    var collectingPatience = Collecting.patience
+    var collectingPatience = 1.0
     /// Called when what is collected comes to wait for `resume`, before the end.
     var onHold: () -> Void = {}
 
@@ -190,6 +190,11 @@ final class Transfer {
 
     /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
     var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
+
+    /// Whether the reply is a file, or a part of one.
+    var hasServed: Bool {
+        request.method == .get && (reply?.status == 200 || reply?.status == 206)
+    }
 
     /// Whether its body is being written.
     var isWriting: Bool { mode == .writing }

@@ -6,7 +6,10 @@ final class TransferLoop: Sendable {
     private let mailbox: Mailbox
     private let thread: Monitor<OwnedThread?>
 
-    init() {
+    /// Starts the thread.
+    ///
+    /// - Parameter residents: What lives on it as long as it runs, in the order of moving in.
+    init(residents: [any LoopResident.Type]) {
         let code = curl_global_init(segget_curl_global_default)
         precondition(code == CURLE_OK, "curl_global_init failed")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
@@ -20,7 +23,7 @@ final class TransferLoop: Sendable {
         thread = Monitor(
             OwnedThread(name: "transfers") {
                 guard let multi = CURLM(bitPattern: address) else { return }
-                let worker = Worker(multi: multi, mailbox: mailbox)
+                let worker = Worker(multi: multi, mailbox: mailbox, residents: residents)
                 worker.run()
                 // What was taken before is answered: somebody may be waiting.
                 for message in mailbox.close() { message(worker) }
@@ -39,6 +42,49 @@ final class TransferLoop: Sendable {
     /// - Returns: Whether it will be run: not after `shutdown`.
     @discardableResult
     func perform(_ body: @escaping Mailbox.Message) -> Bool { mailbox.send(body) }
+
+    /// Asks something on the loop thread, after what was sent before it.
+    ///
+    /// - Returns: The answer; `otherwise` after `shutdown`.
+    func ask<Value: Sendable>(
+        otherwise: Value, _ question: @escaping @Sendable (Worker) -> Value
+    ) async -> Value {
+        await Answer.wait { answer in
+            let isTaken = perform { answer.resume(returning: question($0)) }
+            if !isTaken { answer.resume(returning: otherwise) }
+        }
+    }
+
+    /// Has something begin on the loop thread, and waits for its end.
+    ///
+    /// - Parameters:
+    ///   - otherwise: The answer when it does not begin: after `shutdown`, or when the task was cancelled.
+    ///   - begin: Begins it, with what to answer once; returns the number that `cancel` is called with.
+    ///   - cancel: Has it end and answer soon, when the task is cancelled; on the loop thread.
+    /// - Returns: The answer.
+    func wait<Value: Sendable>(
+        otherwise: Value, begin: @escaping @Sendable (Worker, Answer<Value>) -> Int?,
+        cancel: @escaping @Sendable (Worker, Int) -> Void
+    ) async -> Value {
+        let ticket = Monitor<(number: Int?, isCancelled: Bool)>((nil, false))
+        return await withTaskCancellationHandler {
+            await Answer.wait { answer in
+                let isTaken = perform { worker in
+                    guard !ticket.withLock({ $0.isCancelled }) else {
+                        return answer.resume(returning: otherwise)
+                    }
+                    let number = begin(worker, answer)
+                    ticket.withLock { $0.number = number }
+                }
+                if !isTaken { answer.resume(returning: otherwise) }
+            }
+        } onCancel: {
+            ticket.withLock { $0.isCancelled = true }
+            perform { worker in
+                if let number = ticket.withLock({ $0.number }) { cancel(worker, number) }
+            }
+        }
+    }
 
     /// Ends the loop thread and waits for its end.
     ///

@@ -3,7 +3,7 @@ import CCurl
 
 /// One HTTP request, as the decisions see it.
 struct TransferRequest: Sendable {
-    enum Method: Sendable { case head, get }
+    typealias Method = RequestMethod
 
     var method = Method.get
     var url: WebURL

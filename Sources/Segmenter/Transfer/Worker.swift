@@ -4,8 +4,7 @@ import CCurl
 /// libcurl's multi handle.
 typealias CURLM = UnsafeMutableRawPointer
 
-/// What the loop thread runs: libcurl's multi handle, the transfers on it, and the
-/// fetches that own them.
+/// What the loop thread runs: libcurl's multi handle, the transfers on it, and those whom it calls.
 ///
 /// Never leaves its thread; others reach it through `TransferLoop.perform`.
 final class Worker {
@@ -17,10 +16,13 @@ final class Worker {
     private(set) var transfers: [Int: Transfer] = [:]
     /// What transfers share.
     private let share = CURLShare()
-    private(set) var fetches: [Int: Fetch] = [:]
+    /// Who is called, by number.
+    private(set) var clients: [Int: any LoopClient] = [:]
+    /// What lives here as long as the loop does, by type.
+    private var residents: [ObjectIdentifier: any LoopResident] = [:]
     /// Transfers that broke while they were resumed, to be ended at the next turn.
     private var broken: [(id: Int, code: CURLcode)] = []
-    /// The number that the next transfer or fetch gets; none is given twice.
+    /// The number that the next transfer or client gets; none is given twice.
     private(set) var nextID = 1
     private var nextTick = 0.0
     private var isStopping = false
@@ -28,30 +30,27 @@ final class Worker {
     var pacing = Pacing()
     /// What the kernel tells of the connections.
     let sockets = SocketWatch()
-    /// Shortest time to connect that was seen, in seconds, by origin.
-    private(set) var roundTrips: [String: Double] = [:]
-    /// Part of its time that the loop thread was busy, of late; 0…1.
-    private(set) var load = 0.0
-    /// Processor time of the loop thread at the last tick, in seconds.
-    private var busySeconds = 0.0
-    private var lastTick = 0.0
-    /// How many requests at a time servers serve, by origin: of those that turned one away.
-    var serverLimits: [String: ServerLimit] = [:]
-    /// What hosts mean by 403, by origin.
-    var forbidding: [String: Forbidding] = [:]
-    /// What is known of hosts' addresses.
-    var hosts = HostAddresses()
-    /// What is known of hosts that serve nothing.
-    var contacts = HostContacts()
-    /// Requests for small files.
-    var collecting = Collecting()
+    /// How busy the loop thread was, of late.
+    private(set) var load = ThreadLoad()
 
-    init(multi: CURLM, mailbox: Mailbox) {
+    /// Has residents move in, in the given order.
+    init(multi: CURLM, mailbox: Mailbox, residents: [any LoopResident.Type]) {
         self.multi = multi
         self.mailbox = mailbox
+        for resident in residents {
+            self.residents[ObjectIdentifier(resident)] = resident.init(self)
+        }
     }
 
-    /// Takes a number for a transfer or a fetch.
+    /// The resident of a type, which must have moved in.
+    func resident<Resident: LoopResident>(_ type: Resident.Type = Resident.self) -> Resident {
+        guard let resident = residents[ObjectIdentifier(type)] as? Resident else {
+            preconditionFailure("no \(type) lives on this loop")
+        }
+        return resident
+    }
+
+    /// Takes a number for a transfer or a client.
     func makeID() -> Int {
         defer { nextID += 1 }
         return nextID
@@ -85,11 +84,16 @@ final class Worker {
     }
 
     /// Whether a connection is being made for such a request; `nil` when there is no such request.
-    func isConnecting(_ method: TransferRequest.Method, to url: WebURL) -> Bool? {
+    func isConnecting(_ method: RequestMethod, to url: WebURL) -> Bool? {
         let such = transfers.values.filter {
             $0.request.method == method && $0.request.url.text == url.text
         }
         return such.isEmpty ? nil : such.contains(where: \.isConnecting)
+    }
+
+    /// Whether any request to an origin is under way, but for those of one owner.
+    func serves(_ origin: String, but owner: Int? = nil) -> Bool {
+        transfers.values.contains { $0.request.url.origin == origin && $0.owner != owner }
     }
 
     /// Ends a transfer without calling anybody; its connection is closed.
@@ -101,25 +105,10 @@ final class Worker {
     }
 
     private func takeOff(_ transfer: Transfer) {
-        noteRoundTrip(transfer)
-        noteAddress(transfer)
-        noteContact(transfer)
+        for resident in residents.values { resident.left(transfer) }
         transfers[transfer.id] = nil
         pacing.retire(transfer)
         transfer.remove(from: multi)
-    }
-
-    /// Notes how long it took to connect.
-    func noteRoundTrip(_ transfer: Transfer) {
-        guard let seconds = transfer.connectSeconds else { return }
-        let origin = transfer.request.url.origin
-        roundTrips[origin] = min(roundTrips[origin] ?? .infinity, seconds)
-    }
-
-    /// Notes where a reply has come from.
-    private func noteAddress(_ transfer: Transfer) {
-        guard transfer.reply != nil, let address = transfer.address else { return }
-        hosts.reached(address, of: transfer.request.url.origin)
     }
 
     /// Ends a transfer for its owner's sake.
@@ -152,19 +141,16 @@ final class Worker {
         if let transfer = transfers[id] { note(transfer.allow(upTo: offset), of: transfer) }
     }
 
-    // MARK: Fetches
+    // MARK: Clients
 
-    /// Has a fetch ticked and turned until `remove`.
-    func add(_ fetch: Fetch) {
-        fetches[fetch.id] = fetch
+    /// Has a client ticked and turned until `remove` is called with its number.
+    func add(_ client: any LoopClient, as id: Int) {
+        clients[id] = client
         nextTick = 0
     }
 
-    /// Lets go of a fetch.
-    func remove(_ fetch: Fetch) { fetches[fetch.id] = nil }
-
-    /// The fetch with a number, if it is not over.
-    func fetch(_ id: Int) -> Fetch? { fetches[id] }
+    /// Calls a client no more.
+    func remove(_ id: Int) { clients[id] = nil }
 
     // MARK: The loop
 
@@ -178,8 +164,8 @@ final class Worker {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             reap()
-            startCollecting()
-            for fetch in fetches.values { fetch.turn() }
+            for resident in residents.values { resident.turn() }
+            for client in clients.values { client.turn() }
             let messages = mailbox.take()
             for message in messages { message(self) }
             let now = monotonicSeconds()
@@ -191,8 +177,8 @@ final class Worker {
                 expected = nextTick + Self.tickInterval
             }
             guard messages.isEmpty, !isStopping else { continue }
-            let isIdle = transfers.isEmpty && fetches.isEmpty && collecting.waiting.isEmpty
-            let due = min(nextTick, pacing.nextTurn, collecting.nextTurn)
+            let isIdle = transfers.isEmpty && clients.isEmpty && areResidentsIdle
+            let due = residents.values.reduce(min(nextTick, pacing.nextTurn)) { min($0, $1.due) }
             let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
             if isIdle { nextTick = 0 }
@@ -201,13 +187,15 @@ final class Worker {
 
     /// Cancels whatever is left when `run` has returned.
     func close() {
-        for fetch in Array(fetches.values) { fetch.cancel() }
+        for client in Array(clients.values) { client.cancel() }
         // What ends may let others go out.
         repeat {
-            cancelWaiting()
+            for resident in residents.values { resident.cancel() }
             while let id = transfers.keys.first { cancel(id) }
-        } while !collecting.waiting.isEmpty
+        } while !areResidentsIdle
     }
+
+    private var areResidentsIdle: Bool { residents.values.allSatisfy(\.isIdle) }
 
     private func reap() {
         // What ends may resume others, which break in their turn.
@@ -235,12 +223,9 @@ final class Worker {
                 end(transfer, transfer.end(stalledFor: limit))
             }
         }
-        let busy = threadSeconds()
-        let elapsed = now - lastTick
-        if lastTick > 0, elapsed > 0 { load = 0.5 * load + 0.5 * (busy - busySeconds) / elapsed }
-        (busySeconds, lastTick) = (busy, now)
+        load.measure(now: now)
         pacing.measure(transfers.values, now: now)
-        if fetches.values.contains(where: \.isGoverned) { sockets.look() }
-        for fetch in fetches.values { fetch.tick(now) }
+        if clients.values.contains(where: \.watchesConnections) { sockets.look() }
+        for client in clients.values { client.tick(now) }
     }
 }

@@ -1,4 +1,3 @@
-import Assembler
 import Glibc
 
 /// The addresses of hosts, by origin, as far as they were found.
@@ -17,14 +16,14 @@ struct HostAddresses {
     /// Notes that a host is about to be looked up.
     ///
     /// - Returns: Whether it has to be: not while that is under way, or has just been done.
-    fileprivate mutating func ask(_ origin: String, now: Double) -> Bool {
+    mutating func ask(_ origin: String, now: Double) -> Bool {
         guard now - (asked[origin] ?? -.infinity) >= Self.lifetime else { return false }
         asked[origin] = now
         return true
     }
 
     /// A host was looked up.
-    fileprivate mutating func found(_ addresses: [String], of origin: String) {
+    mutating func found(_ addresses: [String], of origin: String) {
         if !addresses.isEmpty { found[origin] = addresses }
     }
 
@@ -86,11 +85,7 @@ struct NamedHost: Hashable, Sendable {
     func lookUp(_ access: AccessOptions) -> [String] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        switch access.addressFamily {
-        case .any: hints.ai_family = AF_UNSPEC
-        case .ipv4: hints.ai_family = AF_INET
-        case .ipv6: hints.ai_family = AF_INET6
-        }
+        hints.ai_family = access.addressFamily.code
         var addresses: [String] = []
         func add(_ name: String, _ hints: addrinfo) {
             var (hints, list) = (hints, UnsafeMutablePointer<addrinfo>?.none)
@@ -126,31 +121,5 @@ extension String {
     /// An IPv6 address without the brackets that it may stand in.
     fileprivate var trimmingBrackets: String {
         hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
-    }
-}
-
-extension TransferLoop {
-    /// All addresses of a host, as far as they were found.
-    func addresses(of origin: String) async -> [String] {
-        await Answer.wait { answer in
-            let isTaken = perform { answer.resume(returning: $0.hosts.found[origin] ?? []) }
-            if !isTaken { answer.resume(returning: []) }
-        }
-    }
-
-    /// Has all addresses of a request's host found, for connections to be spread over them.
-    ///
-    /// Nobody waits for that, nor does the end of the process: it is done by a thread of its own.
-    func findAddresses(for request: TransferRequest) {
-        let origin = request.url.origin
-        guard !request.mayUseProxy, let host = NamedHost(origin: origin) else { return }
-        let access = request.connecting.access
-        perform { worker in
-            guard worker.hosts.ask(origin, now: monotonicSeconds()) else { return }
-            OwnedThread(name: "addresses") { [weak self] in
-                let addresses = host.lookUp(access)
-                self?.perform { $0.hosts.found(addresses, of: origin) }
-            }.detach()
-        }
     }
 }

@@ -1,0 +1,133 @@
+import Assembler
+
+/// The outcome of one request whose head was wanted.
+struct Exchange: Sendable {
+    /// The head of the final response, if one came.
+    var reply: Reply?
+    /// Whether its body is kept: what has come of it is in `body`, and the rest waits.
+    var isKept = false
+    /// What was collected of its body.
+    var body: [UInt8] = []
+    /// The owner of the rest of its body, which waits on the wire.
+    var paused: PausedReply?
+    /// How it ended, when it has.
+    var end: TransferEnd?
+    /// Whether the reply came over HTTP/2.
+    var isHTTP2 = false
+    /// How long replies to such requests let wait.
+    var wait: BatchWidth.Wait?
+    /// Whether it was turned away because too many were under way: then it is no attempt that counts.
+    var isOneTooMany = false
+    /// Whether others for small files were under way when it went out.
+    var isBeside = false
+
+    /// Whether all of the body has come.
+    var isWhole: Bool { isKept && end == .complete }
+}
+
+extension Exchange {
+    /// Starts a request and tells its outcome exactly once, from the loop: when the head is there and the
+    /// body waits, or else at the end.
+    ///
+    /// - Parameter holding: Whether the body of a 200 or 206 is to wait.
+    /// - Returns: The number of the transfer.
+    fileprivate static func begin(
+        _ request: TransferRequest, holding: Bool, on worker: Worker,
+        report: @escaping (Exchange) -> Void
+    ) -> Int {
+        final class Progress {
+            var exchange = Exchange()
+            var isTold = false
+        }
+        let progress = Progress()
+        let id = worker.nextID
+        worker.start(request) { [unowned worker] reply in
+            progress.exchange.reply = reply
+            progress.exchange.isHTTP2 = worker.transfer(id)?.isHTTP2 ?? false
+            guard holding, reply.status == 200 || reply.status == 206 else { return .discard }
+            progress.isTold = true
+            var exchange = progress.exchange
+            exchange.isKept = true
+            // Here alone: the transfer must not own itself.
+            exchange.paused = worker.pausedReply(id)
+            report(exchange)
+            return .pause
+        } onEnd: { end in
+            guard !progress.isTold else { return }
+            progress.exchange.end = end
+            report(progress.exchange)
+        }
+        return id
+    }
+}
+
+extension TransferLoop {
+    /// Makes a request and returns when the head of its response is there.
+    ///
+    /// - Parameters:
+    ///   - request: What to ask.
+    ///   - holding: Whether the body of a 200 or 206 is to wait, for its owner to go on with it.
+    ///     Bodies of other responses are read away.
+    ///   - collecting: Whether a short body is to come with the head, rather than wait.
+    /// - Returns: The exchange; its end is `cancelled` when the task was.
+    func exchange(
+        _ request: TransferRequest, holding: Bool, collecting: Bool = false
+    ) async -> Exchange {
+        await wait(otherwise: Exchange(end: .cancelled)) { worker, answer in
+            if collecting {
+                worker.smallRequests.collect(request) { answer.resume(returning: $0) }
+            } else {
+                Exchange.begin(request, holding: holding, on: worker) {
+                    answer.resume(returning: $0)
+                }
+            }
+        } cancel: { worker, number in
+            worker.smallRequests.cancel(number)
+        }
+    }
+
+    /// Has a body that is held come, of which nothing is kept but the checksum.
+    ///
+    /// - Parameters:
+    ///   - paused: The reply.
+    ///   - served: The bytes of the file that the body is.
+    /// - Returns: What came, and how it ended.
+    func readAway(
+        _ paused: PausedReply, _ served: ByteRange
+    ) async -> (taken: Extent?, end: TransferEnd) {
+        await wait(otherwise: (nil, .cancelled)) { worker, answer in
+            guard let transfer = paused.take().flatMap(worker.transfer), transfer.isHeld else {
+                let failure = TransferFailure.network(code: 0, message: "no body")
+                answer.resume(returning: (nil, .failed(failure)))
+                return nil
+            }
+            let sampler = ExtentWriter(samplingAt: served.start)
+            worker.resume(
+                transfer, .write(sampler, limit: served.end, replyEnd: served.end)
+            ) { answer.resume(returning: (sampler.takeUnrecorded(), $0)) }
+            return transfer.id
+        } cancel: { worker, number in
+            worker.cancel(number)
+        }
+    }
+}
+
+extension DigestMemory {
+    /// Learns from an exchange with an origin who wants digest authentication.
+    ///
+    /// Where basic was offered too, it was refused because the password is wrong: another try would
+    /// only help to lock the account.
+    ///
+    /// - Returns: Whether something new was learned, so that the same request is worth another try.
+    func learn(from exchange: Exchange, origin: String) -> Bool {
+        guard let reply = exchange.reply else {
+            return exchange.end == .proxyRefused(status: 407, asksForDigest: true) && noteProxy()
+        }
+        guard reply.asksForDigest else { return false }
+        switch reply.status {
+        case 401: return note(origin)
+        case 407: return noteProxy()
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import Assembler
+
+/// Requests whose short bodies are kept in memory, so that each small file costs one.
+///
+/// Those of one server go out as its window and its limit allow. Lives on the loop thread.
+final class SmallRequests: LoopResident {
+    /// A request that waits for room.
+    private struct Entry {
+        let id: Int
+        let request: TransferRequest
+        let report: (Exchange) -> Void
+    }
+
+    /// Longest body that is kept in memory, in bytes.
+    static let longestBody = 256 << 10
+
+    private unowned let worker: Worker
+    fileprivate let servers: ServerBook
+    private var waiting: [Entry] = []
+    /// The transfers of those that are under way, by the number of the request.
+    private var transfers: [Int: Int] = [:]
+    /// How many may be under way at a server, by origin.
+    fileprivate var windows: [String: RequestWindow] = [:]
+    /// How long replies let wait, by origin.
+    private var waits: [String: BatchWidth.Wait] = [:]
+    /// When the next request is due that waits for its time; infinity when none does.
+    private(set) var due = Double.infinity
+
+    init(_ worker: Worker) {
+        self.worker = worker
+        servers = worker.resident()
+        servers.join(self, as: worker.makeID())
+    }
+
+    /// Whether none waits.
+    var isIdle: Bool { waiting.isEmpty }
+
+    /// Makes a request when there is room for it, and tells its outcome exactly once: when a short body
+    /// is complete or broken, or when a longer one begins to wait.
+    ///
+    /// - Returns: The number of the request, for `cancel`.
+    func collect(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
+        defer { turn() }
+        return enqueue(request, report: report)
+    }
+
+    /// Makes a request, as `collect`, but not before the next turn of the loop.
+    func enqueue(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
+        let id = worker.makeID()
+        waiting.append(Entry(id: id, request: request, report: report))
+        return id
+    }
+
+    /// Gives up a request of `collect`, or any other transfer.
+    func cancel(_ id: Int) {
+        if let index = waiting.firstIndex(where: { $0.id == id }) {
+            waiting.remove(at: index).report(Exchange(end: .cancelled))
+        } else {
+            worker.cancel(transfers[id] ?? id)
+        }
+    }
+
+    /// Cancels what waits.
+    func cancel() {
+        let entries = waiting
+        waiting = []
+        for entry in entries { entry.report(Exchange(end: .cancelled)) }
+    }
+
+    // MARK: Room
+
+    /// Starts what there is room for; never called from within a callback.
+    func turn() {
+        due = .infinity
+        guard !waiting.isEmpty else { return }
+        let (now, entries) = (monotonicSeconds(), waiting)
+        waiting = []
+        var full: Set<String> = []
+        for entry in entries {
+            let origin = entry.request.url.origin
+            if full.contains(origin) || !hasRoom(origin, now) {
+                full.insert(origin)
+                waiting.append(entry)
+                if let next = windows[origin]?.due, next > now { due = min(due, next) }
+            } else {
+                start(entry, now)
+            }
+        }
+    }
+
+    private func hasRoom(_ origin: String, _ now: Double) -> Bool {
+        guard windows[origin]?.hasRoom(now: now) ?? true else { return false }
+        guard let limit = servers.limits[origin], limit.limit != nil else { return true }
+        return limit.allows(beside: servers.load(of: origin, now: now), now: now)
+    }
+
+    private func start(_ entry: Entry, _ now: Double) {
+        let origin = entry.request.url.origin
+        let others = windows[origin, default: .init()].sent(now: now)
+        let small = SmallRequest(origin, beside: others, sent: now, of: self) { [self] exchange in
+            transfers[entry.id] = nil
+            entry.report(exchange)
+        }
+        var request = entry.request
+        // A short body is to be expected.
+        request.bufferSize = 32 << 10
+        request.mayMultiplex = request.url.isSecure && !request.needsOwnConnection
+        let transfer = worker.start(request) { [unowned worker] reply in
+            small.judge(reply, on: worker)
+        } onEnd: { end in
+            small.ended(end)
+        }
+        small.transfer = transfer
+        transfer.onHold = { [unowned worker] in small.holds(on: worker) }
+        transfers[entry.id] = transfer.id
+    }
+
+    /// Takes how long a reply let wait, in seconds.
+    ///
+    /// - Returns: How long they do: those before it count for less and less.
+    fileprivate func wait(
+        of origin: String, after seconds: Double?, isMultiplexed: Bool
+    ) -> BatchWidth.Wait? {
+        if let seconds {
+            var wait = waits[origin] ?? .init(usual: seconds, least: seconds)
+            wait.usual += (seconds - wait.usual) / 8
+            wait.least = min(wait.least, seconds)
+            wait.isMultiplexed = isMultiplexed
+            waits[origin] = wait
+        }
+        return waits[origin]
+    }
+}
+
+extension SmallRequests: ServerUser {
+    func load(of origin: String, now: Double) -> ServerLimit.Load {
+        ServerLimit.Load(asking: windows[origin]?.underWay ?? 0)
+    }
+}
+
+/// One request for a small file that is under way; its transfer owns it.
+private final class SmallRequest {
+    private let origin: String
+    /// How many others were under way when it went out, and when that was.
+    private let others: Int
+    private let sent: Double
+    private unowned let all: SmallRequests
+    private let report: (Exchange) -> Void
+    weak var transfer: Transfer?
+    private var exchange = Exchange()
+    private var isTold = false
+
+    init(
+        _ origin: String, beside others: Int, sent: Double, of all: SmallRequests,
+        report: @escaping (Exchange) -> Void
+    ) {
+        self.origin = origin
+        self.others = others
+        self.sent = sent
+        self.all = all
+        self.report = report
+        exchange.isBeside = others > 0
+    }
+
+    private var isMultiplexed: Bool { transfer?.isMultiplexed ?? false }
+
+    /// Judges the head of its reply.
+    func judge(_ reply: Reply, on worker: Worker) -> Transfer.Verdict {
+        exchange.reply = reply
+        exchange.isHTTP2 = transfer?.isHTTP2 ?? false
+        guard reply.status == 200 || reply.status == 206 else { return .discard }
+        // A limit of rate is the business of what is written.
+        if worker.pacing.limit.bytesPerSecond == nil, let verdict = Self.collects(reply) {
+            exchange.isKept = true
+            return verdict
+        }
+        // It is asked for again, on connections of its own.
+        if isMultiplexed { return .decline }
+        exchange.isKept = true
+        holds(on: worker)
+        return .pause
+    }
+
+    /// How a body is collected; `nil` when it is to wait.
+    private static func collects(_ reply: Reply) -> Transfer.Verdict? {
+        guard reply.lengthBreach == nil else { return nil }
+        func served() -> Int64? {
+            guard reply.status == 206 else { return nil }
+            return reply["content-range"].flatMap(ContentRange.init)?.range.count
+        }
+        let most = SmallRequests.longestBody
+        guard let length = reply.contentLength ?? served() else {
+            let isChunked = reply["transfer-encoding"]?.lowercased().contains("chunked") ?? false
+            return isChunked ? .collect(length: nil, most: most) : nil
+        }
+        return length <= Int64(most) ? .collect(length: length, most: most) : nil
+    }
+
+    /// Its body waits, all of it or the rest.
+    func holds(on worker: Worker) {
+        all.windows[origin]?.served(now: monotonicSeconds())
+        tell(transfer.map { worker.pausedReply($0.id) })
+    }
+
+    /// It is over.
+    func ended(_ end: TransferEnd) {
+        guard !isTold else { return }
+        exchange.end = end
+        let isLimit = all.servers.forbidding[origin]?.meaning == .limit
+        let failure = exchange.turnedAway(end, by: isLimit ? mayBeOverload : isOverload)
+        let now = monotonicSeconds()
+        if let failure, failure.mayTurnAway(hadReply: false) {
+            let retryAfter = exchange.reply?.retryAfter.flatMap { $0 > 60 ? nil : $0 }
+            exchange.isOneTooMany =
+                all.windows[origin]?.refused(
+                    beside: others, sent: sent, retryAfter: retryAfter, now: now) ?? false
+        } else if exchange.isWhole {
+            all.windows[origin]?.served(now: now)
+        } else {
+            all.windows[origin]?.left()
+        }
+        tell(nil)
+    }
+
+    private func tell(_ paused: PausedReply?) {
+        isTold = true
+        exchange.body = transfer?.collected ?? []
+        let isMultiplexed = isMultiplexed
+        all.windows[origin]?.isMultiplexed = isMultiplexed
+        exchange.wait = all.wait(
+            of: origin, after: transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
+        all.windows[origin]?.spacing = exchange.wait?.spacing ?? 0
+        // Here alone: the transfer must not own itself.
+        var told = exchange
+        told.paused = paused
+        report(told)
+    }
+}
+
+extension Exchange {
+    /// How a server with too much to do turned the request away, which statuses for which
+    /// `saysSo` holds tell; `nil` when that is not what happened.
+    fileprivate func turnedAway(
+        _ end: TransferEnd, by saysSo: (Int) -> Bool
+    ) -> TransferFailure? {
+        if let status = reply?.status {
+            return saysSo(status) ? .status(status) : nil
+        }
+        if case .failed(let failure) = end { return failure }
+        return nil
+    }
+}
