@@ -224,7 +224,7 @@ private final class SmallRequest {
 
     private func tell(_ paused: PausedReply?) {
         isTold = true
-        exchange.body = transfer?.collected ?? []
+        exchange.body = transfer?.collecting.bytes ?? []
         let isMultiplexed = isMultiplexed
         all.windows[origin]?.isMultiplexed = isMultiplexed
         exchange.wait = all.wait(

@@ -11,7 +11,7 @@ extension Fetch: FetchActions {
             ended(slot, end)
         }
         transfer.owner = id
-        transfer.silentBefore = ask.silentBefore
+        transfer.silence.before = ask.silentBefore
         lines[slot] = Line(transfer: transfer)
     }
 
@@ -99,14 +99,14 @@ extension Fetch: FetchActions {
             hedgeEnded(slot, end)
         }
         transfer.owner = id
-        transfer.collectingPatience = .infinity
+        transfer.collecting.patience = .infinity
         hedges[slot] = transfer
     }
 
     func writeHedge(_ slot: Int, from offset: Int, to range: ByteRange) -> Int32 {
         let writer = output.makeWriter(at: range.start)
         lines[slot].writer = writer
-        let bytes = hedges[slot]?.collected ?? []
+        let bytes = hedges[slot]?.collecting.bytes ?? []
         return bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.map { writer.write($0 + offset, Int(range.count)) } ?? 0
         }

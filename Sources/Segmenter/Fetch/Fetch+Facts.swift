@@ -16,8 +16,8 @@ extension Fetch: FetchFacts {
     func state(of slot: Int) -> FetchMachine.RequestState? {
         line(slot).transfer.map { transfer in
             FetchMachine.RequestState(
-                quiet: now - transfer.heard, silence: transfer.silence(now),
-                pause: transfer.received == 0 ? 0 : now - transfer.lastActivity,
+                quiet: transfer.silence.ofServer(now), silence: transfer.silence.ofBody(now),
+                pause: transfer.received == 0 ? 0 : transfer.silence.ofOwnBody(now),
                 isAnswered: transfer.reply != nil, isConnected: transfer.isConnected,
                 isPaused: transfer.isPaused)
         }
@@ -40,7 +40,9 @@ extension Fetch: FetchFacts {
     }
 
     func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool {
-        guard let bytes = hedges[slot]?.collected, Int64(bytes.count) == count else { return false }
+        guard let bytes = hedges[slot]?.collecting.bytes, Int64(bytes.count) == count else {
+            return false
+        }
         return digest.map { $0.fits(bytes) } ?? true
     }
 

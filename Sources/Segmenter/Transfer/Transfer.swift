@@ -26,9 +26,6 @@ final class Transfer {
 
     /// What is read away of a body that nobody wants, in bytes, to keep its connection.
     private static let discardLimit: Int64 = 64 << 10
-    /// The most that heads and trailers of one request may hold, in bytes and in lines: libcurl keeps
-    /// them all in memory, interim replies too.
-    private static let longestHead = (bytes: 256 << 10, lines: 4096)
 
     let request: TransferRequest
     /// Number that the worker knows it by.
@@ -41,50 +38,27 @@ final class Transfer {
     private let cookies: [String]?
 
     /// Judges the head of the final response; called once, before the first byte of the body.
-    private var onReply: (Reply) -> Verdict
+    private let onReply: (Reply) -> Verdict
     /// Called once, when the transfer is over and off the multi handle.
     private(set) var onEnd: (TransferEnd) -> Void
-
-    /// The head of the final response.
-    private(set) var reply: Reply?
-    /// A 401 or 407 that libcurl may answer itself, with a second request on this handle.
-    private var challenge: Reply?
-    private var mode = Mode.head
-    private(set) var writer: ExtentWriter?
-    private var limit: Int64 = 0
-    /// Where the present room ends: the body waits there until `allow` moves it on.
-    private var windowEnd = Int64.max
-    /// Whether the body waits there.
-    private var waitsForRoom = false
-    private var replyEnd: Int64 = 0
-    private var discarded: Int64 = 0
-    /// Header lines that have come, trailers included.
-    private var head = (bytes: 0, lines: 0)
-    private var failure: TransferEnd?
-    /// What has been collected, and the most that is.
-    private(set) var collected: [UInt8] = []
-    private var collectedMost = 0
-    /// When collecting began, and for how many seconds it goes on.
-    private var collectsSince = 0.0
-    var collectingPatience = 1.0
     /// Called when what is collected comes to wait for `resume`, before the end.
     var onHold: () -> Void = {}
+
+    private var mode = Mode.head
+    private var head = ReplyHead()
+    private var writing = BodyWriting()
+    var collecting = BodyCollecting()
+    private var discarded: Int64 = 0
+    private var failure: TransferEnd?
+    /// Body bytes of the file that have come over the network.
+    private(set) var received: Int64 = 0
+    /// For how long nothing has come.
+    var silence: Silence
 
     /// What the transfer belongs to: the limit of rate is shared among owners first.
     var owner = 0
     /// Its part in the limit of rate.
     var pace = Pace()
-
-    /// Body bytes of the file that have come over the network.
-    private(set) var received: Int64 = 0
-    /// Received bytes at the last tick, and when they last grew; the worker's stall detection.
-    private var receivedAtTick: Int64 = 0
-    private(set) var lastActivity: Double
-    /// Seconds of silence before this transfer began that count as its own, until something comes.
-    var silentBefore = 0.0
-    /// When anything last came from the server, or it was last not asked for more.
-    private(set) var heard: Double
-    private var hadReply = false
 
     init(
         _ request: TransferRequest, id: Int, now: Double, share: CURLShare, sockets: SocketWatch,
@@ -97,8 +71,7 @@ final class Transfer {
         self.share = share
         self.onReply = onReply
         self.onEnd = onEnd
-        lastActivity = now
-        heard = now
+        silence = Silence(since: now)
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
         lists = request.configure(handle)
@@ -135,7 +108,7 @@ final class Transfer {
     var isHeld: Bool { mode == .paused }
 
     /// Whether the body waits for room in the output, or for a share of the rate; never for both.
-    var isPaused: Bool { waitsForRoom || pace.isWaiting }
+    var isPaused: Bool { writing.waitsForRoom || pace.isWaiting }
 
     /// Lets go a body that was held, with a new owner.
     ///
@@ -144,57 +117,42 @@ final class Transfer {
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .paused, "only a held transfer can be resumed")
         self.onEnd = onEnd
-        // Its silence begins anew: it may be that nobody has asked for more.
-        lastActivity = monotonicSeconds()
-        heard = lastActivity
+        silence.restart(monotonicSeconds())
         apply(verdict)
-        return curl_easy_pause(handle, segget_curl_pause_continue)
+        return goOn()
     }
 
     /// Lets bytes before `offset` be written: what waited for that goes on.
     ///
     /// - Returns: What libcurl says of the piece that had waited, as `resume`.
     func allow(upTo offset: Int64) -> CURLcode {
-        let isMore = offset > windowEnd
-        windowEnd = offset
-        guard isMore, waitsForRoom else { return CURLE_OK }
-        waitsForRoom = false
-        return goOn()
+        writing.allow(upTo: offset) ? goOn() : CURLE_OK
     }
 
     /// Moves the end of what is written forward: the bytes behind it are another's now.
-    func shorten(to end: Int64) { limit = min(limit, end) }
+    func shorten(to end: Int64) { writing.shorten(to: end) }
 
     /// Whether all that is this transfer's own is written, though more may come.
-    var isSatisfied: Bool {
-        guard let writer else { return false }
-        return writer.position >= limit && limit < replyEnd
-    }
+    var isSatisfied: Bool { writing.isSatisfied }
 
     /// Notes what has happened since the last tick; the loop stood still for `blocked` seconds of it.
     func noteActivity(now: Double, blocked: Double) {
-        lastActivity += blocked
-        heard += blocked
-        let isQuiet = received == receivedAtTick
-        let isIdle = isHeld || isPaused
-        // Making the connection has a limit of its own, libcurl's.
-        if isIdle || !isQuiet || !isConnected { lastActivity = now }
-        if isIdle || !isQuiet || (reply != nil) != hadReply { heard = now }
-        if !isQuiet { silentBefore = 0 }
-        receivedAtTick = received
-        hadReply = reply != nil
+        let look = Silence.Look(
+            received: received, isAnswered: reply != nil, isConnected: isConnected,
+            isIdle: isHeld || isPaused)
+        silence.note(look, now: now, blocked: blocked)
     }
 
-    /// For how many seconds no byte of the body has come, though it could have.
-    func silence(_ now: Double) -> Double { now - lastActivity + silentBefore }
-
-    /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
-    var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
+    /// The head of the final response.
+    var reply: Reply? { head.reply }
 
     /// Whether the reply is a file, or a part of one.
     var hasServed: Bool {
         request.method == .get && (reply?.status == 200 || reply?.status == 206)
     }
+
+    /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
+    var remaining: Int64 { writing.remaining }
 
     /// Whether its body is being written.
     var isWriting: Bool { mode == .writing }
@@ -210,8 +168,7 @@ final class Transfer {
     ///
     /// Only the empty one matters: it ends a head, and libcurl has parsed all lines by then.
     func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
-        head = (head.bytes + count, head.lines + 1)
-        guard head.bytes <= Self.longestHead.bytes, head.lines <= Self.longestHead.lines else {
+        guard head.count(count) else {
             _ = fail(.failed(.breach(.headTooLong)))
             return false
         }
@@ -222,18 +179,14 @@ final class Transfer {
         guard status >= 200 else { return true }
         if let cookies { share.keepCookies(of: handle, request, before: cookies) }
         let reply = Reply(status: status, readFrom: handle)
-        // Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this
-        // call, when it can; the body that it shows, or the end, tells that it cannot.
-        challenge = [401, 407].contains(status) ? reply : nil
-        return challenge != nil || judge(reply)
+        return !head.take(reply) || judge(reply)
     }
 
     /// Has the head of the final response judged.
     ///
     /// - Returns: Whether its body is read.
     private func judge(_ reply: Reply) -> Bool {
-        challenge = nil
-        self.reply = reply
+        head.settle(on: reply)
         apply(onReply(reply))
         // What is too long to be read away is not begun.
         if mode == .discarding, request.method == .get,
@@ -247,16 +200,11 @@ final class Transfer {
     private func apply(_ verdict: Verdict) {
         switch verdict {
         case .write(let writer, let limit, let replyEnd):
-            self.writer = writer
-            self.limit = limit
-            self.replyEnd = replyEnd
+            writing.begin(writer, limit: limit, replyEnd: replyEnd)
             mode = .writing
         case .pause: mode = .paused
         case .collect(let length, let most):
-            replyEnd = length ?? Int64.max
-            collectedMost = most
-            collected.reserveCapacity(length.map { Int($0) } ?? 0)
-            collectsSince = monotonicSeconds()
+            collecting.begin(length: length, most: most, now: monotonicSeconds())
             mode = .collecting
         case .discard: mode = .discarding
         case .decline: mode = .declined
@@ -279,7 +227,7 @@ final class Transfer {
             discarded += Int64(count)
             return discarded <= Self.discardLimit ? count : 0
         case .head:
-            if let challenge {
+            if let challenge = head.challenge {
                 return judge(challenge) ? takeBody(bytes, count) : 0
             }
             // A body without a head: HTTP/0.9, which libcurl refuses before it comes here.
@@ -290,16 +238,15 @@ final class Transfer {
     }
 
     private func collect(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-        guard collected.count + count <= replyEnd else {
-            return fail(.failed(.breach(.bodyTooLong)))
-        }
-        guard collected.count + count <= collectedMost else {
+        switch collecting.take(bytes, count) {
+        case .kept:
+            received += Int64(count)
+            return count
+        case .full:
             pause()
             return segget_curl_writefunc_pause
+        case .tooLong: return fail(.failed(.breach(.bodyTooLong)))
         }
-        collected.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
-        received += Int64(count)
-        return count
     }
 
     private func pause() {
@@ -309,27 +256,22 @@ final class Transfer {
 
     /// Has a body that has been collected for too long wait, to be gone on with otherwise.
     func endCollecting(_ now: Double) {
-        if mode == .collecting, now - collectsSince >= collectingPatience { pause() }
+        if mode == .collecting, collecting.isLate(now) { pause() }
     }
 
     private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-        guard let writer else { return 0 }
-        let room = limit - writer.position
-        let wanted = min(Int64(count), max(0, room))
-        guard writer.position + wanted <= windowEnd else {
-            waitsForRoom = true
-            return segget_curl_writefunc_pause
-        }
-        let error = writer.write(bytes, Int(wanted))
-        received += wanted
-        guard error == 0 else { return fail(.disk(error)) }
-        guard wanted < count else { return count }
-        if limit < replyEnd {
+        let (taken, outcome) = writing.take(bytes, count)
+        received += taken
+        switch outcome {
+        case .written: return count
+        case .waits: return segget_curl_writefunc_pause
+        case .satisfied:
             // The rest was stolen: all that was ours is written.
             mode = .satisfied
             return 0
+        case .tooLong: return fail(.failed(.breach(.bodyTooLong)))
+        case .failed(let error): return fail(.disk(error))
         }
-        return fail(.failed(.breach(.bodyTooLong)))
     }
 
     /// Writes what the limit of rate allows of a piece, and pauses the transfer for the rest.
@@ -357,7 +299,7 @@ final class Transfer {
     func end(for code: CURLcode) -> TransferEnd {
         if let failure { return failure }
         if isSatisfied { return .complete }
-        if code == CURLE_OK, let challenge { _ = judge(challenge) }
+        if code == CURLE_OK, let challenge = head.challenge { _ = judge(challenge) }
         switch mode {
         case .satisfied: return .complete
         case .declined: return .declined
@@ -366,12 +308,8 @@ final class Transfer {
         default: break
         }
         switch code {
-        case CURLE_OK where mode == .collecting:
-            let missing = replyEnd == Int64.max ? 0 : replyEnd - Int64(collected.count)
-            return missing > 0 ? .failed(.truncated(missing: missing)) : .complete
         case CURLE_OK:
-            guard let writer, replyEnd != Int64.max else { return .complete }
-            let missing = min(limit, replyEnd) - writer.position
+            let missing = mode == .collecting ? collecting.missing : writing.missing
             return missing > 0 ? .failed(.truncated(missing: missing)) : .complete
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:
