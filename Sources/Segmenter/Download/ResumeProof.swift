@@ -78,55 +78,8 @@ extension Primary {
     fileprivate func agrees(
         at place: ByteRange, _ compares: @escaping @Sendable (Extent) -> Bool
     ) async throws(DownloadError.Reason) -> Bool {
-        let sent = try await probe.sample(place, of: finding.file.identity)
+        let sent = try await probe.sample(
+            place, of: finding.file.identity, least: FetchMachine.leastCompared)
         return await offLoop("sample") { sent.map(compares) ?? false }
-    }
-}
-
-extension Probe {
-    /// Replies of another date in a row after which a sample is given up.
-    private static let mostMisses = 8
-
-    /// Has the server send bytes again, and keeps their checksum only.
-    ///
-    /// Trouble that may pass is waited out, as in every other request.
-    ///
-    /// - Returns: What came: at least the first KiB of what was asked for. `nil` when the reply is of
-    ///   another version.
-    func sample(
-        _ asked: ByteRange, of identity: RemoteIdentity
-    ) async throws(DownloadError.Reason) -> Extent? {
-        let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
-        var (attempts, misses) = (0, 0)
-        while true {
-            var exchange = try await follow(.get, range: asked, fresh: misses > 0).exchange
-            let failure: TransferFailure
-            switch exchange.reply.map(check.verdict) {
-            case .accept(let served?)?:
-                guard let paused = exchange.paused else { continue }
-                let (taken, end) = await loop.readAway(paused, served)
-                if let taken, taken.range.count >= min(asked.count, FetchMachine.leastCompared) {
-                    return taken
-                }
-                if end == .cancelled || Task.isCancelled { throw .cancelled }
-                failure =
-                    if case .failed(let reason) = end { reason } else {
-                        .breach(.otherRange(asked: asked, got: taken?.range ?? served))
-                    }
-            case .breach(let breach)?
-            where breach.isDoubt(of: identity) && misses < Self.mostMisses:
-                // One of several servers, which differ in the date: another one is to answer.
-                misses += 1
-                continue
-            case .breach(let breach)?:
-                exchange.paused = nil
-                guard !breach.isAnotherVersion else { return nil }
-                failure = .breach(breach)
-            default: failure = try Self.failure(of: exchange)
-            }
-            attempts += 1
-            guard policy.allows(attempts) else { throw .transfer(failure, attempts: attempts) }
-            try await pause(attempts, exchange.reply?.retryAfter, failure)
-        }
     }
 }

@@ -29,7 +29,11 @@ extension Exchange {
     /// Starts a request and tells its outcome exactly once, from the loop: when the head is there and the
     /// body waits, or else at the end.
     ///
-    /// - Parameter holding: Whether the body of a 200 or 206 is to wait.
+    /// - Parameters:
+    ///   - request: What to ask.
+    ///   - holding: Whether the body of a 200 or 206 is to wait.
+    ///   - worker: The loop.
+    ///   - report: Takes the outcome.
     /// - Returns: The number of the transfer.
     fileprivate static func begin(
         _ request: TransferRequest, holding: Bool, on worker: Worker,

@@ -62,35 +62,3 @@ final class EndCheck: Sendable {
     /// Stops asking; nobody waits any more.
     func cancel() { task.cancel() }
 }
-
-extension Probe {
-    /// Asks where the file came from, once, whether it is still the version of `finding`.
-    ///
-    /// - Returns: How it differs, if it does; or why there is no answer.
-    func recheck(
-        _ finding: Finding, vouchedDates: Set<String>
-    ) async -> Result<ContractBreach?, TransferFailure> {
-        let identity = finding.file.identity
-        let isByHead = finding.isToldByHead || !identity.headOnly.isEmpty
-        var request = TransferRequest(
-            method: isByHead ? .head : .get, url: finding.effective, connecting: connecting)
-        request.range = isByHead ? nil : Self.firstByte
-        request.connecting.connectTimeout = min(connecting.connectTimeout, EndCheck.patience)
-        request.connecting.stallTimeout = min(connecting.stallTimeout, EndCheck.patience)
-        let exchange = await loop.exchange(request, holding: !isByHead)
-        let check = ResponseCheck(
-            asked: request.range, identity: identity, sentIfRange: false,
-            vouchedDates: vouchedDates)
-        switch exchange.reply.map(check.verdict) {
-        case .accept?: return .success(nil)
-        // Where no ranges are served it comes whole: its validators are the same.
-        case .breach(.wholeFileForRange)?: return .success(nil)
-        case .breach(let breach)?:
-            return breach.isAnotherVersion ? .success(breach) : .failure(.breach(breach))
-        case .status(let status)?: return .failure(.status(status))
-        case nil:
-            if case .failed(let failure)? = exchange.end { return .failure(failure) }
-            return .failure(.network(code: 0, message: "no answer"))
-        }
-    }
-}

@@ -6,12 +6,12 @@ import Assembler
 /// This folder knows how a URL is asked and what the answers say of the file, and never where its bytes are
 /// kept or how many connections fetch them.
 struct Probe: Sendable {
-    /// Most redirects that are followed.
-    static let longestChain = 20
     /// Bytes that the ranged `GET` asks for.
     static let firstRange = ByteRange(0, 4 << 20)
     /// Bytes that are asked for of a file that may be small.
     static let smallRange = ByteRange(0, Int64(SmallRequests.longestBody))
+    /// Bytes that are asked for beside `HEAD`: other connections will fetch, too.
+    static let overlappingRange = ByteRange(0, 1 << 20)
     /// The least that a ranged `GET` can ask for: to be told the size, and hardly anything else.
     static let firstByte = ByteRange(0, 1)
 
@@ -89,10 +89,28 @@ struct Probe: Sendable {
         }
     }
 
+    /// Where redirects led, and what was answered there.
     struct Landing {
         var url: WebURL
         var redirects: Int
         var exchange: Exchange
+    }
+
+    /// What bounds the tries before the first byte of a file.
+    struct Beginning: Sendable {
+        var contact = FirstContact()
+        /// Whether an earlier run's part is continued: then it has begun long ago.
+        var isContinued: @Sendable () async -> Bool = { false }
+    }
+
+    /// The outcome of resolving the original URL again.
+    enum Resolution: Sendable {
+        /// It leads to the same version of the file, here.
+        case same(WebURL)
+        /// It leads to another version.
+        case changed(ContractBreach)
+        /// It leads nowhere.
+        case failed(DownloadError.Reason)
     }
 
     /// Asks with `HEAD`, and with `GET` where that does not do.
@@ -114,7 +132,7 @@ struct Probe: Sendable {
             }
             return told(try await get(asking))
         }
-        let answers = await ask(beside: overlaps ? range : nil)
+        let answers = await HeadBesideGet(probe: self).ask(overlaps ? range : nil)
         var first = try? answers.get?.get()
         let (head, problem) = try byHead(answers.head)
         var asking = Asking(range: range, said: said)
@@ -197,125 +215,6 @@ struct Probe: Sendable {
             return "did not tell of byte ranges"
         }
         return nil
-    }
-
-    // MARK: Redirects
-
-    /// Follows redirects until a response is none, judging each hop.
-    ///
-    /// `turn` is the number of attempts that have failed: each time another address is asked. `answered`
-    /// is the answer to the first request, when that was made already.
-    func follow(
-        _ method: RequestMethod, range: ByteRange?, fresh: Bool = false,
-        conditions: [String] = [], isBroken: Bool = false, isDecoded: Bool = false, turn: Int = 0,
-        answered: Exchange? = nil, patience: Double = .infinity
-    ) async throws(DownloadError.Reason) -> Landing {
-        var here = url
-        for redirects in 0...Self.longestChain {
-            var request = TransferRequest(method: method, url: here, connecting: connecting)
-            request.range = range
-            request.wantsFreshConnection = fresh
-            request.needsOwnConnection = isBroken
-            request.headers = conditions
-            request.isDecoded = isDecoded
-            request.connecting.stallTimeout = min(request.connecting.stallTimeout, patience)
-            if turn > 0 {
-                let addresses = await addresses(of: here)
-                request.address = addresses.isEmpty ? nil : addresses[turn % addresses.count]
-            }
-            // What is decoded may be of any length.
-            let isCollected = collects && method == .get && !isDecoded
-            if spreads, !isCollected { loop.findAddresses(for: request) }
-            var exchange: Exchange
-            if redirects == 0, let answered {
-                exchange = answered
-            } else {
-                exchange = await loop.exchange(
-                    request, holding: method == .get, collecting: isCollected)
-            }
-            await goOnOverHTTP2(&request, &exchange, collecting: isCollected)
-            if connecting.access.scheme == .automatic,
-                connecting.memory.digests.learn(from: exchange, origin: here.origin)
-            {
-                exchange = await loop.exchange(
-                    request, holding: method == .get, collecting: isCollected)
-            }
-            if exchange.end == .cancelled { throw .cancelled }
-            switch exchange.end {
-            case .badCertificateFile?:
-                throw .certificateFile(path: connecting.caCertificate ?? "")
-            case .badSetting(let problem)?: throw .access(problem)
-            case .proxyRefused(let status, _)?: throw .proxyRefused(status: status)
-            default: break
-            }
-            guard let reply = exchange.reply, (300..<400).contains(reply.status),
-                reply.status != 304, let location = reply["location"]
-            else { return Landing(url: here, redirects: redirects, exchange: exchange) }
-            guard let next = WebURL(location, relativeTo: here) else {
-                throw .unsafeRedirect(to: "an address that is not http or https")
-            }
-            guard next.isSecure || !here.isSecure || connecting.access.allowsDowngrade else {
-                throw .unsafeRedirect(to: next.redacted)
-            }
-            here = next
-        }
-        throw .tooManyRedirects(Self.longestChain)
-    }
-
-    // MARK: Facts
-
-    /// The version of the file, as the reply to a request for all of it tells.
-    func identity(by reply: Reply) -> RemoteIdentity {
-        reply.identity(size: reply.contentLength, time: secondsSince1970(httpDate:))
-    }
-
-    /// What is done with the coding of a body; `nil` when it is not encoded.
-    func coding(of reply: Reply, at here: WebURL) -> ContentCoding? {
-        guard let coding = reply.coding else { return nil }
-        let suggested = FileName.suggested(disposition: reply["content-disposition"], url: here)
-        return ContentCoding(
-            coding, names: [suggested, here.lastPathComponent, url.lastPathComponent],
-            type: reply["content-type"], decodable: curlCodings)
-    }
-
-    /// The facts that a reply tells.
-    ///
-    /// - Parameters:
-    ///   - landing: Where the request led.
-    ///   - reply: What it was answered.
-    ///   - method: How it was asked.
-    ///   - part: The part of the file that it brings; `nil` for the whole file.
-    ///   - isDecoded: Whether its body is decoded: what it tells is of other bytes then.
-    /// - Returns: The facts, with what waits of the body.
-    func finding(
-        _ landing: Landing, _ reply: Reply, by method: RequestMethod,
-        part: ContentRange? = nil, isDecoded: Bool = false
-    ) -> Finding {
-        var identity = identity(by: reply)
-        if let part { identity.size = part.total }
-        if isDecoded { identity = RemoteIdentity(size: nil, coding: reply.coding) }
-        var file = RemoteFile(
-            url: url.redacted, effectiveURL: landing.url.redacted, redirects: landing.redirects,
-            identity: identity, date: reply["date"],
-            acceptsRanges: method == .head || part != nil,
-            contentType: reply["content-type"],
-            suggestedName: FileName.suggested(
-                disposition: reply["content-disposition"], url: landing.url),
-            digests: isDecoded
-                ? [] : AdvertisedDigests.all(in: reply, hasContent: method == .get),
-            probedBy: method == .head ? "HEAD" : "GET")
-        file.isDecoded = isDecoded
-        return Finding(
-            file: file, effective: landing.url,
-            firstReply: landing.exchange.isKept
-                ? FirstReply(
-                    range: part?.range, body: landing.exchange.body,
-                    paused: landing.exchange.paused, end: landing.exchange.end,
-                    wait: landing.exchange.wait)
-                : nil,
-            isProven: method == .get, isNamed: reply["content-disposition"] != nil,
-            isToldByHead: method == .head,
-            modified: reply["last-modified"].flatMap { secondsSince1970(httpDate: $0) })
     }
 }
 

@@ -1,0 +1,160 @@
+import Assembler
+
+/// Waits out trouble that may pass, from one attempt to ask a question to the next, and says when it is
+/// enough.
+///
+/// Which failures count as attempts is decided here: not those that were one request too many, and of
+/// the first question those neither that another address may mend, nor a 403 that may be a limit.
+struct Persistence {
+    /// What is asked.
+    enum Question {
+        /// What the file is, of a host that may not be there, the first time.
+        case first(Probe.Beginning?, isMute: Bool)
+        /// Something of a file that is known.
+        case later
+    }
+
+    private let probe: Probe
+    /// Whether it is the first question, and what bounds it; that is `nil` from when on the host need
+    /// not prove that it is there.
+    private let isFirst: Bool
+    private var beginning: Probe.Beginning?
+    /// Failures, and those of them that count as attempts.
+    private var failures = 0
+    private var attempts = 0
+    /// How many times in a row it was answered 403.
+    private var refusals = 0
+    /// Failures of earlier questions to the same host.
+    private let earlier: Int
+    /// Whether an attempt has ended without a reply: perhaps it is HTTP/2 that does not work there.
+    private(set) var isBroken = false
+
+    init(_ question: Question, _ probe: Probe) {
+        self.probe = probe
+        switch question {
+        case .first(let beginning, let isMute):
+            isFirst = true
+            self.beginning = beginning
+            self.beginning?.contact.isMute = isMute
+            earlier = isMute ? 1 : 0
+        case .later:
+            isFirst = false
+            earlier = 0
+        }
+    }
+
+    /// How many attempts have failed: each time another address is asked.
+    var turn: Int { failures + earlier }
+
+    /// Notes that a host has served what it may have refused before.
+    func served(_ url: WebURL) {
+        guard refusals > 0 else { return }
+        probe.loop.perform { $0.servers.forbidding[url.origin, default: .init()].served() }
+    }
+
+    /// Waits for the next attempt.
+    ///
+    /// - Parameters:
+    ///   - landing: Where the last one has led.
+    ///   - known: Why it failed, where the exchange does not tell.
+    /// - Throws: What no retry can mend, or the failure when there were enough.
+    mutating func wait(
+        after landing: Probe.Landing, _ known: TransferFailure?
+    ) async throws(DownloadError.Reason) {
+        let (exchange, url) = (landing.exchange, landing.url)
+        let failure = if let known { known } else { try await self.failure(of: exchange, at: url) }
+        failures += 1
+        isBroken = isBroken || exchange.reply == nil
+        // An address that fails is no attempt that counts, nor to be waited for, before all have.
+        let isLast = isFirst ? await probe.addresses(of: url).count <= turn : true
+        let isSpare = exchange.isOneTooMany || !isLast || refusals > 0
+        var step = FirstContact.Step.asEver
+        if !isSpare, !(await probe.isOneTooMany(failure, at: url)) {
+            attempts += 1
+            step = await self.step(after: failure, exchange, at: url)
+        } else if !isLast, beginning?.contact.isBounded ?? false {
+            step = .again(after: 0)
+        }
+        guard probe.policy.allows(attempts), step != .giveUp else {
+            if isFirst, case .breach(let breach) = failure { throw .contract(breach) }
+            throw .transfer(failure, attempts: attempts)
+        }
+        if case .again(let delay) = step {
+            try await probe.pause(failures, delay: delay, failure)
+        } else {
+            // What may be a limit is not asked for too soon.
+            try await probe.pause(
+                failures, isLast ? exchange.reply?.retryAfter : nil, failure,
+                random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
+        }
+    }
+
+    // MARK: A host that may not be there
+
+    /// What comes after a request that failed.
+    private mutating func step(
+        after failure: TransferFailure, _ exchange: Exchange, at url: WebURL
+    ) async -> FirstContact.Step {
+        guard var begun = beginning else { return .asEver }
+        let origin = url.origin
+        let known = await probe.loop.ask(otherwise: (hasServed: false, isGivenUp: false)) {
+            let isGivenUp = $0.servers.contacts.isGivenUp(origin, now: monotonicSeconds())
+            return ($0.hasServed(origin), isGivenUp)
+        }
+        guard !known.hasServed, !(await begun.isContinued()) else {
+            beginning = nil
+            return .asEver
+        }
+        var verdict = NameVerdict.noAnswer
+        if let name = failure.unresolvedName(host: NamedHost(origin: origin)?.name) {
+            verdict = await NameVerdict.of(name, probe.connecting.access.addressFamily)
+        }
+        let trouble = FirstContact.Trouble(
+            failure, retryAfter: exchange.reply?.retryAfter, verdict: verdict)
+        let step = begun.contact.step(
+            after: trouble, isGivenUp: known.isGivenUp, random: .random(in: 0..<1))
+        beginning = begun
+        if step == .giveUp {
+            probe.loop.perform { $0.servers.contacts.gaveUp(origin, now: monotonicSeconds()) }
+        }
+        return step
+    }
+
+    // MARK: A 403 that may be a limit
+
+    /// Why an exchange failed, when trying again may help: a 403 to the first question, beside requests
+    /// that are served, may say that there are too many.
+    ///
+    /// - Throws: What no retry can mend.
+    private mutating func failure(
+        of exchange: Exchange, at url: WebURL
+    ) async throws(DownloadError.Reason) -> TransferFailure {
+        guard isFirst, exchange.reply?.status == 403, !identifies(at: url) else {
+            refusals = 0
+            return try Probe.failure(of: exchange)
+        }
+        refusals += 1
+        guard await mayPass(exchange.isBeside, at: url.origin) else {
+            return try Probe.failure(of: exchange)
+        }
+        return .status(403)
+    }
+
+    /// Whether it is somebody who asks: a wrong password is not tried again and again.
+    private func identifies(at url: WebURL) -> Bool {
+        let permitted = probe.connecting.permitted(for: url)
+        return permitted.access.authenticates
+            || permitted.headers.contains { $0.lowercased().hasPrefix("authorization") }
+    }
+
+    private func mayPass(_ isBeside: Bool, at origin: String) async -> Bool {
+        await probe.loop.ask(otherwise: false) { [refusals] worker in
+            // Those that wait to be fetched in segments hold a place, too.
+            let isBeside = isBeside || worker.serves(origin)
+            let servers = worker.servers
+            let isLimited = servers.limits[origin]?.limit != nil
+            return servers.forbidding[origin, default: .init()].mayPass(
+                refusals, isBeside: isBeside, isLimited: isLimited)
+        }
+    }
+}
