@@ -120,8 +120,7 @@ SHELLS = {"Assembly", "ExtentWriter", "Fetch", "Output", "PartialFile", "StreamO
 VALUES = {"TransferEnd"}
 
 # What still breaks a rule, and is to be mended: (module, room, type).
-PENDING = {
-}
+PENDING = set()
 
 IMPORT = re.compile(
     r"^(?:@\w+ )*(?:(?:public|package|internal|fileprivate|private) )?import (?:\w+ )?(\w+)",
