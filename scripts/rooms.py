@@ -105,7 +105,8 @@ PURE_FILES = {
         "Manifest/Manifest+Lines.swift", "Manifest/Mirroring.swift", "Manifest/PartNames.swift",
         "Manifest/RemoteIdentity.swift", "Manifest/ResumeDecision.swift",
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
-    "Segmenter": {"Download/Attempts.swift", "Download/LossCheck.swift"},
+    "Segmenter": {
+        "Download/Attempts.swift", "Download/LossCheck.swift", "Download/Plan.swift"},
 }
 WORLD = re.compile(
     r"\b(monotonicSeconds|clock_gettime|ContinuousClock|SuspendingClock|time\(nil\)|Task|Thread"

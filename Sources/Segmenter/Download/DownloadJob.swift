@@ -60,6 +60,19 @@ struct DownloadJob: Sendable {
 
     // MARK: Where the file goes
 
+    /// Whether the caller has named the file, and under no other name it goes.
+    var namesFile: Bool {
+        if case .file = destination { !options.naming.numbersTaken } else { false }
+    }
+
+    /// Whether there is a file that the bytes go to.
+    var goesToFile: Bool {
+        switch destination {
+        case .file, .folder: true
+        case .descriptor, .null: false
+        }
+    }
+
     /// Where the file goes, unless that is taken.
     ///
     /// - Parameters:

@@ -19,21 +19,20 @@ extension DownloadRun {
     /// - Returns: The file; `nil` when it is to be put together like any other one. Where the list
     ///   gives names, it has its name then.
     func publishWhole(
-        _ body: [UInt8], _ finding: Probe.Finding, _ url: WebURL, _ state: inout DownloadState,
-        _ started: Double
+        _ primary: Primary, _ state: inout DownloadState, _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        guard let batch, state.target != nil, state.standing == nil, state.mirrors == nil
+        guard let batch, let body = primary.finding.whole(job.options), state.mirrors == nil
         else { return nil }
-        let request = try state.request(finding, url)
+        let request = try state.request(primary)
         batch.hasCome(body.count)
-        let end = await Answer<WholeEnd>.wait { [isNamed = state.isNamed] answer in
-            submit(body, url, isNamed: isNamed) {
+        let end = await Answer<WholeEnd>.wait { [isNamed = state.plan.isNamed] answer in
+            submit(body, primary.probe.url, isNamed: isNamed) {
                 request
             } then: {
                 answer.resume(returning: $0)
             }
         }
-        let file = try take(end, finding, &state, started)
+        let file = try take(end, primary.finding, &state, started)
         if file == nil { batch.isDeclined() }
         return file
     }
@@ -53,13 +52,11 @@ extension DownloadRun {
         then: @escaping @Sendable (WholeEnd) -> Void
     ) {
         guard let batch else { return }
-        var needsName = !isNamed
-        if case .file = job.destination { needsName = needsName && job.options.naming.numbersTaken }
-        let job = WholeFilePublisher.Job(bytes: body) { [self, needsName] in
+        let job = WholeFilePublisher.Job(bytes: body) { [self] in
             guard var request = request() else { return nil }
             do throws(AssemblyError) {
                 try folders.make(request.folder)
-                guard needsName else { return request }
+                guard !isNamed else { return request }
                 let suggested = FileTarget(folder: request.folder, name: request.name)
                 request.name = try batch.claim(suggested, [url.text])
                 return request
@@ -70,10 +67,10 @@ extension DownloadRun {
         } report: {
             then(WholeEnd(outcome: .success($0), name: $1))
         }
-        if needsName {
-            batch.whenDue { batch.publisher.submit(job) }
-        } else {
+        if isNamed {
             batch.publisher.submit(job)
+        } else {
+            batch.whenDue { batch.publisher.submit(job) }
         }
     }
 
@@ -87,7 +84,7 @@ extension DownloadRun {
         case .failure(let error): throw .assembly(error)
         case .success(let outcome):
             state.target?.name = end.name
-            state.isNamed = true
+            state.plan.takeName()
             switch outcome {
             case .declined: return nil
             case .named(let failure):
@@ -141,7 +138,7 @@ extension DownloadRun {
         then: @escaping @Sendable (Result<DownloadedFile, DownloadError>?, Answered) -> Void
     ) {
         let found = Monitor<Probe.Finding?>(nil)
-        submit(answered.exchange.body, probe.url, isNamed: false) { [self] in
+        submit(answered.exchange.body, probe.url, isNamed: job.namesFile) { [self] in
             var state = DownloadState(job)
             if let finding = whole(answered.exchange, probe) {
                 state.target = job.target(for: finding.file, from: probe.url)

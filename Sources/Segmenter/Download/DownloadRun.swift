@@ -1,8 +1,11 @@
 import Assembler
 import Glibc
 
-/// One download from its URL to its published file: probe, part, fetch, publish, and what to begin
-/// again when one of them says so.
+/// One download from its URL to its published file, or what it would do.
+///
+/// This folder knows in which order one file is looked for, asked for, fetched and published, and what is
+/// begun again; it never knows how a request is made, nor how bytes get to the disk. What is to be done,
+/// ``Plan`` and ``Attempts`` decide.
 final class DownloadRun: Sendable {
     let loop: TransferLoop
     let job: DownloadJob
@@ -88,52 +91,49 @@ final class DownloadRun: Sendable {
         return .failure(error)
     }
 
+    /// Finds out what this download would do.
+    ///
+    /// Asks the server for no more than a probe does, and for the sample of `resumeUnverified`; writes
+    /// nothing.
+    func preview() async -> Result<DownloadPreview, DownloadError> {
+        var state = DownloadState(job, batch: batch)
+        do throws(DownloadError.Reason) {
+            return .success(try await follow(PreviewCarrier(run: self), makeProbe(), &state))
+        } catch {
+            return .failure(state.error(error))
+        }
+    }
+
     // MARK: The way
 
-    private func run(_ state: inout DownloadState) async throws(DownloadError.Reason)
-        -> DownloadedFile
-    {
+    private func run(
+        _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> DownloadedFile {
         let started = state.answered?.began ?? monotonicSeconds()
         var probe = try makeProbe()
         probe.spreads = job.connections > 1
         if job.options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
-        var isNameFinal = false
-        if case .file(let path) = job.destination {
-            state.target = FileTarget(path: path)
-            isNameFinal = !job.options.naming.numbersTaken
-            if isNameFinal, let file = try await before(&state, started) { return file }
-        }
-        if let file = try await settleByTime(probe, &state, started) { return file }
-        state.mirrors = try MirrorSet(inquiry, probe)
+        return try await follow(RunCarrier(run: self, started: started), probe, &state)
+    }
+
+    /// Goes the way of the plan, and then makes attempts to fetch the file until one of them ends it.
+    private func follow<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Carrier.End {
+        if case .file(let path) = job.destination { state.target = FileTarget(path: path) }
         defer { state.mirrors?.book.cancel() }
-        var primary = try await firstPrimary(probe, state)
-        state.target =
-            state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)
-        state.isNamed = state.answered?.named != nil
-        if let body = primary.finding.whole(job.options),
-            let file = try await publishWhole(body, primary.finding, probe.url, &state, started)
-        {
-            return file
+        while state.plan.next != .probe {
+            if let end = try await take(state.plan.next, carrier, probe, &state) { return end }
         }
-        if let target = state.target, folders.makes(target.folder) {
-            try await Disk.run { [folders] () throws(AssemblyError) in
-                try folders.make(target.folder)
-            }
+        var primary = try await firstPrimary(carrier, probe, &state)
+        while state.plan.next != .fetch {
+            if let end = try await take(state.plan.next, carrier, &primary, &state) { return end }
         }
-        if !isNameFinal {
-            if !state.isNamed { state.target = try await named(state.target) }
-            if let file = try await before(&state, started) { return file }
-        }
-        if let file = try await settle(&primary, &state, started) { return file }
-        if case .damaged(let plan)? = state.standing {
-            let request = try await intactRequest(plan, &primary, state)
-            try await state.repair.prepare(plan, for: request, report: report)
-        }
-        try await state.place.enter(&primary.finding)
+        try await carrier.enter(&primary, &state)
         while true {
             do throws(DownloadError.Reason) {
                 try await confirm(&primary, &state)
-                if let file = try await attempt(&primary, started, &state) { return file }
+                if let end = try await carrier.attempt(&primary, &state) { return end }
             } catch {
                 // What it may have left waiting nobody wants.
                 primary.finding = primary.finding.released
@@ -143,39 +143,115 @@ final class DownloadRun: Sendable {
     }
 
     /// The first URL that answers, and tells what it offers.
-    private func firstPrimary(
-        _ probe: Probe, _ state: DownloadState
+    private func firstPrimary<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {
+        state.mirrors = try MirrorSet(inquiry, probe)
+        let primary: Primary
         if let mirrors = state.mirrors {
-            return try await mirrors.next { [state] primary throws(DownloadError.Reason) in
+            primary = try await mirrors.next { [state] primary throws(DownloadError.Reason) in
                 try state.loses(primary)
             }
+        } else {
+            primary = Primary(probe: probe, finding: try await carrier.ask(probe, state))
         }
-        var asking = probe
-        asking.beginning = inquiry.beginning
-        guard !asksForWhole else {
-            asking.collects = true
-            asking.answered = state.answered?.exchange
-            let finding = try await inquiry.find(asking, byGet: true, range: Probe.smallRange)
-            return Primary(probe: probe, finding: finding)
-        }
-        asking.overlaps = begins(probe, state)
-        let range = asking.overlaps ? Probe.overlappingRange : Probe.firstRange
-        return Primary(
-            probe: probe, finding: try await inquiry.find(asking, byGet: false, range: range))
+        state.target =
+            state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)
+        if state.answered?.named != nil { state.plan.takeName() }
+        state.plan.take(Plan.Offer(primary, isWhole: primary.finding.whole(job.options) != nil))
+        return primary
     }
 
-    /// Whether the first bytes are wanted for certain, and on more than one connection.
+    /// Takes a step that needs no answer of the server's.
     ///
-    /// Nothing stands at the names that are to be expected then. Credentials that may be wrong are shown
-    /// once only.
-    private func begins(_ probe: Probe, _ state: DownloadState) -> Bool {
-        guard job.connections > 1, !job.isRepair, state.standing == nil, batch == nil,
-            !probe.connecting.permitted(for: probe.url).access.authenticates
-        else { return false }
-        guard let target = job.expectedTarget(from: probe.url) else { return true }
-        guard let folder = try? Folder(target.folder) else { return false }
-        return Assembly.isUntouched(target.name, in: folder)
+    /// - Returns: The end, if this is it.
+    private func take<Carrier: PlanCarrier>(
+        _ step: Plan.Step, _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Carrier.End? {
+        switch step {
+        case .finish:
+            if let end = try await finish(carrier, state.target) { return end }
+            state.plan.takeNothingToFinish()
+        case .survey: try await survey(&state)
+        case .askIfModified:
+            guard let file = state.plan.dated else { preconditionFailure("nothing to compare") }
+            state.plan.take(isUnmodified: try await inquiry.isUnmodified(file, probe))
+        case .leave(let file): return carrier.leave(file)
+        case .refuse(let reason, let doubt):
+            if let doubt { report(.notice(.notFinished(doubt))) }
+            throw reason
+        case .probe, .publishWhole, .makeFolder, .chooseName, .prove, .compareSample,
+            .checkContent, .prepareRepair, .fetch:
+            preconditionFailure("taken elsewhere")
+        }
+        return nil
+    }
+
+    /// Takes a step that comes after the first answer.
+    ///
+    /// - Returns: The end, if this is it.
+    private func take<Carrier: PlanCarrier>(
+        _ step: Plan.Step, _ carrier: Carrier, _ primary: inout Primary,
+        _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Carrier.End? {
+        switch step {
+        case .publishWhole:
+            if let end = try await carrier.publishWhole(primary, &state) { return end }
+            state.plan.takeDeclined()
+        case .makeFolder:
+            guard let folder = state.target?.folder else { preconditionFailure("no target") }
+            var parent: String?
+            if folders.makes(folder) {
+                parent = try await Disk.run { () throws(AssemblyError) in
+                    try carrier.makeFolder(folder)
+                }
+            }
+            state.plan.take(missingFolderIn: parent)
+        case .chooseName:
+            state.target = try await named(state.target)
+            state.plan.takeName()
+        case .prove:
+            primary.finding = try await inquiry.prove(primary)
+            state.plan.take(Plan.Offer(primary))
+        case .compareSample:
+            guard let file = state.survey?.file else { preconditionFailure("nothing to compare") }
+            state.plan.take(isSampleSame: try await primary.agrees(with: file))
+        case .checkContent:
+            guard let file = state.survey?.file else { preconditionFailure("nothing to check") }
+            state.plan.take(try await file.checkedContent())
+        case .prepareRepair:
+            guard let plan = state.survey?.repair else { preconditionFailure("nothing damaged") }
+            let request = try await intactRequest(plan, &primary, state)
+            try await carrier.prepare(plan, for: request, &state)
+            state.plan.takePrepared()
+        case .finish, .survey, .askIfModified, .probe, .leave, .refuse, .fetch:
+            return try await take(step, carrier, primary.probe, &state)
+        }
+        return nil
+    }
+
+    private func finish<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ target: FileTarget?
+    ) async throws(DownloadError.Reason) -> Carrier.End? {
+        guard let target else { preconditionFailure("no target") }
+        return try await Disk.runUntilCancelled {
+            [folders] (isCancelled: () -> Bool) throws(AssemblyError) -> Carrier.End?? in
+            if try folders.parent(ofMissing: target.folder) != nil { return .some(nil) }
+            return .some(try carrier.finish(target, isCancelled))
+        }
+    }
+
+    private func survey(_ state: inout DownloadState) async throws(DownloadError.Reason) {
+        guard let target = state.target else { preconditionFailure("no target") }
+        let survey = try await Disk.runUntilCancelled {
+            [folders, job] (isCancelled: () -> Bool) throws(AssemblyError) -> Survey? in
+            if try folders.parent(ofMissing: target.folder) != nil {
+                return Survey(sight: .nothing)
+            }
+            return try Survey.look(at: target, for: job, isCancelled)
+        }
+        state.survey = survey
+        if let doubt = state.plan.take(survey.sight) { report(.notice(.notFinished(doubt))) }
     }
 
     /// What is asked of the part that a repair makes; what a `HEAD` alone has against it a `GET` is to say.

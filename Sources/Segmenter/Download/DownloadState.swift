@@ -5,12 +5,10 @@ struct DownloadState: Sendable {
     let job: DownloadJob
     /// Where the file goes; `nil` until that is known, and for one that goes to no file.
     var target: FileTarget?
-    /// Whether the target's name is the final one.
-    var isNamed = false
-    /// A file that stands at the destination, and may turn out to be the one that is wanted.
-    var standing: DownloadRun.Standing?
-    /// Whether what stands there may be replaced, although `overwrite` was not asked for.
-    var mayReplace = false
+    /// What is to be done about the file.
+    var plan: Plan
+    /// What stands at the destination.
+    var survey: Survey?
     /// What its first request has brought, when it was made already.
     var answered: DownloadRun.Answered?
     /// Its place among the files of a batch.
@@ -28,6 +26,7 @@ struct DownloadState: Sendable {
     init(_ job: DownloadJob, batch: BatchContext? = nil, answered: DownloadRun.Answered? = nil) {
         self.job = job
         self.answered = answered
+        plan = Plan(job, isListed: batch != nil)
         place = GatePlace(batch)
     }
 
@@ -47,17 +46,12 @@ struct DownloadState: Sendable {
             identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
-        // What the whole file had when it was downloaded, it must have again.
-        switch standing {
-        case .damaged(let plan)?: request.required = plan.facts.digests
-        case .begun(let required)?: request.required = required
-        case .known?, .dated?, nil: break
-        }
+        request.required = plan.required
         request.resume = options.resume || record.hasBegun
         request.overwrite = options.overwrite
         request.startOver = attempts.startOver
         request.sampled = attempts.samples.generation
-        request.replacesDestination = mayReplace
+        request.replacesDestination = plan.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.allocation = options.files.allocation
         request.attributes = options.files.attributes
@@ -71,8 +65,8 @@ struct DownloadState: Sendable {
 
     /// Why what is there would be lost, if the file were fetched as it was found; `nil` when nothing would.
     func loss(_ primary: Primary) throws(DownloadError.Reason) -> StartOverReason? {
-        // That is decided already.
-        guard !attempts.isRangeless else { return nil }
+        // That is decided already, or nothing can be there.
+        guard !attempts.isRangeless, plan.missingFolder == nil else { return nil }
         guard target != nil else { return stream.loss(primary.finding.file.identity) }
         return try Self.loss(request(primary))
     }

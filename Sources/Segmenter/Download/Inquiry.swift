@@ -66,6 +66,33 @@ struct Inquiry: Sendable {
         if !primary.finding.isProven { primary.finding = try await prove(primary) }
         try job.checkSize(of: primary.finding.file)
     }
+
+    /// Makes a conditional request (RFC 9110 §13.1.2, §13.1.3), and hears whether the answer is 304.
+    func isUnmodified(
+        _ file: Plan.StandingFacts, _ probe: Probe
+    ) async throws(DownloadError.Reason) -> Bool {
+        let header = file.header(for: probe.url.text, probe.url.redacted)
+        let date = header?.lastModified ?? httpDate(secondsSince1970: file.modified)
+        var conditions = ["If-Modified-Since: \(date)"]
+        if let etag = header?.identity.wellFormedETag {
+            conditions.append("If-None-Match: \(etag)")
+        }
+        // What stands on the disk must not smuggle anything into a request.
+        conditions.removeAll { (try? DownloadOptions.check(header: $0)) == nil }
+        let landing = try await probe.follow(
+            .get, range: Probe.firstByte, conditions: conditions)
+        return landing.exchange.reply?.status == 304
+    }
+}
+
+extension Plan.Offer {
+    /// What a server offers, as it was found; `isWhole` when its reply has brought all bytes.
+    init(_ primary: Primary, isWhole: Bool = false) {
+        let (finding, url) = (primary.finding, primary.probe.url)
+        self.init(
+            identity: finding.file.identity, modified: finding.modified,
+            isProven: finding.isProven, isWhole: isWhole, fullURL: url.text, url: url.redacted)
+    }
 }
 
 extension DownloadJob {

@@ -10,7 +10,7 @@ extension DownloadState {
         _ primary: Primary, report: (DownloadEvent) -> Void
     ) async throws(DownloadError.Reason) {
         attempts.samples.forgetPart()
-        guard let target else { return }
+        guard let target, plan.missingFolder == nil else { return }
         var request = try request(primary)
         let offered = primary.finding.file.identity
         let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)?.identity

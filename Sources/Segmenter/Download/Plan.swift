@@ -1,0 +1,386 @@
+import Assembler
+
+/// Decides step by step what is to be done about one file until its bytes are fetched: from what was asked,
+/// what stands at the destination, and what the server offers.
+///
+/// A run carries the steps out; a preview goes the same way, and tells where it leads. Knows no file, no
+/// server and no clock: whoever does a step says what that has shown.
+///
+/// Pure.
+struct Plan: Sendable {
+    /// What is to be done next.
+    enum Step: Sendable, Hashable {
+        /// Finish what a killed run had completed, if there is such a thing.
+        case finish
+        /// Look at what stands at the destination.
+        case survey
+        /// Ask whether the file that stands there was modified meanwhile.
+        case askIfModified
+        /// Ask what the server offers.
+        case probe
+        /// Give the file its name, whose bytes one reply has brought.
+        case publishWhole
+        /// Make the destination's folder, if it is missing.
+        case makeFolder
+        /// Choose the final name.
+        case chooseName
+        /// Have a `GET` say what a `HEAD` has said.
+        case prove
+        /// Compare a sample of the file that stands there with what the server sends.
+        case compareSample
+        /// Compare the bytes of the file that stands there with what was written down about it.
+        case checkContent
+        /// Make a part of what is intact.
+        case prepareRepair
+        /// Fetch the file, in attempts.
+        case fetch
+        /// Nothing: the file is there.
+        case leave(Left)
+        /// Fail; `because` tells why what stands there is not taken for the file.
+        case refuse(DownloadError.Reason, because: FinishedDoubt? = nil)
+    }
+
+    /// A file that is left as it is.
+    struct Left: Sendable, Hashable {
+        var path: String
+        /// In bytes.
+        var size: Int64
+        var why: DownloadedFile.Unchanged
+        /// CRC-32 of its content, where that was read.
+        var crc32: UInt32?
+        /// Digests that were compared with its content.
+        var verified: [Digest] = []
+        /// Whether a sample showed that it is the server's file.
+        var isSampled = false
+    }
+
+    /// A regular file that stands at the destination.
+    struct StandingFacts: Sendable {
+        var path: String
+        /// In bytes.
+        var size: Int64
+        /// When it was last changed, in seconds since 1970.
+        var modified: Int64
+        /// What an earlier run wrote down about it.
+        var known: FinishedFacts?
+    }
+
+    /// What the bytes of a file come to.
+    struct Content: Sendable, Hashable {
+        /// Digests of them.
+        var digests: [Digest]
+        var crc32: UInt32
+    }
+
+    /// What a look at the destination has shown.
+    enum Sight: Sendable {
+        /// Nothing that could be the file, nor anything in its way.
+        case nothing
+        /// A regular file, and its digest where one is expected and all bytes can be read.
+        case file(StandingFacts, Content?)
+        /// In a repair: the part of one, or of a download, that was begun.
+        case begun(required: [Digest])
+        /// In a repair: a file of which not all is as its manifest says; it had these digests.
+        case damaged(had: [Digest])
+        /// In a repair: a file that is as its manifest says.
+        case intact(StandingFacts, Content)
+        /// In a repair: no manifest.
+        case noManifest(isFileThere: Bool)
+    }
+
+    /// What the server offers.
+    struct Offer: Sendable {
+        var identity: RemoteIdentity
+        /// When it was last changed, in seconds since 1970.
+        var modified: Int64?
+        /// Whether a `GET` has said so, rather than a `HEAD`.
+        var isProven: Bool
+        /// Whether the reply has brought all bytes.
+        var isWhole = false
+        /// The URL that was asked, in full.
+        var fullURL: String
+        /// The same without credentials and query.
+        var url: String
+    }
+
+    /// What stands at the destination, as far as it still matters.
+    private enum Standing {
+        case nothing
+        /// It has not the digest that is expected, and may be replaced.
+        case wrong
+        /// An earlier run wrote down which version it is.
+        case known(StandingFacts, FinishedFacts)
+        /// It is compared by its time.
+        case dated(StandingFacts)
+        case begun(required: [Digest])
+        case damaged(had: [Digest])
+    }
+
+    /// What was asked about the file that stands there, and answered.
+    private struct Answers {
+        /// Whether the server said, before anything else was asked, that it was not modified.
+        var isUnmodified: Bool?
+        /// The last word on that.
+        var isStillUnmodified: Bool?
+        var isSampleSame: Bool?
+        /// What its bytes come to; `nil` inside when they are not what was downloaded.
+        var content: Content??
+    }
+
+    /// Where the file is to be.
+    private enum FolderState {
+        case unknown, there
+        case missing(parent: String)
+    }
+
+    private let job: DownloadJob
+    /// Whether it is one of a list, which gives its files their names.
+    private let isListed: Bool
+    /// Whether the file has its final name.
+    private(set) var isNamed: Bool
+    private var triedToFinish = false
+    private var standing: Standing?
+    private var offer: Offer?
+    private var answers = Answers()
+    private var isDeclined = false
+    private var folder = FolderState.unknown
+    private var isPrepared = false
+    private var ending: Step?
+
+    /// Begins with what was asked.
+    init(_ job: DownloadJob, isListed: Bool = false) {
+        self.job = job
+        self.isListed = isListed
+        isNamed = job.namesFile
+        triedToFinish = !job.options.resume
+    }
+
+    // MARK: What is next
+
+    /// What is to be done next.
+    var next: Step {
+        if let ending { return ending }
+        // A name that is certain is looked at before anything is asked.
+        if job.namesFile, let step = look { return step }
+        guard let offer else {
+            if case .dated? = standing, answers.isUnmodified == nil { return .askIfModified }
+            return .probe
+        }
+        guard job.goesToFile else { return .fetch }
+        if offer.isWhole, isListed, !isDeclined, !isCompared { return .publishWhole }
+        if case .unknown = folder { return .makeFolder }
+        // In a folder that is missing, all names are free but those of the list.
+        if !isNamed, isListed || missingFolder == nil { return .chooseName }
+        return look ?? compared(offer)
+    }
+
+    /// What is to be done before it is known what stands there; `nil` once it is.
+    private var look: Step? {
+        guard standing == nil else { return nil }
+        return triedToFinish ? .survey : .finish
+    }
+
+    /// Whether a file, or part of one, stands there that is compared with what the server offers.
+    var isCompared: Bool {
+        switch standing {
+        case .known?, .dated?, .begun?, .damaged?: true
+        case .nothing?, .wrong?, nil: false
+        }
+    }
+
+    /// The file that stands there, where it is compared by its time.
+    var dated: StandingFacts? { if case .dated(let file)? = standing { file } else { nil } }
+
+    /// The folder in which the missing one would be made; `nil` when that is there.
+    var missingFolder: String? { if case .missing(let parent) = folder { parent } else { nil } }
+
+    /// Digests that the whole file must have again, because it had them when it was downloaded.
+    var required: [Digest] {
+        switch standing {
+        case .begun(let digests)?, .damaged(let digests)?: digests
+        case .nothing?, .wrong?, .known?, .dated?, nil: []
+        }
+    }
+
+    /// Whether what stands there may be replaced, although that was not asked for.
+    var mayReplace: Bool {
+        switch standing {
+        case .wrong?, .dated?: true
+        case .nothing?, .known?, .begun?, .damaged?, nil: false
+        }
+    }
+
+    // MARK: What was shown
+
+    /// There was nothing to finish.
+    mutating func takeNothingToFinish() { triedToFinish = true }
+
+    /// Takes what a look at the destination has shown.
+    ///
+    /// - Returns: Why what stands there is replaced, to be told.
+    mutating func take(_ sight: Sight) -> FinishedDoubt? {
+        switch sight {
+        case .nothing: standing = .nothing
+        case .begun(let required): standing = .begun(required: required)
+        case .damaged(let digests): standing = .damaged(had: digests)
+        case .noManifest(let isFileThere):
+            ending = .refuse(.unrepairable(.noManifest(isFileThere: isFileThere)))
+        case .intact(let file, let content): ending = judged(intact: file, content)
+        case .file(let file, let content):
+            if let expected = job.options.checksum {
+                return take(file, content, expected)
+            } else if job.options.files.timestamping {
+                standing = .dated(file)
+            } else if let known = file.known {
+                standing = .known(file, known)
+            } else {
+                ending = exists(file)
+            }
+        }
+        return nil
+    }
+
+    /// Takes whether the server says that the file which stands there was not modified.
+    mutating func take(isUnmodified: Bool) {
+        guard offer == nil else {
+            answers.isStillUnmodified = isUnmodified
+            return
+        }
+        answers.isUnmodified = isUnmodified
+        guard isUnmodified, case .dated(let file)? = standing, let url = job.url else { return }
+        // What was downloaded and has the same size still need not be compared by it.
+        if file.header(for: url.text, url.redacted) != nil { ending = left(file, .notNewer) }
+    }
+
+    /// Takes what the server offers, at first or again.
+    mutating func take(_ offer: Offer) { self.offer = offer }
+
+    /// One reply has brought all bytes, but the file is to be put together like any other one.
+    mutating func takeDeclined() { isDeclined = true }
+
+    /// The folder is there, or it would be made in `parent`.
+    mutating func take(missingFolderIn parent: String?) {
+        folder = parent.map { .missing(parent: $0) } ?? .there
+    }
+
+    /// The file has its final name.
+    mutating func takeName() { isNamed = true }
+
+    /// Takes whether a sample of the file that stands there is what the server sends.
+    mutating func take(isSampleSame: Bool) { answers.isSampleSame = isSampleSame }
+
+    /// Takes what the bytes of the file come to; `nil` when they are not what was downloaded.
+    mutating func take(_ content: Content?) { answers.content = .some(content) }
+
+    /// The part of what is intact is made.
+    mutating func takePrepared() { isPrepared = true }
+
+    // MARK: What follows
+
+    private mutating func take(
+        _ file: StandingFacts, _ content: Content?, _ expected: Digest
+    ) -> FinishedDoubt? {
+        guard let content,
+            let actual = content.digests.first(where: { $0.algorithm == expected.algorithm })
+        else {
+            ending = exists(file)
+            return nil
+        }
+        guard actual != expected else {
+            ending = left(
+                file, .alreadyComplete, Content(digests: [expected], crc32: content.crc32))
+            return nil
+        }
+        let doubt = FinishedDoubt.otherDigest(expected: expected, actual: actual)
+        guard job.options.files.timestamping else {
+            ending = exists(file, doubt)
+            return nil
+        }
+        standing = .wrong
+        return doubt
+    }
+
+    private func judged(intact file: StandingFacts, _ content: Content) -> Step {
+        let expected = job.options.checksum
+        if let expected {
+            let actual = content.digests.first(where: { $0.algorithm == expected.algorithm })
+            if let actual, actual != expected {
+                return .refuse(.unrepairable(.otherDigest(expected: expected, actual: actual)))
+            }
+        }
+        let known = file.known?.digests.filter { $0.algorithm != .crc32 && $0 != expected } ?? []
+        let verified = known + [expected].compactMap { $0 }
+        return left(file, .alreadyComplete, Content(digests: verified, crc32: content.crc32))
+    }
+
+    /// Compares what stands at the destination with what the server offers.
+    private func compared(_ offer: Offer) -> Step {
+        switch standing {
+        case .nothing?, .wrong?, .begun?, nil: .fetch
+        case .damaged?: isPrepared ? .fetch : .prepareRepair
+        case .known(let file, let known)?: compared(file, known, offer)
+        case .dated(let file)?: compared(file, offer)
+        }
+    }
+
+    private func compared(
+        _ file: StandingFacts, _ known: FinishedFacts, _ offer: Offer
+    ) -> Step {
+        let decision = FinishedDecision(
+            known, size: file.size, offered: offer.identity, fullURL: offer.fullURL,
+            url: offer.url, otherURLs: job.urls.map(\.text))
+        var isSampled = false
+        if case .doubtful(let doubt) = decision {
+            // `HEAD` is a hint: some servers leave out there what tells the version.
+            guard offer.isProven else { return .prove }
+            let isDateDoubted =
+                file.size == known.size && known.header.isFor(fullURL: offer.fullURL)
+                && known.header.identity.isDoubted(by: offer.identity)
+            guard isDateDoubted else { return exists(file, doubt) }
+            guard let isSame = answers.isSampleSame else { return .compareSample }
+            guard isSame else { return exists(file, doubt) }
+            isSampled = true
+        }
+        guard let checked = answers.content else { return .checkContent }
+        guard let content = checked else { return exists(file, .damaged) }
+        return left(file, .alreadyComplete, content, isSampled: isSampled)
+    }
+
+    private func compared(_ file: StandingFacts, _ offer: Offer) -> Step {
+        let decision = TimestampDecision(
+            size: file.size, time: file.modified,
+            known: file.header(for: offer.fullURL, offer.url)?.identity, offered: offer.identity,
+            modified: offer.modified)
+        guard decision == .fetch else { return left(file, .notNewer) }
+        guard (offer.identity.size ?? file.size) == file.size else { return .fetch }
+        if answers.isUnmodified == true { return left(file, .notNewer) }
+        // The last word before anything is replaced.
+        guard let isUnmodified = answers.isStillUnmodified else { return .askIfModified }
+        return isUnmodified ? left(file, .notNewer) : .fetch
+    }
+
+    private func exists(_ file: StandingFacts, _ doubt: FinishedDoubt? = nil) -> Step {
+        .refuse(.assembly(.destinationExists(path: file.path)), because: doubt)
+    }
+
+    private func left(
+        _ file: StandingFacts, _ why: DownloadedFile.Unchanged, _ content: Content? = nil,
+        isSampled: Bool = false
+    ) -> Step {
+        .leave(
+            Left(
+                path: file.path, size: file.size, why: why, crc32: content?.crc32,
+                verified: content?.digests ?? [], isSampled: isSampled))
+    }
+}
+
+extension Plan.StandingFacts {
+    /// What an earlier run wrote down about the file, when it is about this URL and fits its size.
+    func header(for fullURL: String, _ url: String) -> Manifest.Header? {
+        guard let known, known.size == size,
+            known.header.isFor(fullURL: fullURL)
+                || (known.header.url == url && known.header.identity.strongETag != nil)
+        else { return nil }
+        return known.header
+    }
+}

@@ -1,0 +1,101 @@
+import Assembler
+import Glibc
+
+/// What stands at the destination of a download before anything is fetched.
+///
+/// Reads files, and decides nothing: ``Plan`` does, by what is to be seen.
+struct Survey: Sendable {
+    /// What is to be seen.
+    let sight: Plan.Sight
+    /// The regular file that stands there, open.
+    var file: StandingFile?
+    /// How what is damaged of it is repaired.
+    var repair: RepairPlan?
+
+    /// Looks at the place of a file; blocks.
+    ///
+    /// - Parameters:
+    ///   - target: The place.
+    ///   - job: What was asked: a file that is to be replaced anyway need not be read.
+    ///   - isCancelled: Asked again and again while the data is read.
+    /// - Returns: What stands there; `nil` after cancelling.
+    /// - Throws: `folderUnavailable`, `destinationExists`, `notARegularFile`, `cannotCreate`, `io`.
+    static func look(
+        at target: FileTarget, for job: DownloadJob, _ isCancelled: () -> Bool
+    ) throws(AssemblyError) -> Survey? {
+        if job.isRepair { return try lookForDamage(at: target, for: job, isCancelled) }
+        let options = job.options
+        let file =
+            options.overwrite && !options.files.timestamping
+            ? nil : try StandingFile.open(folder: target.folder, name: target.name)
+        guard let file else {
+            try Assembly.checkDestination(
+                folder: target.folder, name: target.name, overwrite: options.overwrite)
+            return Survey(sight: .nothing)
+        }
+        var content: Plan.Content?
+        if let expected = options.checksum {
+            content = file.content(like: expected, isCancelled)
+            guard content != nil || !isCancelled() else { return nil }
+        }
+        return Survey(sight: .file(Plan.StandingFacts(file), content), file: file)
+    }
+
+    /// Finds out what of a file is damaged.
+    private static func lookForDamage(
+        at target: FileTarget, for job: DownloadJob, _ isCancelled: () -> Bool
+    ) throws(AssemblyError) -> Survey? {
+        let finding = try RepairPlan.survey(
+            folder: target.folder, name: target.name, isCancelled: isCancelled)
+        switch finding {
+        case nil: return nil
+        case .noManifest(let isFileThere)?:
+            return Survey(sight: .noManifest(isFileThere: isFileThere))
+        case .part(let manifest)?:
+            return Survey(sight: .begun(required: manifest.header.required))
+        case .damaged(let plan)?:
+            return Survey(sight: .damaged(had: plan.facts.digests), repair: plan)
+        case .intact(let facts, let file)?:
+            let wanted = job.options.checksum ?? facts.digests.first ?? Digest(crc32: 0)
+            guard let content = file.content(like: wanted, isCancelled) else {
+                guard !isCancelled() else { return nil }
+                throw .io(operation: "pread", path: file.path, errno: EIO)
+            }
+            var standing = Plan.StandingFacts(file)
+            standing.known = facts
+            return Survey(sight: .intact(standing, content), file: file)
+        }
+    }
+}
+
+extension Plan.StandingFacts {
+    /// What is known of an open file.
+    fileprivate init(_ file: StandingFile) {
+        self.init(
+            path: file.path, size: file.status.size, modified: file.status.modified,
+            known: file.facts)
+    }
+}
+
+extension StandingFile {
+    /// What the bytes of the file come to; `nil` when they are not what was written down about them.
+    ///
+    /// - Throws: `cancelled`.
+    func checkedContent() async throws(DownloadError.Reason) -> Plan.Content? {
+        try await Disk.runUntilCancelled {
+            [self] (isCancelled: () -> Bool) throws(AssemblyError) -> Plan.Content?? in
+            if let check = check(isCancelled: isCancelled) {
+                return .some(Plan.Content(digests: check.verified, crc32: check.crc32))
+            }
+            return isCancelled() ? nil : .some(nil)
+        }
+    }
+
+    /// What the bytes of the file come to, by a digest like this one; `nil` when they cannot all be read,
+    /// or after cancelling.
+    fileprivate func content(like digest: Digest, _ isCancelled: () -> Bool) -> Plan.Content? {
+        self.digest(like: digest, isCancelled: isCancelled).map {
+            Plan.Content(digests: [$0.digest], crc32: $0.crc32)
+        }
+    }
+}
