@@ -22,9 +22,12 @@ extension FetchMachine {
         let isProbed = source == 0 && !setup.isProven
         guard let cause = request.fault(end),
             let address = sources[source].blamed(
-                index, for: cause, isProbed: isProbed, slots, world),
-            leave(address, of: source, .failed(cause), atLeast: request.retryAfter, world)
+                index, for: cause, isProbed: isProbed, slots, world)
         else { return false }
+        let hasOther = sources[source].places.leave(
+            address, .failed(cause), atLeast: request.retryAfter, now: world.now)
+        tellAddresses(of: source, world)
+        guard hasOther else { return false }
         scheduler.release(index)
         slots[index].startAnew()
         pump(world)
@@ -37,13 +40,7 @@ extension FetchMachine {
         case .complete:
             retry(index, .network(code: 0, message: "the response had no head"), world)
         case .failed(let failure): retry(index, failure, world)
-        case .declined:
-            switch slots[index].request.refusal {
-            case .breach(let breach)?: refuse(index, breach, world)
-            case .status(let status)?: refuse(index, status, world)
-            default:
-                retry(index, .network(code: 0, message: "the reply had no body"), world)
-            }
+        case .declined: declined(index, world)
         case .untrusted(let text): giveUp(slots[index].source, .untrusted(text), world)
         case .badCertificateFile: fail(.certificateFile(path: world.certificatePath), world)
         case .badSetting(let problem): fail(.access(problem), world)
@@ -61,80 +58,56 @@ extension FetchMachine {
 
     // MARK: Replies that are not the file's
 
-    private mutating func refuse(
-        _ index: Int, _ breach: ContractBreach, _ world: some FetchWorld
-    ) {
-        let source = slots[index].source
-        world.report(.replyRefused(breach))
-        let isDoubt = breach.isDoubt(of: sources[source].mirror.identity)
-        if breach != .wholeFileForRange, !isDoubt { sources[source].trust.lied() }
-        if source == 0, !setup.isProven, sources.haveNothing {
-            finish(.contradictsProbe, world)
-        } else if breach == .wholeFileForRange {
-            ignored(index, world)
-        } else if sources[source].dates.doubted != nil, slots[index].request.missedSample {
-            // A sample was asked for and did not come from where the date is another one.
-            sources[source].missSample()
-            slots[index].wantsFreshConnection = true
-            retry(index, .breach(breach), isHasty: true, world)
-        } else if !setup.isOneStream, isDoubt {
-            doubt(index, breach, world)
-        } else if breach.isAnotherVersion {
-            if sources[source].trust.sawAnotherVersion(hasContradicted: setup.hasContradicted) {
-                drop(source, .changed(breach), orFinish: .changed(breach), world)
-            } else {
-                slots[index].wantsFreshConnection = true
-                retry(index, .breach(breach), isHasty: true, world)
-            }
-        } else {
-            retry(index, .breach(breach), world)
+    /// The head of a reply was judged, and its body is not the file's.
+    private mutating func declined(_ index: Int, _ world: some FetchWorld) {
+        let (source, request) = (slots[index].source, slots[index].request)
+        let isFirst = source == 0 && !setup.isProven && sources.haveNothing
+        switch request.refusal {
+        case .breach(let breach)?:
+            world.report(.replyRefused(breach))
+            let refusal =
+                isFirst
+                ? .contradictsProbe
+                : sources[source].refused(
+                    breach, to: request, setup, hasBytes: world.bytesKept > 0)
+            follow(refusal, index, .breach(breach), world)
+        case .status(let status)?:
+            let origin = sources[source].origin
+            let isAbove =
+                status == 403 && world.isAboveLimit(of: origin, own: load(at: origin, world))
+            // Perhaps it is the range that the server does not like, though `HEAD` told of ranges.
+            let refusal =
+                isFirst && !setup.isOneStream && Probe.Asking.mayRefuseRanges.contains(status)
+                ? .contradictsProbe
+                : sources[source].refused(
+                    status, isOneStream: setup.isOneStream, isAboveLimit: isAbove,
+                    date: world.date)
+            follow(refusal, index, .status(status), world)
+        default: retry(index, .network(code: 0, message: "the reply had no body"), world)
         }
     }
 
-    /// A reply brought the whole file where a range was asked for.
-    private mutating func ignored(_ index: Int, _ world: some FetchWorld) {
-        let source = slots[index].source
-        let breach = TransferFailure.breach(.wholeFileForRange)
-        if slots[index].request.sentIfRange {
-            // Some servers answer 200 to If-Range although nothing has changed.
+    /// Does what follows from a reply whose body is not the file's.
+    private mutating func follow(
+        _ refusal: Source.Refusal, _ index: Int, _ failure: TransferFailure,
+        _ world: some FetchWorld
+    ) {
+        switch refusal {
+        case .contradictsProbe: finish(.contradictsProbe, world)
+        case .again: retry(index, failure, world)
+        case .againElsewhere:
+            slots[index].wantsFreshConnection = true
+            retry(index, failure, isHasty: true, world)
+        case .againWithoutIfRange:
             slots[index].skipsIfRange = true
             world.report(.ifRangeUnusable(scheduler.segments[index]?.rest))
-            retry(index, breach, isHasty: true, world)
-            return
-        }
-        // Without ranges nothing can be continued: that is not believed at once.
-        let times = sources[source].trust.ignoredRange()
-        if times < Self.patience, sources[source].accepted > 0 || world.bytesKept > 0 {
-            retry(index, breach, world)
-        } else {
-            drop(source, .rangesIgnored, orFinish: .rangesIgnored, world)
-        }
-    }
-
-    private mutating func refuse(_ index: Int, _ status: Int, _ world: some FetchWorld) {
-        let source = slots[index].source
-        if source == 0, !setup.isProven, !setup.isOneStream, sources.haveNothing,
-            Probe.Asking.mayRefuseRanges.contains(status)
-        {
-            // Perhaps it is the range that the server does not like, though `HEAD` told of ranges.
-            finish(.contradictsProbe, world)
-            return
-        }
-        let isGone = isRefusal(status) || [404, 410].contains(status)
-        if isGone { sources[source].link.refused() }
-        let (link, origin) = (sources[source].link, sources[source].origin)
-        if setup.isOneStream {
-            retry(index, .status(status), world)
-        } else if status == 403, !link.isOver(date: world.date),
-            world.isAboveLimit(of: origin, own: load(at: origin, world))
-        {
-            retry(index, .status(status), world)
-        } else if isGone || (300..<400).contains(status) {
-            resolve(index, because: status, world)
-        } else if isTransient(status) {
-            retry(index, .status(status), world)
-        } else {
-            giveUp(source, .transfer(.status(status), attempts: 1), world)
+            retry(index, failure, isHasty: true, world)
+        case .doubt:
+            scheduler.release(index)
+            pump(world)
+        case .resolve:
+            if case .status(let status) = failure { resolve(index, because: status, world) }
+        case .drop(let fault): drop(slots[index].source, fault, world)
         }
     }
 
@@ -188,7 +161,11 @@ extension FetchMachine {
         }
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
-        let step = isHasty ? hastyStep(index) : step(index, after: failure, world)
+        slots[index].backoff.failures += 1
+        let step =
+            isHasty
+            ? slots[index].backoff.hastyStep(retryAfter: retryAfter, policy: setup.policy)
+            : step(index, after: failure, world)
         switch step {
         case .giveUp(let reason): giveUp(source, reason, world)
         case .again(let delay):
@@ -197,48 +174,24 @@ extension FetchMachine {
         }
     }
 
-    private mutating func hastyStep(_ index: Int) -> Slot.Backoff.Step {
-        slots[index].backoff.failures += 1
-        return slots[index].backoff.hastyStep(
-            retryAfter: slots[index].request.retryAfter, policy: setup.policy)
-    }
-
     private mutating func step(
         _ index: Int, after failure: TransferFailure, _ world: some FetchWorld
     ) -> Slot.Backoff.Step {
-        let source = slots[index].source
+        let (source, origin) = (slots[index].source, sources[slots[index].source].origin)
         let received = received(from: source, world)
         let others = self.received(world) - received
-        slots[index].backoff.failures += 1
         slots[index].backoff.note(received: received, others: others)
-        let backoff = slots[index].backoff
-        // One of several is not waited for as long as the only one, while others do better.
-        let isWaitedFor =
-            backoff.barren < Self.patience
-            || others <= backoff.othersAtFailure && !sources.mayBringMore(than: source, slots)
-        return backoff.step(
-            after: failure, retryAfter: slots[index].request.retryAfter,
-            isBearable: isWaitedFor && sources[source].trust.bears(failure, backoff.failures),
-            first: firstStep(index, after: failure, world), policy: setup.policy,
-            random: world.random)
-    }
-
-    /// What comes after a request that failed, as long as the server has sent nothing in this session,
-    /// and nothing of the file is there.
-    private func firstStep(
-        _ index: Int, after failure: TransferFailure, _ world: some FetchWorld
-    ) -> FirstContact.Step {
-        let origin = sources[slots[index].source].origin
+        let slot = slots[index]
+        let isWaitedFor = sources.waits(for: source, slot.backoff, others: others, slots)
         // What the others of several servers, or addresses, bring is not known yet.
-        guard setup.isBeginning, sources.count == 1, sources[0].places.book == nil,
-            world.bytesKept == 0, !world.hasServed(origin)
-        else { return .asEver }
-        var contact = FirstContact(failures: slots[index].backoff.barren - 1)
-        let step = contact.step(
-            after: .init(failure, retryAfter: slots[index].request.retryAfter),
-            isGivenUp: world.isGivenUp(origin), random: world.random())
-        if step == .giveUp { world.gaveUp(origin) }
-        return step
+        let isAlone = setup.isBeginning && sources.count == 1 && sources[0].places.book == nil
+        let first = isAlone ? world.firstStep(origin, after: failure, slot) : .asEver
+        if first == .giveUp { world.gaveUp(origin) }
+        return slot.backoff.step(
+            after: failure, retryAfter: slot.request.retryAfter,
+            isBearable: isWaitedFor
+                && sources[source].trust.bears(failure, slot.backoff.failures),
+            first: first, policy: setup.policy, random: world.random)
     }
 
     /// Has a connection wait before it tries again.
@@ -329,7 +282,7 @@ extension FetchMachine {
         switch resolution {
         case .same(let url): isElsewhere = sources[source].lead(to: url)
         case .changed(let breach):
-            drop(source, .changed(breach), orFinish: .changed(breach), world)
+            drop(source, .changed(breach), world)
             return
         case .failed(let reason):
             let isServed = slots.isServed(source)

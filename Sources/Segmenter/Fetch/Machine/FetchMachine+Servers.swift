@@ -116,25 +116,9 @@ extension FetchMachine {
         tellAddresses(of: slots[index].source, world)
     }
 
-    /// Tells of the addresses that are used for the first time.
+    /// Tells of the addresses that are used for the first time, or left.
     mutating func tellAddresses(of source: Int, _ world: some FetchWorld) {
-        for address in sources[source].places.takeNews() { world.report(.addressUsed(address)) }
-    }
-
-    /// Leaves an address.
-    ///
-    /// - Returns: Whether another one is good.
-    mutating func leave(
-        _ address: String, of source: Int, _ fault: AddressFault, atLeast: Double? = nil,
-        _ world: some FetchWorld
-    ) -> Bool {
-        switch sources[source].places.leave(address, atLeast: atLeast, now: world.now) {
-        case .left:
-            world.report(.addressLeft(address, why: fault))
-            return true
-        case .leftBefore: return true
-        case .noOther: return false
-        }
+        for notice in sources[source].places.takeNews() { world.report(notice) }
     }
 
     // MARK: Who comes
@@ -178,7 +162,8 @@ extension FetchMachine {
         guard !isOver else { return }
         switch sources.sample(scheduler.done, slots, world) {
         case .wait: break
-        case .nothing where sources[source].dates.doubted != nil: another(source, world)
+        case .nothing where sources[source].dates.doubted != nil:
+            drop(source, sources[source].changedByDate, world)
         case .nothing: prove(source, world)
         case .compare(let range):
             sources[source].sampling = index
@@ -186,20 +171,6 @@ extension FetchMachine {
             slots[index].sample = Slot.Sample(range: range, expected: expected)
             request(index, range, world)
         }
-    }
-
-    /// What to do with the body of a sample.
-    mutating func sampling(_ index: Int, _ served: ByteRange, _ reply: Reply) -> Verdict {
-        let date = reply["last-modified"]
-        if let doubted = sources[slots[index].source].dates.doubted, date != doubted {
-            // It is of the date that is not doubted, and tells nothing.
-            slots[index].request.missedSample = true
-            slots[index].request.refusal = .breach(
-                .otherLastModified(expected: doubted, got: date))
-            return .decline
-        }
-        slots[index].sample?.isTaken = true
-        return .sample(Body(start: served.start, limit: served.end, replyEnd: served.end))
     }
 
     /// Ends the sample that a connection fetched, if it did.
@@ -222,10 +193,9 @@ extension FetchMachine {
             prove(source, by: got.count, world)
             pump(world)
         } else if sources[source].dates.doubted != nil {
-            another(source, world)
+            drop(source, sources[source].changedByDate, world)
         } else {
-            let fault = MirrorFault.otherData(got)
-            drop(source, fault, orFinish: .failed(fault.reason), world)
+            drop(source, .otherData(got), world)
         }
     }
 
@@ -239,49 +209,19 @@ extension FetchMachine {
         take(sources.balance(slots).fairShare(of: slots.count) - mine, for: source, world)
     }
 
-    /// A reply had the same strong tag and another date: nothing more of this server's is used before a
-    /// sample of what is there has been compared.
-    mutating func doubt(_ index: Int, _ breach: ContractBreach, _ world: some FetchWorld) {
-        let source = slots[index].source
-        guard case .otherLastModified(_, let date?) = breach, sources[source].dates.mayDoubt else {
-            drop(source, .changed(breach), orFinish: .changed(breach), world)
-            return
-        }
-        scheduler.release(index)
-        if sources[source].dates.doubt(date) { sources[source].standing = .unproven }
-        pump(world)
-    }
-
-    /// What is of the date that is doubted is another version: a sample differs, or nothing is there that
-    /// could tell.
-    private mutating func another(_ source: Int, _ world: some FetchWorld) {
-        let breach = ContractBreach.otherLastModified(
-            expected: sources[source].mirror.identity.lastModified,
-            got: sources[source].dates.doubted)
-        drop(source, .changed(breach), orFinish: .changed(breach), world)
-    }
-
     // MARK: Who goes
 
     /// A server cannot serve the file any more: others go on, if there are any.
     mutating func giveUp(
         _ source: Int, _ reason: DownloadError.Reason, _ world: some FetchWorld
     ) {
-        drop(source, .failed(reason), orFinish: .failed(reason), world)
+        drop(source, .failed(reason), world)
     }
 
-    /// Drops a server and gives its work and its connections to others.
-    ///
-    /// - Parameters:
-    ///   - source: The server.
-    ///   - fault: What is wrong with it.
-    ///   - outcome: How the fetch ends when no other server is left.
-    ///   - world: The present moment.
-    mutating func drop(
-        _ source: Int, _ fault: MirrorFault, orFinish outcome: Outcome, _ world: some FetchWorld
-    ) {
+    /// Drops a server and gives its work and its connections to others, if there are any.
+    mutating func drop(_ source: Int, _ fault: MirrorFault, _ world: some FetchWorld) {
         guard !isOver, sources[source].standing != .dropped else { return }
-        let end = sources.drop(source, fault, orFinish: outcome)
+        let end = sources.drop(source, fault)
         if sources[source].standing == .dropped {
             if sources[source].link.isResolving { world.cancelResolving(source) }
             world.report(.mirrorDropped(url: sources[source].mirror.shownURL, why: fault))

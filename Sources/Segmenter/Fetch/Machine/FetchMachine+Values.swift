@@ -252,6 +252,17 @@ extension FetchMachine {
     }
 }
 
+extension MirrorFault {
+    /// How a fetch ends that has no other server.
+    var outcome: FetchMachine.Outcome {
+        switch self {
+        case .changed(let breach): .changed(breach)
+        case .rangesIgnored: .rangesIgnored
+        default: .failed(reason)
+        }
+    }
+}
+
 extension ByteRange {
     /// The part of the range before `limit`; `nil` stands for no limit.
     fileprivate func clamped(below limit: Int64?) -> ByteRange {

@@ -144,22 +144,20 @@ extension FetchMachine {
             sources[slots[index].source].places.served(slots[index].route)
         }
         for source in sources.indices where sources[source].places.book != nil {
-            let laggards = sources[source].places.leaveSlow(
+            let slow = sources[source].places.leaveSlow(
                 flowing, of: source, slots, roundTrip: scheduler.roundTrip, now: world.now)
-            for laggard in laggards {
-                world.report(
-                    .addressLeft(
-                        laggard.address, why: .slow(laggard.rate, others: laggard.peers)))
-                for index in slots.indices(of: source, at: laggard.address) {
-                    reopen(index, world)
-                }
-            }
-            let silent = sources[source].silentAddresses(flowing, of: source, slots, world)
-            for (address, seconds) in silent {
-                guard leave(address, of: source, .failed(.stalled(seconds: seconds)), world)
-                else { continue }
-                for index in slots.indices(of: source, at: address) { reopen(index, world) }
-            }
+            reopen(slow, of: source, world)
+            let silent = sources[source].leaveSilent(flowing, of: source, slots, world)
+            reopen(silent, of: source, world)
+            tellAddresses(of: source, world)
+        }
+    }
+
+    private mutating func reopen(
+        _ addresses: [String], of source: Int, _ world: some FetchWorld
+    ) {
+        for address in addresses {
+            for index in slots.indices(of: source, at: address) { reopen(index, world) }
         }
     }
 

@@ -237,7 +237,10 @@ struct FetchMachine {
             sources[source].accepted(isUndated: head.check.isUndated(reply))
             if sources[source].trust.accepted(served, now: world.now) { isEager = true }
             noteRoute(index, head.route, world)
-            if slots[index].sample != nil { return sampling(index, served, reply) }
+            if slots[index].sample != nil {
+                let doubted = sources[source].dates.doubted
+                return slots[index].takeSample(served, reply, doubted: doubted)
+            }
             if !setup.isOneStream, sources[source].trust.isTooLong(range, reply) {
                 slots[index].request.asksAgain = true
                 return .decline

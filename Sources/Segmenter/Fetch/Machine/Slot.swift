@@ -76,6 +76,28 @@ struct Slot {
         wantsFreshConnection = false
     }
 
+    /// Takes the head of a right reply to a sample.
+    ///
+    /// - Parameters:
+    ///   - served: The bytes that it brings.
+    ///   - reply: The reply.
+    ///   - doubted: The date that it is to be of; `nil` for any.
+    /// - Returns: What is done with the body.
+    mutating func takeSample(
+        _ served: ByteRange, _ reply: Reply, doubted: String?
+    ) -> FetchMachine.Verdict {
+        let date = reply["last-modified"]
+        if let doubted, date != doubted {
+            // It is of the date that is not doubted, and tells nothing.
+            request.missedSample = true
+            request.refusal = .breach(.otherLastModified(expected: doubted, got: date))
+            return .decline
+        }
+        sample?.isTaken = true
+        return .sample(
+            FetchMachine.Body(start: served.start, limit: served.end, replyEnd: served.end))
+    }
+
     /// The sample that it fetched is over, if it did.
     ///
     /// - Returns: The sample, when the reply was accepted.

@@ -9,20 +9,10 @@ extension Source {
         var isAsked = false
         /// Whether connections may go to several.
         private let isSpread: Bool
-        /// Addresses that are used for the first time.
-        private var news: [String] = []
+        /// What is to be told of addresses.
+        private var news: [DownloadNotice] = []
 
         init(isSpread: Bool) { self.isSpread = isSpread }
-
-        /// What came of leaving an address.
-        enum Leaving {
-            /// Connections go on elsewhere.
-            case left
-            /// The same, for which it had been left already.
-            case leftBefore
-            /// No other address is good.
-            case noOther
-        }
 
         /// The book, if it is of the host where a connection leads.
         fileprivate func book(for route: FetchMachine.Route?) -> AddressBook? {
@@ -49,11 +39,12 @@ extension Source {
 
         /// A connection goes to an address.
         fileprivate mutating func use(_ address: String) {
-            if book?.use(address) == true { news.append(address) }
+            if book?.use(address) == true { news.append(.addressUsed(address)) }
         }
 
-        /// The addresses that are used for the first time since this was last asked.
-        mutating func takeNews() -> [String] {
+        /// What is to be told of addresses that are used for the first time, or left, since this was last
+        /// asked.
+        mutating func takeNews() -> [DownloadNotice] {
             defer { news = [] }
             return news
         }
@@ -75,17 +66,21 @@ extension Source {
             book?.served(address)
         }
 
-        /// Leaves an address.
+        /// Leaves an address, for which something is wrong there.
         ///
         /// - Parameters:
         ///   - address: Of those in the book.
+        ///   - fault: What is wrong.
         ///   - least: Seconds for which it wants to be left.
         ///   - now: The time.
-        /// - Returns: Whether connections go on elsewhere.
-        mutating func leave(_ address: String, atLeast least: Double?, now: Double) -> Leaving {
+        /// - Returns: Whether another one is good.
+        mutating func leave(
+            _ address: String, _ fault: AddressFault, atLeast least: Double? = nil, now: Double
+        ) -> Bool {
             let isNews = book?.leave(address, atLeast: least ?? 0, now: now) == true
-            guard book?.hasOther(than: address) == true else { return .noOther }
-            return isNews ? .left : .leftBefore
+            let hasOther = book?.hasOther(than: address) == true
+            if hasOther, isNews { news.append(.addressLeft(address, why: fault)) }
+            return hasOther
         }
 
         /// Any address will do, as they were all slow.
@@ -103,7 +98,7 @@ extension Source {
         mutating func leaveSlow(
             _ flowing: [Int: Rescue.Connection], of source: Int, _ slots: Slots,
             roundTrip: Double, now: Double
-        ) -> [AddressBook.Laggard] {
+        ) -> [String] {
             var rates: [String: [Double]] = [:]
             let warmUp = Rescue.warmUp.seconds + Rescue.warmUp.trips * roundTrip
             for (index, connection) in flowing where connection.age >= warmUp {
@@ -111,7 +106,12 @@ extension Source {
                 else { continue }
                 rates[address, default: []].append(connection.rate)
             }
-            return book?.step(rates, roundTrip: roundTrip, now: now) ?? []
+            let laggards = book?.step(rates, roundTrip: roundTrip, now: now) ?? []
+            for laggard in laggards {
+                let fault = AddressFault.slow(laggard.rate, others: laggard.peers)
+                news.append(.addressLeft(laggard.address, why: fault))
+            }
+            return laggards.map(\.address)
         }
     }
 
@@ -192,20 +192,29 @@ extension Source {
         return isServing ? nil : address
     }
 
-    /// The addresses that bring nothing while others do, and for how many seconds.
-    func silentAddresses(
+    /// Leaves addresses that bring nothing while others do.
+    ///
+    /// - Parameters:
+    ///   - flowing: The connections whose body flows.
+    ///   - source: Its place among the servers.
+    ///   - slots: All connections.
+    ///   - facts: The present moment.
+    /// - Returns: The addresses that are left.
+    mutating func leaveSilent(
         _ flowing: [Int: Rescue.Connection], of source: Int, _ slots: Slots,
         _ facts: some FetchFacts
-    ) -> [(address: String, seconds: Double)] {
+    ) -> [String] {
         guard let book = places.book,
             flowing.keys.contains(where: {
                 slots[$0].source == source && slots[$0].request.body != nil
             })
         else { return [] }
-        return book.addresses.filter(book.hasOther(than:)).compactMap { address in
-            slots.silence(of: address, of: source, facts).flatMap { longest in
-                longest >= patience ? (address, longest) : nil
-            }
+        let (now, least) = (facts.now, patience)
+        return book.addresses.filter(book.hasOther(than:)).filter { address in
+            guard let longest = slots.silence(of: address, of: source, facts),
+                longest >= least
+            else { return false }
+            return places.leave(address, .failed(.stalled(seconds: longest)), now: now)
         }
     }
 }

@@ -83,9 +83,6 @@ struct Source {
         trust.hasProgressed()
     }
 
-    /// A sample did not come from where the date is the one that is doubted.
-    mutating func missSample() { if dates.miss(), hasJoined { standing = .proven } }
-
     /// Its URL was resolved again.
     ///
     /// - Returns: Whether requests go somewhere else from now on.

@@ -66,18 +66,16 @@ struct Sources: RandomAccessCollection, MutableCollection {
     /// - Parameters:
     ///   - source: The server.
     ///   - fault: What is wrong with it.
-    ///   - outcome: How the fetch ends when no other server is left.
     /// - Returns: How the fetch ends by that; `nil` when others go on.
-    mutating func drop(
-        _ source: Int, _ fault: MirrorFault, orFinish outcome: FetchMachine.Outcome
-    ) -> FetchMachine.Outcome? {
+    mutating func drop(_ source: Int, _ fault: MirrorFault) -> FetchMachine.Outcome? {
         let isLast = used == [source]
         // The one that leads may yet be asked what it offers now.
-        if count == 1 || isLast && source == 0 && !outcome.isFailure { return outcome }
+        if count == 1 || isLast && source == 0 && !fault.outcome.isFailure {
+            return fault.outcome
+        }
         all[source].standing = .dropped
         ledger.faults[all[source].mirror.number] = fault
-        guard isLast else { return nil }
-        return outcome.isFailure ? outcome : .failed(fault.reason)
+        return isLast ? .failed(fault.reason) : nil
     }
 
     // MARK: What they bring
@@ -109,10 +107,24 @@ struct Sources: RandomAccessCollection, MutableCollection {
         return theirs.first { !slots[$0].isBusy } ?? theirs.last
     }
 
-    /// Whether some other server has not been tried as far as it might: when none has brought anything
-    /// while one failed, the trouble is not that one's.
-    func mayBringMore(than source: Int, _ slots: Slots) -> Bool {
-        indices.contains { other in
+    /// Whether a server is waited for after a failure: one of several not as long as the only one, while
+    /// others do better.
+    ///
+    /// When none has brought anything since, and none can be asked that might, the trouble is not this
+    /// server's.
+    ///
+    /// - Parameters:
+    ///   - source: The server.
+    ///   - backoff: What its connection has noted of the failure.
+    ///   - others: Bytes that all others have brought.
+    ///   - slots: All connections.
+    /// - Returns: Whether it is.
+    func waits(
+        for source: Int, _ backoff: Slot.Backoff, others: Int64, _ slots: Slots
+    ) -> Bool {
+        guard backoff.barren >= FetchMachine.patience else { return true }
+        guard others <= backoff.othersAtFailure else { return false }
+        return !indices.contains { other in
             guard other != source, all[other].standing == .unproven else { return false }
             return slots.allSatisfy { $0.source != other || $0.backoff.failures == 0 }
         }

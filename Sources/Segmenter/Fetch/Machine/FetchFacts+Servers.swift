@@ -1,6 +1,27 @@
-// Servers that serve only so many requests at a time: what one fetch does there counts with what all
-// others do.
+// What all downloads know of a server, and what one fetch does with that.
 extension FetchFacts {
+    // MARK: A server that has sent nothing yet
+
+    /// What comes after a request that failed, as long as the server has sent nothing in this session, and
+    /// nothing of the file is there.
+    ///
+    /// - Parameters:
+    ///   - origin: The server.
+    ///   - failure: What happened to the request.
+    ///   - slot: Its connection, which has noted that.
+    /// - Returns: What is to be done.
+    func firstStep(
+        _ origin: String, after failure: TransferFailure, _ slot: Slot
+    ) -> FirstContact.Step {
+        guard bytesKept == 0, !hasServed(origin) else { return .asEver }
+        var contact = FirstContact(failures: slot.backoff.barren - 1)
+        return contact.step(
+            after: .init(failure, retryAfter: slot.request.retryAfter),
+            isGivenUp: isGivenUp(origin), random: random())
+    }
+
+    // MARK: A server that serves only so many requests at a time
+
     /// Whether a server is known to serve only so many requests at a time.
     func isLimited(_ origin: String) -> Bool { self[limitOf: origin]?.limit != nil }
 
