@@ -345,7 +345,7 @@ struct SegmentScheduler {
     /// Where a tail begins: not in what is requested, if there is about as much behind it.
     private func cut(_ segment: Segment, _ tail: Int64) -> Int64 {
         let start = segment.end - tail
-        let isFree = segment.end - segment.asked >= tail / 2
+        let isFree = segment.end - segment.asked >= (tail + 1) / 2
         return isFree ? max(start, segment.asked) : start
     }
 

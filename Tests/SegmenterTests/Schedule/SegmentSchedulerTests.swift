@@ -261,6 +261,16 @@ import Testing
         #expect(stolen == .stolen(ByteRange(899_000, 1_000_000), from: 0))
     }
 
+    /// Of connections that are late nothing is known but that they are slow: what is taken of a rest of two
+    /// bytes is one, and not none.
+    @Test func neverTakesNothing() {
+        var scheduler = SegmentScheduler(size: 2)
+        #expect(scheduler.adopt(ByteRange(0, 2), by: 0) == true)
+        for connection in 0..<2 { scheduler.measured(connection, rate: 1, now: 0) }
+        let stolen = scheduler.assign(1, connections: 2, now: 0)
+        #expect(stolen == .stolen(ByteRange(1, 2), from: 0))
+    }
+
     @Test func handsOutWorkForAFileOfUnknownSize() {
         var scheduler = SegmentScheduler(size: .max)
         #expect(scheduler.adopt(ByteRange(0, .max), by: 0) == true)
