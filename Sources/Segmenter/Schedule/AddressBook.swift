@@ -40,6 +40,10 @@ struct AddressBook: Sendable {
         /// Whether it was left for being slow: that it serves proves nothing then.
         var isSlow = false
         var absences = 0
+        /// When it was last left.
+        var leftAt = -Double.infinity
+        /// Until when it has asked to be left.
+        var restsUntil = -Double.infinity
         var slowSince: Double?
     }
 
@@ -82,7 +86,15 @@ struct AddressBook: Sendable {
         if let isDue { return isDue }
         var good = addresses.filter(isGood)
         guard !good.isEmpty else {
-            return left.min { (connections($0), end(of: $0)) < (connections($1), end(of: $1)) }
+            // In turn: how long one is left tells nothing when all are. But who asked for that is asked last.
+            func turn(_ address: String) -> (Int, Int, Int, Double) {
+                let entry = entries[address] ?? Entry()
+                return (
+                    entry.restsUntil > now ? 1 : 0, address == last ? 1 : 0, connections(address),
+                    entry.leftAt
+                )
+            }
+            return left.min { turn($0) < turn($1) }
         }
         if good.count > 1 { good.removeAll { $0 == last } }
         // Where one more connection has the most, if each address has so much to give.
@@ -134,6 +146,8 @@ struct AddressBook: Sendable {
         let absence = Self.absence * Double(1 << min(entry.absences - 1, 10))
         let end = now + max(atLeast, min(Self.longestAbsence, absence))
         entry.leftUntil = max(entry.leftUntil ?? end, end)
+        entry.leftAt = now
+        if atLeast > 0 { entry.restsUntil = max(entry.restsUntil, now + atLeast) }
         entry.isSlow = isSlow
         entry.slowSince = nil
         return wasGood

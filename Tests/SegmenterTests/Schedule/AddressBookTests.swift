@@ -104,6 +104,25 @@ import Testing
         #expect(kept.open(3, now: 1) == ["c": Load(connections: 3)])
     }
 
+    /// One that served between its failures is left for longer each time: when another fails, it has its
+    /// turn all the same.
+    @Test func whereNothingIsGoodEachHasItsTurn() {
+        let kept = Kept(2)
+        for now in 0..<5 {
+            if now > 0 { kept.book.served("a") }
+            _ = kept.leave("a", now: Double(now))
+        }
+        _ = kept.leave("b", now: 10)
+        #expect(kept.book.choose([:], instead: "b", now: 10) == "a")
+        _ = kept.leave("a", now: 11)
+        #expect(kept.book.choose([:], instead: "a", now: 11) == "b")
+        // Unless it has asked to be left.
+        _ = kept.leave("a", atLeast: 60, now: 12)
+        _ = kept.leave("b", now: 13)
+        #expect(kept.book.choose([:], instead: "b", now: 14) == "b")
+        #expect(kept.book.choose([:], instead: "b", now: 73) == "a")
+    }
+
     @Test func whatIsSlowIsLeftForGoodReason() {
         let kept = Kept()
         let slow = ["a": [9.0, 9], "b": [2.0, 2.5], "c": [8.0]]
