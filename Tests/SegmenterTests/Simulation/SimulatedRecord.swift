@@ -8,14 +8,17 @@ struct SimulatedRecord {
     var requests = 0
     /// Requests that were cut short because another connection took their tail.
     var cuts = 0
+    /// Times that a writer was behind where its tail was taken.
+    var overruns = 0
     /// Bytes of the file that were written from replies.
     var received: Int64 = 0
     /// Bytes of bodies that came, of all kinds, without what was on its way when a connection was closed.
     var wire: Int64 = 0
     /// What was on its way on connections that were closed: in round trips' worth of bytes.
     var wasted = 0.0
-    /// Bytes that were asked for a second time.
+    /// Bytes that were asked for a second time, and of those what came.
     var hedged: Int64 = 0
+    var hedgedWire: Int64 = 0
     /// Bytes that were written by a writer that is retired, or were there.
     var written = RangeSet()
     var notices: [(time: Double, notice: DownloadNotice)] = []
@@ -45,6 +48,7 @@ struct SimulatedRecord {
 
     var rescues: Int { count { if case .outpaced = $0 { true } else { false } } }
     var steals: Int { count { if case .stole = $0 { true } else { false } } }
+    var retries: Int { count { if case .retrying = $0 { true } else { false } } }
     var hedges: Int { count { if case .hedged = $0 { true } else { false } } }
 
     var isComplete: Bool { if case .complete = outcome { true } else { false } }

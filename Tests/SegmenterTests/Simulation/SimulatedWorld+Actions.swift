@@ -31,6 +31,7 @@ extension SimulatedWorld: FetchActions {
         if let request = lines[slot].request {
             sync(request)
             if end < request.limit, end < request.replyEnd { log.cuts += 1 }
+            if writer.position > end { log.overruns += 1 }
             request.limit = min(request.limit, end)
         }
         return writer.position
@@ -47,6 +48,7 @@ extension SimulatedWorld: FetchActions {
     // MARK: Second requests, canaries, and other errands
 
     func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask) {
+        if hedges[slot] != nil { log.breaches.append("\(slot) is hedged twice") }
         hedges[slot] = send(.hedge(slot), ask)
         log.hedged += ask.range?.count ?? size
     }

@@ -237,6 +237,7 @@ final class SimulatedWorld {
         sync(request)
         let link = request.link
         log.wire += request.count
+        if case .hedge = request.purpose { log.hedgedWire += request.count }
         requests[link] = nil
         if closing {
             if let writer = request.writer {
