@@ -47,9 +47,11 @@ public struct BatchEvent: Sendable {
 /// list and so in every run alike. A file that names its path itself fails with
 /// `DownloadError.Reason.nameTaken` if an earlier one has that path. Batches of one session that run
 /// at the same time share the names; single downloads have no part in this.
+///
+/// A batch that was started with `staysOpen` takes more files while it runs, and does not end before
+/// ``close()``. What is added stands at the end of the list; a path that it names is refused if a file before
+/// it has that already.
 public final class DownloadBatch: Sendable {
-    /// Number of files in the list.
-    public let count: Int
     /// What happens; ends when the batch does.
     ///
     /// For one reader, who may be as slow as he likes: beginnings and ends are never lost, progress
@@ -59,21 +61,55 @@ public final class DownloadBatch: Sendable {
     private let run: BatchRun
 
     init(_ run: BatchRun, task: Task<Void, Never>) {
-        count = run.count
         events = run.events.stream()
         self.task = task
         self.run = run
     }
 
+    /// Number of files in the list, by now.
+    public var count: Int { run.list.count }
+
+    /// Adds a file at the end of the list.
+    ///
+    /// - Parameter item: The file.
+    /// - Returns: Its place in the list, from 0: `BatchEvent.index`.
+    /// - Throws: `BatchClosedError`; the file is not in the list then.
+    @discardableResult
+    public func add(_ item: BatchItem) throws(BatchClosedError) -> Int {
+        try add([item]).lowerBound
+    }
+
+    /// Adds files at the end of the list, one behind the other.
+    ///
+    /// - Parameter items: The files.
+    /// - Returns: Their places in the list, from 0: `BatchEvent.index`.
+    /// - Throws: `BatchClosedError`; none of the files is in the list then.
+    @discardableResult
+    public func add(_ items: [BatchItem]) throws(BatchClosedError) -> Range<Int> {
+        guard let places = run.add(items) else { throw BatchClosedError() }
+        return places
+    }
+
+    /// Takes no more files: the batch ends when those in the list have ended.
+    ///
+    /// Does nothing to a batch that is closed already.
+    public func close() { run.close() }
+
     /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
     /// does not begin.
     ///
-    /// Returns at once.
-    public func cancel() { task.cancel() }
+    /// It takes no more files then. Returns at once.
+    public func cancel() {
+        run.close()
+        task.cancel()
+    }
 
-    /// Waits until every file that has begun has ended.
+    /// Waits until every file that has begun has ended, and no other can begin.
     public func wait() async { await task.value }
 }
+
+/// A batch takes no more files: it was not started with `staysOpen`, was closed or cancelled, or has ended.
+public struct BatchClosedError: Error, Sendable, Hashable {}
 
 extension DownloadBatch: Stoppable {
     /// Adds an event of the whole session's to those of the file that began first.

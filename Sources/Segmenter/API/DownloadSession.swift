@@ -77,11 +77,14 @@ public final class DownloadSession: Sendable {
     ///   - items: The files, in the order in which they begin.
     ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
+    ///   - staysOpen: Whether more files may follow: ``DownloadBatch/add(_:)`` takes them, and the batch
+    ///     does not end before ``DownloadBatch/close()``.
     /// - Returns: The batch under way.
     public func start(
-        _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false
+        _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false, staysOpen: Bool = false
     ) -> DownloadBatch {
-        start(count: items.count, jobs: jobs, failFast: failFast) { items[$0] }
+        start(
+            BatchList(items.count, isOpen: staysOpen) { items[$0] }, jobs: jobs, failFast: failFast)
     }
 
     /// Begins to fetch a long list of files, each made when it is needed.
@@ -96,9 +99,13 @@ public final class DownloadSession: Sendable {
         count: Int, jobs: Int? = nil, failFast: Bool = false,
         item: @escaping @Sendable (Int) -> BatchItem
     ) -> DownloadBatch {
+        start(BatchList(count, item: item), jobs: jobs, failFast: failFast)
+    }
+
+    private func start(_ list: BatchList, jobs: Int?, failFast: Bool) -> DownloadBatch {
         let run = BatchRun(
-            loop: loop, count: count, jobs: jobs, failFast: failFast, names: names,
-            events: BatchEvents(), item: item)
+            loop: loop, list: list, jobs: jobs, failFast: failFast, names: names,
+            events: BatchEvents())
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [monitor = self.running] in
@@ -187,8 +194,8 @@ public final class DownloadSession: Sendable {
         count: Int, item: @escaping @Sendable (Int) -> BatchItem
     ) -> AsyncStream<(index: Int, result: Result<DownloadPreview, DownloadError>)> {
         let run = BatchRun(
-            loop: loop, count: count, jobs: 1, failFast: false, names: names,
-            events: BatchEvents(), item: item)
+            loop: loop, list: BatchList(count, item: item), jobs: 1, failFast: false, names: names,
+            events: BatchEvents())
         return AsyncStream { continuation in
             let task = Task {
                 await run.preview { continuation.yield(($0, $1)) }

@@ -3,9 +3,8 @@ import Assembler
 /// What a batch works with.
 final class BatchRun: Sendable {
     let loop: TransferLoop
-    let count: Int
+    let list: BatchList
     let failFast: Bool
-    let item: @Sendable (Int) -> BatchItem
     let names: BatchNames
     let events: BatchEvents
     /// Attempts that a server may turn away before others no longer wait for the name of the file.
@@ -15,43 +14,51 @@ final class BatchRun: Sendable {
     private let publisher = WholeFilePublisher()
     private let slots: BatchSlots
     private let firstRequests: FirstRequests
-    /// Which files cannot have the path that they name; looked up once, before the first begins.
+    /// Which files cannot have the path that they name; looked up once, before the file begins.
     private let refused = Monitor<Set<Int>>([])
     private let running = Monitor<Set<Int>>([])
     /// Whether a manifest, by its generation, was begun for a file of the list.
     private let owners = Monitor<[String: Bool]>([:])
 
     init(
-        loop: TransferLoop, count: Int, jobs: Int?, failFast: Bool, names: BatchNames,
-        events: BatchEvents, item: @escaping @Sendable (Int) -> BatchItem
+        loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
+        events: BatchEvents
     ) {
         self.loop = loop
-        self.count = count
-        // So many connections were asked for, and no more.
-        let connections = count > 0 ? item(0).options.connections : .automatic
-        let isDefault = connections == .automatic
-        let width = BatchWidth(
-            jobs: jobs,
-            most: isDefault
-                ? BatchWidth.mostMultiplexed
-                : min(BatchWidth.most, BatchWidth.large * connections.most))
+        self.list = list
+        let width = BatchWidth(jobs: jobs)
         slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
         firstRequests = FirstRequests(loop, slots)
         self.failFast = failFast
         self.names = names
         self.events = events
-        self.item = item
+    }
+
+    /// Adds files at the end of the list.
+    ///
+    /// - Returns: Their places; `nil` when the list is closed.
+    func add(_ items: [BatchItem]) -> Range<Int>? {
+        let places = list.add(items)
+        slots.look()
+        return places
+    }
+
+    /// Takes no more files from now on.
+    func close() {
+        list.close()
+        slots.look()
     }
 
     func callAsFunction() async {
         names.begin()
-        await offLoop("names") { self.takeNamedPaths() }
         await withTaskCancellationHandler {
             await runAll()
         } onCancel: {
             firstRequests.cancel()
+            slots.look()
         }
+        list.close()
         await offLoop("publish") { self.publisher.finish() }
         names.end()
         events.finish()
@@ -61,6 +68,8 @@ final class BatchRun: Sendable {
         // No more tasks than there are slots, however long the list is.
         await withDiscardingTaskGroup { group in
             var next = 0
+            // Files whose paths are taken, where they name them.
+            var count = 0
             var begun = Begun()
             // Nobody waits for the next stretch while there is work in this one.
             var ahead: Task<Begun, Never>?
@@ -69,13 +78,23 @@ final class BatchRun: Sendable {
                 if isStopping {
                     group.cancelAll()
                     firstRequests.cancel()
+                    list.close()
+                } else if count < list.count {
+                    // So many connections were asked for, and no more.
+                    if count == 0 { slots.limit(to: list[0].options.connections) }
+                    count = await takeNamedPaths(from: count)
+                    owners.withLock { $0 = $0.filter(\.value) }
                 }
                 var entries: [FirstRequests.Entry] = []
                 while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
                     if !begun.knows(next) {
-                        if let ahead { begun = await ahead.value } else { begun = await look(0) }
-                        let end = begun.range.upperBound
-                        ahead = end < count ? Task { await look(end) } : nil
+                        if let ahead {
+                            begun = await ahead.value
+                        } else {
+                            begun = await look(next..<count)
+                        }
+                        let rest = begun.range.upperBound..<count
+                        ahead = rest.isEmpty ? nil : Task { await look(rest) }
                     }
                     let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
                     if !isBegun, let entry = firstRequest(index, url) {
@@ -97,7 +116,7 @@ final class BatchRun: Sendable {
                     }
                 }
                 // All may have ended since there was no room for more: that is not the end.
-                if next == count || isStopping || Task.isCancelled, slots.isEmpty { break }
+                if list.ends(after: next) || isStopping || Task.isCancelled, slots.isEmpty { break }
                 await slots.change()
             }
             _ = await ahead?.value
@@ -106,7 +125,7 @@ final class BatchRun: Sendable {
 
     /// The request that may bring a file without a task for it; `nil` when it needs one.
     private func firstRequest(_ index: Int, _ url: WebURL?) -> FirstRequests.Entry? {
-        guard case .success(let run) = download(item(index), index, url, isBegun: false),
+        guard case .success(let run) = download(list[index], index, url, isBegun: false),
             let (probe, request) = run.firstRequest()
         else { return nil }
         begin(index, url)
@@ -138,26 +157,33 @@ final class BatchRun: Sendable {
         slots.end(index, isDone: (try? result.get()) != nil)
     }
 
-    /// Gives the files that name their path what they name, before any file takes a suggested name.
-    private func takeNamedPaths() {
-        for index in 0..<count {
-            let item = item(index)
-            guard case .file(let path) = item.destination, !item.options.naming.numbersTaken
-            else { continue }
-            if !names.take(FileTarget(path: path)) {
-                refused.withLock { _ = $0.insert(index) }
+    /// Gives the files from this one on that name their path what they name, before any of them takes a
+    /// suggested name.
+    ///
+    /// - Returns: Number of files in the list, by now.
+    private func takeNamedPaths(from start: Int) async -> Int {
+        await offLoop("names") { [self] in
+            let count = list.count
+            for index in start..<count {
+                let item = list[index]
+                guard case .file(let path) = item.destination, !item.options.naming.numbersTaken
+                else { continue }
+                if !names.take(FileTarget(path: path)) {
+                    refused.withLock { _ = $0.insert(index) }
+                }
             }
+            return count
         }
     }
 
-    /// Looks, for a stretch of the list, where something stands already.
-    private func look(_ start: Int) async -> Begun {
+    /// Looks, for the first stretch of these files, where something stands already.
+    private func look(_ range: Range<Int>) async -> Begun {
         await offLoop("names") { [self] in
             var folders: [String: Folder] = [:]
-            let length = start == 0 ? Begun.firstStretch : Begun.stretch
-            var begun = Begun(range: start..<min(count, start + length))
+            let length = range.lowerBound == 0 ? Begun.firstStretch : Begun.stretch
+            var begun = Begun(range: range.prefix(length))
             for index in begun.range {
-                let item = item(index)
+                let item = list[index]
                 let url = WebURL(item.url)
                 begun.urls.append(url)
                 guard item.options.mirrors.isEmpty else {
@@ -195,7 +221,7 @@ final class BatchRun: Sendable {
     /// Runs one file, whose URL was read already, to its end.
     private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
         begin(index, url)
-        switch download(item(index), index, url, isBegun: isBegun) {
+        switch download(list[index], index, url, isBegun: isBegun) {
         case .success(let run): end(index, await run.withinTime())
         case .failure(let error):
             // Its place is another's.
@@ -207,9 +233,8 @@ final class BatchRun: Sendable {
     /// Tells, one after the other, what would be done with each file.
     func preview(_ report: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
         names.begin()
-        await offLoop("names") { self.takeNamedPaths() }
-        for index in 0..<count where !Task.isCancelled {
-            let item = item(index)
+        for index in 0..<(await takeNamedPaths(from: 0)) where !Task.isCancelled {
+            let item = list[index]
             switch download(item, index, WebURL(item.url)) {
             case .success(let run): report(index, await run.preview())
             case .failure(let error): report(index, .failure(error))
@@ -288,8 +313,8 @@ final class BatchRun: Sendable {
     /// Whether a manifest was begun for a file of the list.
     private func isOneOfOurs(_ header: Manifest.Header) -> Bool {
         if let known = owners.withLock({ $0[header.generation] }) { return known }
-        let found = (0..<count).contains { index in
-            let item = item(index)
+        let found = (0..<list.count).contains { index in
+            let item = list[index]
             return ([item.url] + item.options.mirrors).contains { url in
                 WebURL(url).map { header.isFor(fullURL: $0.text) } ?? false
             }

@@ -135,6 +135,11 @@ final class BatchSlots: Sendable {
         }
     }
 
+    /// So many connections were asked for to each file.
+    func limit(to connections: ConnectionCount) {
+        state.withLock { $0.width.limit(to: connections) }
+    }
+
     /// A small file is done; `wait` says how long replies let wait.
     func adjust(wait: BatchWidth.Wait?) { state.withLock { $0.width.adjust(wait: wait) } }
 
@@ -159,6 +164,16 @@ final class BatchSlots: Sendable {
             }
             if isNews { answer.resume(returning: ()) }
         }
+    }
+
+    /// Has whoever waits for a change have a look, whatever has changed.
+    func look() {
+        let waiting = state.withLock { state -> Answer<Void>? in
+            state.isNews = state.waiting == nil
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume(returning: ())
     }
 
     @discardableResult

@@ -52,7 +52,7 @@ struct BatchWidth: Sendable, Hashable {
     private(set) var width: Int
     /// Whether the server is known to be nearby.
     private(set) var isNearby = false
-    private let limit: Int
+    private var limit: Int
     /// Large files that may be under way.
     let largeLimit: Int
     /// Whether a number was asked for: then files that have come and wait for their names count too.
@@ -68,6 +68,12 @@ struct BatchWidth: Sendable, Hashable {
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
         limit = jobs == nil ? max(largeLimit, most) : largeLimit
         width = largeLimit
+    }
+
+    /// So many connections were asked for to each large file: as many small files in all, and no more.
+    mutating func limit(to connections: ConnectionCount) {
+        guard !isAsked, connections != .automatic else { return }
+        limit = max(largeLimit, min(limit, Self.most, Self.large * connections.most))
     }
 
     /// A small file is done: two more may be under way, or one less where that is enough.

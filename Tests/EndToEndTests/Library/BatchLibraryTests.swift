@@ -98,4 +98,106 @@ struct BatchLibraryTests {
         #expect(ends == 20)
         await session.shutdown()
     }
+
+    /// What is added while the batch runs is fetched, and it ends only when it is closed.
+    @Test(.timeLimit(.minutes(8))) func aBatchIsFedWhileItRuns() async throws {
+        let stage = try BatchStage(size: 50_000)
+        let session = DownloadSession()
+        let batch = session.start([], staysOpen: true)
+        var paths: [Int: String] = [:]
+        var failures: [Int: DownloadError.Reason] = [:]
+        try batch.add(BatchItem(stage.origin.url("/1/a"), to: .folder(stage.folder)))
+        for await event in batch.events {
+            switch event.kind {
+            case .ended(.success(let file)): paths[event.index] = file.path
+            case .ended(.failure(let error)): failures[event.index] = error.reason
+            case .begun, .event: continue
+            }
+            // Nothing is under way now: it waits for more.
+            switch paths.count + failures.count {
+            case 1:
+                #expect(
+                    try batch.add([
+                        BatchItem(stage.origin.url("/2/a"), to: .folder(stage.folder)),
+                        BatchItem(stage.origin.url("/3/a"), to: .file(stage.sandbox.path("a"))),
+                        BatchItem(stage.origin.url("/none/b"), to: .folder(stage.folder)),
+                    ]) == 1..<4)
+            case 4:
+                #expect(try batch.add(BatchItem("ftp://h/", to: .folder(stage.folder))) == 4)
+                batch.close()
+                batch.close()
+                #expect(throws: BatchClosedError.self) {
+                    try batch.add(BatchItem(stage.origin.url("/4/c"), to: .folder(stage.folder)))
+                }
+            default: break
+            }
+        }
+        await batch.wait()
+        #expect(batch.count == 5)
+        #expect(paths == [0: "a", 1: "a.1"].mapValues { stage.sandbox.path($0) })
+        #expect(Set(failures.keys) == [2, 3, 4])
+        #expect(failures[2] == .nameTaken(path: stage.sandbox.path("a")))
+        #expect(try stage.isRight("a", "/1/a") && stage.isRight("a.1", "/2/a"))
+        await session.shutdown()
+    }
+
+    /// More files than may be under way, of which some come while others are fetched in segments.
+    @Test(.timeLimit(.minutes(8))) func whatIsAddedWaitsForItsTurn() async throws {
+        let stage = try BatchStage(size: 400_000)
+        let session = DownloadSession()
+        let items = (0..<30).map {
+            BatchItem(stage.origin.url("/\($0)/f"), to: .file(stage.sandbox.path("f\($0)")))
+        }
+        let batch = session.start(Array(items[..<3]), jobs: 2, staysOpen: true)
+        var begun: [Int] = []
+        var under = 0
+        var most = 0
+        var fed = 3
+        for await event in batch.events {
+            switch event.kind {
+            case .begun:
+                begun.append(event.index)
+                under += 1
+                most = max(most, under)
+                guard fed < items.count else { continue }
+                #expect(try batch.add(items[fed]) == fed)
+                fed += 1
+                if fed == items.count { batch.close() }
+            case .ended(let result):
+                under -= 1
+                #expect(throws: Never.self) { try result.get() }
+            case .event: break
+            }
+        }
+        #expect(begun == Array(0..<30))
+        #expect(most == 2)
+        for index in items.indices { #expect(try stage.isRight("f\(index)", "/\(index)/f")) }
+        await session.shutdown()
+    }
+
+    /// A batch that waits for more does not keep a session from ending, nor its caller from stopping it.
+    @Test(.timeLimit(.minutes(8))) func anOpenBatchCanBeStopped() async throws {
+        let stage = try BatchStage(size: 5000)
+        let session = DownloadSession()
+        let item = BatchItem(stage.origin.url("/1/f"), to: .folder(stage.folder))
+        let (first, second) = (
+            session.start([], staysOpen: true), session.start([item], staysOpen: true)
+        )
+        for await event in second.events {
+            if case .ended(.success) = event.kind { break }
+        }
+        first.cancel()
+        await first.wait()
+        #expect(throws: BatchClosedError.self) { try first.add(item) }
+        #expect(session.batches.map(\.count) == [1])
+        await session.shutdown()
+        await second.wait()
+        #expect(throws: BatchClosedError.self) { try second.add(item) }
+        // And one that was not started open.
+        let another = DownloadSession()
+        let third = another.start([item])
+        #expect(throws: BatchClosedError.self) { try third.add(item) }
+        await third.wait()
+        await another.shutdown()
+    }
 }

@@ -96,4 +96,28 @@ struct BatchSlotsTests {
         await ending.value
         #expect(slots.isEmpty)
     }
+
+    /// Whoever begins files hears of those that are added, also while none is under way.
+    @Test func whatIsAddedIsLookedAt() async {
+        let slots = BatchSlots(BatchWidth(jobs: 2))
+        slots.look()
+        await slots.change()
+        async let news: Void = slots.change()
+        slots.look()
+        await news
+        #expect(slots.isEmpty)
+    }
+
+    /// A list that began empty learns with its first file what was asked for.
+    @Test(arguments: [(ConnectionCount.fixed(1), 4), (3, 12), (60, 48), (.automatic, 48)])
+    func connectionsThatWereAskedForLimitTheWidth(connections: ConnectionCount, most: Int) {
+        var width = BatchWidth(jobs: nil)
+        width.limit(to: connections)
+        for _ in 0..<100 { width.adjust() }
+        #expect(width.width == most)
+        var asked = BatchWidth(jobs: 7)
+        asked.limit(to: connections)
+        asked.adjust()
+        #expect(asked.width == 7)
+    }
 }
