@@ -122,11 +122,11 @@ struct InputOption: Sendable {
     }
 
     private static func seconds(
-        _ set: @escaping @Sendable (inout Target, Double) -> Void
+        _ set: @escaping @Sendable (inout Target, Duration) -> Void
     ) -> InputOption {
         InputOption("0.1 to 86400 seconds") { target, value in
             guard let number = Double(value), (0.1...86_400).contains(number) else { return false }
-            set(&target, number)
+            set(&target, .seconds(number))
             return true
         }
     }

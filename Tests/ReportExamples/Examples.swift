@@ -23,9 +23,9 @@ package enum Examples {
         [
             .network(code: 7, message: hostile), .network(code: 7, message: ""), .status(404),
             .proxy(code: 5, message: hostile), .proxy(code: 5, message: ""),
-            .status(503), .status(429), .status(599), .status(403), .stalled(seconds: 15),
-            .truncated(missing: 1), .retryAfterTooLong(seconds: 7200),
-            .retryAfterTooLong(seconds: .infinity),
+            .status(503), .status(429), .status(599), .status(403), .stalled(for: .seconds(15)),
+            .truncated(missing: 1), .retryAfterTooLong(.seconds(7200)),
+            .retryAfterTooLong(.seconds(9e18)),
         ] + breaches.map { .breach($0) }
 
     package static let assemblyErrors: [AssemblyError] = [
@@ -58,7 +58,8 @@ package enum Examples {
             .access(.incomplete(.clientKey, without: .clientCertificate)),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
             .tooLarge(size: 2 << 30, limit: 1 << 30), .tooLarge(size: nil, limit: 1),
-            .tooSlow(bytesPerSecond: 10, minimum: 1000, seconds: 30), .timeIsUp(seconds: 60),
+            .tooSlow(bytesPerSecond: 10, minimum: 1000, period: .seconds(30)),
+            .timeIsUp(after: .seconds(60)),
             .unrepairable(.noManifest(isFileThere: true)),
             .unrepairable(.noManifest(isFileThere: false)),
             .unrepairable(.otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2))),
@@ -97,8 +98,9 @@ package enum Examples {
 
     package static let notices: [DownloadNotice] =
         [
-            .retrying(range: nil, attempt: 1, delay: 0.5, cause: .status(503)),
-            .retrying(range: ByteRange(0, 9), attempt: 1, delay: .infinity, cause: .status(503)),
+            .retrying(range: nil, attempt: 1, delay: .seconds(0.5), cause: .status(503)),
+            .retrying(
+                range: ByteRange(0, 9), attempt: 1, delay: .seconds(9e18), cause: .status(503)),
             .resolvingAgain(status: 403), .rangesIgnored, .serversDisagree,
             .replyRefused(
                 .otherETag(
@@ -106,9 +108,9 @@ package enum Examples {
             .damaged(ByteRange(0, 9)), .stole(ByteRange(0, 9), rate: nil),
             .stole(ByteRange(0, 9), rate: 1), .stole(ByteRange(0, 9), rate: 1e6),
             .headUnusable(hostile), .needsHTTP2(url: url),
-            .rescued(ByteRange(0, 9), silentFor: 1.25),
+            .rescued(ByteRange(0, 9), silentFor: .seconds(1.25)),
             .outpaced(ByteRange(0, 9), rate: 65_536, peers: 8e6), .hedged(ByteRange(0, 9)),
-            .silence(seconds: 1.25),
+            .silence(for: .seconds(1.25)),
             .silenceOver(connections: 8),
             .endUnproven, .certificatesUnchecked,
             .downgraded(url: "http://example.org/f"), .changingConnections(minimum: 1000),

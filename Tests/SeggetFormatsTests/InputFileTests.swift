@@ -72,7 +72,7 @@ struct InputFileTests {
         #expect(options.access.userAgent == "me")
         #expect(options.connections == 5)
         #expect(options.overwrite && !options.resume)
-        #expect((options.stallTimeout, options.connectTimeout) == (3, 2.5))
+        #expect((options.stallTimeout, options.connectTimeout) == (.seconds(3), .seconds(2.5)))
         #expect(options.retries == 0)
         #expect(options.caCertificate == "ca.pem")
     }

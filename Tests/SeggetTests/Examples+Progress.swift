@@ -12,6 +12,6 @@ extension Examples {
         DownloadProgress(
             phase: phase, bytesDone: done, size: size, bytesVerifying: 0,
             bytesReceived: 256 << 20, bytesPerSecond: speed, connections: connections, map: map,
-            elapsed: elapsed)
+            elapsed: .seconds(elapsed))
     }
 }

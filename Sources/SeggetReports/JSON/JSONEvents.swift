@@ -93,21 +93,21 @@ public enum JSONEvents {
             case .retrying(let range, let attempt, let delay, let cause):
                 reason = Diagnostic.kind(of: cause)
                 self.attempt = attempt
-                self.delay = delay.thousandths
+                self.delay = delay.inSeconds.thousandths
                 set(range)
             case .resolvingAgain(let status): self.status = status
             case .damaged(let range): set(range)
             case .stole(let range, let rate):
                 set(range)
                 bytesPerSecond = rate.map(Units.whole)
-            case .rescued(let range, let seconds):
-                self.seconds = seconds.thousandths
+            case .rescued(let range, let time):
+                seconds = time.inSeconds.thousandths
                 set(range)
             case .hedged(let range): set(range)
             case .outpaced(let range, let rate, _):
                 set(range)
                 bytesPerSecond = Units.whole(rate)
-            case .silence(let seconds): self.seconds = seconds.thousandths
+            case .silence(let time): seconds = time.inSeconds.thousandths
             case .silenceOver(let count): connections = count
             case .ceiling(let connections, let cause):
                 self.connections = connections
@@ -168,7 +168,7 @@ public enum JSONEvents {
             bytesVerifying = progress.bytesVerifying
             bytesReceived = progress.bytesReceived
             bytesPerSecond = Units.whole(progress.bytesPerSecond)
-            secondsLeft = progress.secondsLeft.map { Units.whole($0.rounded(.up)) }
+            secondsLeft = progress.timeLeft.map { Units.whole($0.inSeconds.rounded(.up)) }
             connections = progress.connections
             limit = progress.limit.map(Units.whole)
             map = progress.map
@@ -196,7 +196,7 @@ public enum JSONEvents {
             verified = file.verified.map(\.description)
             bytesReceived = file.bytesReceived
             bytesResumed = file.bytesResumed
-            seconds = file.seconds.thousandths
+            seconds = file.duration.inSeconds.thousandths
             sampled = file.isSampled ? true : nil
         }
     }

@@ -11,10 +11,11 @@ package struct Summary {
             text = Self.text(unchanged, file)
             return
         }
-        let speed = file.seconds > 0 ? Double(file.bytesReceived) / file.seconds : 0
+        let seconds = file.duration.inSeconds
+        let speed = seconds > 0 ? Double(file.bytesReceived) / seconds : 0
         var facts = [
             "\(Diagnostic.quote(file.path)): \(Units.size(file.size)) in "
-                + "\(Units.elapsed(file.seconds)), \(Units.speed(speed))"
+                + "\(Units.elapsed(seconds)), \(Units.speed(speed))"
         ]
         if file.bytesResumed > 0 { facts.append("resumed \(Units.size(file.bytesResumed))") }
         facts.append(Self.proof(file, endIsProven: endIsProven))

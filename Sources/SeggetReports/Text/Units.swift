@@ -1,3 +1,5 @@
+import Segmenter
+
 /// Numbers as people read them.
 public enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
@@ -22,7 +24,12 @@ public enum Units {
     }
 
     /// A duration in whole seconds: `12 s`, `3m05s`, `1h02m`, `2d03h`; `nil` beyond 999 days.
-    public static func duration(_ seconds: Double) -> String? {
+    public static func duration(_ time: Duration) -> String? { duration(time.inSeconds) }
+
+    /// A measured time: tenths of a second below ten seconds, then as ``duration(_:)``.
+    public static func elapsed(_ time: Duration) -> String { elapsed(time.inSeconds) }
+
+    package static func duration(_ seconds: Double) -> String? {
         let total = whole(seconds.rounded())
         switch total {
         case ..<60: return "\(total) s"
@@ -33,8 +40,7 @@ public enum Units {
         }
     }
 
-    /// A measured time: tenths of a second below ten seconds, then as ``duration(_:)``.
-    public static func elapsed(_ seconds: Double) -> String {
+    package static func elapsed(_ seconds: Double) -> String {
         guard seconds >= 9.95 else { return "\(fixed(max(0, seconds), decimals: 1)) s" }
         return duration(seconds) ?? "more than 999 days"
     }

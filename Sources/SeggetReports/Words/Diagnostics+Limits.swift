@@ -11,16 +11,16 @@ extension Diagnostic {
                 .unavailable, "too_large",
                 "\(url)\(length), and `--max-size` allows \(Self.exact(limit))",
                 hint: "give a larger `--max-size`, or none")
-        case .tooSlow(let rate, let minimum, let seconds):
+        case .tooSlow(let rate, let minimum, let period):
             self.init(
                 .unavailable, "too_slow",
-                "\(url) came at \(Units.speed(rate)) for \(Units.elapsed(seconds)), new "
+                "\(url) came at \(Units.speed(rate)) for \(Units.elapsed(period)), new "
                     + "connections included, and `--min-rate` asks for \(Units.speed(minimum))",
                 hint: "\(again) later, or with a lower `--min-rate`")
-        case .timeIsUp(let seconds):
+        case .timeIsUp(let time):
             self.init(
                 .stopped, "time_is_up",
-                "the download of \(url) was stopped after \(Units.elapsed(seconds)), as "
+                "the download of \(url) was stopped after \(Units.elapsed(time)), as "
                     + "`--max-time` asks", hint: again)
         default: preconditionFailure("not a limit")
         }

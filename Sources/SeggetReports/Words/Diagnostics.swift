@@ -324,12 +324,12 @@ extension Diagnostic {
             "the proxy cannot be used: "
                 + (message.isEmpty ? "network error \(code) of libcurl" : message)
         case .status(let code): "the server answered \(describe(status: code))"
-        case .stalled(let seconds): "no data for \(Units.elapsed(seconds))"
+        case .stalled(let time): "no data for \(Units.elapsed(time))"
         case .truncated(let missing):
             "the reply ended \(Units.count(missing, "byte")) too early"
         case .breach(let breach): describe(breach)
-        case .retryAfterTooLong(let seconds):
-            "the server asks to wait \(Units.elapsed(seconds)) before the next try"
+        case .retryAfterTooLong(let time):
+            "the server asks to wait \(Units.elapsed(time)) before the next try"
         }
     }
 

@@ -90,16 +90,16 @@ extension DownloadNotice {
             "a free connection took over bytes \(range): the one that had them "
                 + (rate.map { $0 <= 1 ? "is silent" : "brings \(Units.speed($0))" }
                     ?? "has brought nothing yet")
-        case .rescued(let range, let seconds):
-            "a connection was silent for \(Units.elapsed(seconds)) while others were not: a new one "
+        case .rescued(let range, let time):
+            "a connection was silent for \(Units.elapsed(time)) while others were not: a new one "
                 + "fetches bytes \(range)"
         case .outpaced(let range, let rate, let peers):
             "a connection brings \(Units.speed(rate)), others \(Units.speed(peers)): a new one takes "
                 + "its place, and bytes \(range) are given out again"
         case .hedged(let range):
             "one connection keeps all others waiting: asking for bytes \(range) a second time"
-        case .silence(let seconds):
-            "all connections are silent for \(Units.elapsed(seconds)): trying new ones"
+        case .silence(let time):
+            "all connections are silent for \(Units.elapsed(time)): trying new ones"
         case .silenceOver(let count):
             "a new connection was answered: replacing the silent ones (\(count))"
         case .headUnusable(let problem):

@@ -40,11 +40,11 @@ public struct DownloadError: Error, Sendable, Hashable {
         /// The file is larger than it may be (`LimitOptions.maxSize`). In bytes; a size of `nil`
         /// was not known before.
         case tooLarge(size: Int64?, limit: Int64)
-        /// The download was slower than it may be (`LimitOptions.minRate`), for so many seconds and
-        /// then, over other connections, for as many again. In bytes per second.
-        case tooSlow(bytesPerSecond: Double, minimum: Double, seconds: Double)
-        /// The time that the download might take is over (`LimitOptions.maxTime`), in seconds.
-        case timeIsUp(seconds: Double)
+        /// The download was slower than it may be (`LimitOptions.minRate`), for so long and then, over
+        /// other connections, for as long again. In bytes per second.
+        case tooSlow(bytesPerSecond: Double, minimum: Double, period: Duration)
+        /// The time that the download might take is over (`LimitOptions.maxTime`).
+        case timeIsUp(after: Duration)
         /// A file cannot be repaired.
         case unrepairable(RepairObstacle)
         /// The download was stopped by the caller.
@@ -99,14 +99,14 @@ public enum TransferFailure: Error, Sendable, Hashable {
     case proxy(code: Int, message: String)
     /// The server answered with this status.
     case status(Int)
-    /// No byte arrived within the stall timeout, in seconds.
-    case stalled(seconds: Double)
+    /// No byte arrived within the stall timeout.
+    case stalled(for: Duration)
     /// The body ended before the range did. In bytes.
     case truncated(missing: Int64)
     /// The reply was not what had been asked for.
     case breach(ContractBreach)
-    /// The server asked to wait longer than segget waits, in seconds.
-    case retryAfterTooLong(seconds: Double)
+    /// The server asked to wait longer than segget waits.
+    case retryAfterTooLong(Duration)
 }
 
 /// How a reply broke the contract of a ranged request.

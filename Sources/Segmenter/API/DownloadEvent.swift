@@ -40,8 +40,8 @@ public enum DownloadNotice: Sendable, Hashable {
     /// An earlier part is continued, because so many bytes of it were fetched again and were the
     /// same: nothing else proves that the file is.
     case resumedUnverified(bytes: Int64)
-    /// A request failed and is tried again after `delay` seconds.
-    case retrying(range: ByteRange?, attempt: Int, delay: Double, cause: TransferFailure)
+    /// A request failed and is tried again after `delay`.
+    case retrying(range: ByteRange?, attempt: Int, delay: Duration, cause: TransferFailure)
     /// The effective URL answered `status`; the original URL is resolved again.
     case resolvingAgain(status: Int)
     /// The server ignored the range; the file is fetched in one stream.
@@ -58,7 +58,7 @@ public enum DownloadNotice: Sendable, Hashable {
     /// of the one that had it, in bytes per second, as far as it is known.
     case stole(ByteRange, rate: Double?)
     /// A connection brought nothing for so long while others did: a new one takes its place.
-    case rescued(ByteRange, silentFor: Double)
+    case rescued(ByteRange, silentFor: Duration)
     /// A connection brought `rate` bytes per second while half of its peers brought `peers` or more: a
     /// new one takes its place.
     case outpaced(ByteRange, rate: Double, peers: Double)
@@ -66,7 +66,7 @@ public enum DownloadNotice: Sendable, Hashable {
     /// first is taken.
     case hedged(ByteRange)
     /// All connections have brought nothing for so long: new ones are tried.
-    case silence(seconds: Double)
+    case silence(for: Duration)
     /// A new connection was answered: so many that are silent are replaced.
     case silenceOver(connections: Int)
     /// `HEAD` did not do; a `GET` takes its place.
@@ -161,15 +161,15 @@ public struct DownloadProgress: Sendable, Hashable {
     public var connections: Int
     /// The file from start to end in equal cells, each filled from 0 to 8; empty without a size.
     public var map: [UInt8]
-    /// Seconds since the download began.
-    public var elapsed: Double
+    /// Time since the download began.
+    public var elapsed: Duration
     /// The session's limit of rate in bytes per second, `nil` when there is none.
     public var limit: Double?
 
-    /// Seconds to go at the present speed, `nil` when that cannot be told.
-    public var secondsLeft: Double? {
+    /// Time to go at the present speed, `nil` when that cannot be told.
+    public var timeLeft: Duration? {
         guard let size, bytesPerSecond > 0 else { return nil }
-        return Double(max(0, size - bytesDone)) / bytesPerSecond
+        return Duration(seconds: Double(max(0, size - bytesDone)) / bytesPerSecond)
     }
 }
 
@@ -187,8 +187,8 @@ public struct DownloadedFile: Sendable, Hashable {
     public var bytesReceived: Int64
     /// Bytes that an earlier run had brought and that passed their checks.
     public var bytesResumed: Int64
-    /// Seconds that the download took.
-    public var seconds: Double
+    /// Time that the download took.
+    public var duration: Duration
     /// Why nothing had to be fetched; `nil` when the file was fetched.
     public var unchanged: Unchanged?
     /// Whether a sample of the bytes, and not a validator of the server's, held those of different replies

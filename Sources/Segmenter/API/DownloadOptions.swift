@@ -22,10 +22,10 @@ public struct DownloadOptions: Sendable, Hashable {
     public var headers: [String] = []
     /// PEM file with the certificates to trust, in place of the system's.
     public var caCertificate: String?
-    /// Longest time to connect, TLS handshake included, in seconds.
-    public var connectTimeout = 10.0
-    /// Longest time without a byte on a connection, in seconds.
-    public var stallTimeout = 15.0
+    /// Longest time to connect, TLS handshake included.
+    public var connectTimeout = Duration.seconds(10)
+    /// Longest time without a byte on a connection.
+    public var stallTimeout = Duration.seconds(15)
     /// Further attempts without progress before the download fails.
     ///
     /// As long as it is not set, a host that has served nothing yet in the session gets no more than

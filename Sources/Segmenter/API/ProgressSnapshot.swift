@@ -6,7 +6,7 @@ struct ProgressSnapshot: Sendable {
     private var ended: Double?
     private var latest = DownloadProgress(
         phase: .starting, bytesDone: 0, size: nil, bytesVerifying: 0, bytesReceived: 0,
-        bytesPerSecond: 0, connections: 0, map: [], elapsed: 0, limit: nil)
+        bytesPerSecond: 0, connections: 0, map: [], elapsed: .zero, limit: nil)
 
     /// Takes the time at which the download began, on the monotonic clock.
     init(began: Double) { self.began = began }
@@ -46,7 +46,7 @@ struct ProgressSnapshot: Sendable {
     /// How far it is at this time.
     func progress(now: Double) -> DownloadProgress {
         var progress = latest
-        progress.elapsed = (ended ?? now) - began
+        progress.elapsed = Duration(seconds: (ended ?? now) - began)
         return progress
     }
 }

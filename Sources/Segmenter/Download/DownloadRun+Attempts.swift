@@ -272,7 +272,7 @@ extension DownloadRun {
         let phase: @Sendable (DownloadProgress.Phase) -> Void = { [report] phase in
             guard var progress = last else { return }
             progress.phase = phase
-            progress.elapsed = monotonicSeconds() - started
+            progress.elapsed = Duration(seconds: monotonicSeconds() - started)
             report(.progress(progress))
         }
         phase(.verifying)
@@ -301,7 +301,8 @@ extension DownloadRun {
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
             verified: published.verified, bytesReceived: state.attempts.received,
-            bytesResumed: state.record.resumed, seconds: monotonicSeconds() - started,
+            bytesResumed: state.record.resumed,
+            duration: Duration(seconds: monotonicSeconds() - started),
             isSampled: state.attempts.samples.areNeeded)
     }
 }

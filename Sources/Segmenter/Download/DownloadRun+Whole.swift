@@ -100,7 +100,7 @@ extension DownloadRun {
                 return DownloadedFile(
                     path: published.path, size: published.size, crc32: published.crc32,
                     verified: published.verified, bytesReceived: published.size,
-                    bytesResumed: 0, seconds: monotonicSeconds() - started)
+                    bytesResumed: 0, duration: Duration(seconds: monotonicSeconds() - started))
             }
         }
     }

@@ -73,7 +73,7 @@ final class DownloadRun: Sendable {
         let isOver = Monitor(false)
         let work = Task { await self(answered) }
         let clock = Task {
-            try await Task.sleep(for: .seconds(max(0, longest)))
+            try await Task.sleep(for: max(.zero, longest))
             isOver.withLock { $0 = true }
             work.cancel()
         }
@@ -87,7 +87,7 @@ final class DownloadRun: Sendable {
         guard case .failure(var error) = result, error.reason == .cancelled,
             isOver.withLock({ $0 })
         else { return result }
-        error.reason = .timeIsUp(seconds: longest)
+        error.reason = .timeIsUp(after: longest)
         return .failure(error)
     }
 

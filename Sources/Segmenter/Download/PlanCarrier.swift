@@ -64,7 +64,8 @@ struct RunCarrier: PlanCarrier {
             guard let file else { continue }
             return DownloadedFile(
                 path: file.path, size: file.size, crc32: file.crc32, verified: file.verified,
-                bytesReceived: 0, bytesResumed: file.size, seconds: monotonicSeconds() - started)
+                bytesReceived: 0, bytesResumed: file.size,
+                duration: Duration(seconds: monotonicSeconds() - started))
         }
         return nil
     }
@@ -72,7 +73,8 @@ struct RunCarrier: PlanCarrier {
     func leave(_ file: Plan.Left) -> DownloadedFile {
         DownloadedFile(
             path: file.path, size: file.size, crc32: file.crc32, verified: file.verified,
-            bytesReceived: 0, bytesResumed: 0, seconds: monotonicSeconds() - started,
+            bytesReceived: 0, bytesResumed: 0,
+            duration: Duration(seconds: monotonicSeconds() - started),
             unchanged: file.why, isSampled: file.isSampled)
     }
 

@@ -44,7 +44,7 @@ final class ProgressReporter {
             bytesPerSecond: meter.rate(bytes: received, now: now),
             connections: progress.connections,
             map: size.map { Self.map(of: progress.done, size: $0) } ?? [],
-            elapsed: now - started, limit: limit)
+            elapsed: Duration(seconds: now - started), limit: limit)
         last = moment
         yield(moment)
     }

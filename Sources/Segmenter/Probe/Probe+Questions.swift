@@ -313,7 +313,7 @@ extension Probe {
         random: Double = .random(in: 0..<1)
     ) async throws(DownloadError.Reason) {
         if let retryAfter, retryAfter > policy.longestRetryAfter {
-            throw .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: failures)
+            throw .transfer(.retryAfterTooLong(.init(seconds: retryAfter)), attempts: failures)
         }
         let delay = policy.delay(
             failures: failures, retryAfter: retryAfter, random: random)
@@ -324,7 +324,9 @@ extension Probe {
     func pause(
         _ failures: Int, delay: Double, _ failure: TransferFailure
     ) async throws(DownloadError.Reason) {
-        report(.retrying(range: nil, attempt: failures + 1, delay: delay, cause: failure))
+        report(
+            .retrying(
+                range: nil, attempt: failures + 1, delay: .init(seconds: delay), cause: failure))
         do {
             try await Task.sleep(for: .seconds(delay))
         } catch {

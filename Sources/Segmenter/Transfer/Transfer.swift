@@ -337,6 +337,6 @@ final class Transfer {
     func end(stalledFor seconds: Double) -> TransferEnd {
         if let failure { return failure }
         if isSatisfied { return .complete }
-        return mode == .discarding ? .declined : .failed(.stalled(seconds: seconds))
+        return mode == .discarding ? .declined : .failed(.stalled(for: .init(seconds: seconds)))
     }
 }

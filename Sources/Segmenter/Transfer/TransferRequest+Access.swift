@@ -23,8 +23,8 @@ extension TransferRequest {
         init(_ options: DownloadOptions, url: WebURL, memory: DownloadMemory = .init()) {
             self.memory = memory
             caCertificate = options.caCertificate
-            connectTimeout = options.connectTimeout
-            stallTimeout = options.stallTimeout
+            connectTimeout = options.connectTimeout.inSeconds
+            stallTimeout = options.stallTimeout.inSeconds
             headers = options.headers
             origin = url.origin
             var access = options.access

@@ -71,7 +71,7 @@ struct DownloadReport {
         case .notice(let notice): noticed(notice)
         case .progress(let progress):
             view.show(progress, name: name)
-            let tick = Units.whole(progress.elapsed * 10)
+            let tick = Units.whole(progress.elapsed.inSeconds * 10)
             // A new phase is told at once: it may be the last that is heard for long.
             if tick != lastTick || progress.phase != lastPhase {
                 emit("progress", JSONEvents.Progress(progress))

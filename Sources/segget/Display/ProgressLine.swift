@@ -79,7 +79,7 @@ struct ProgressLine {
             // Without a size there is no percentage: what has arrived is then what matters.
             parts += size.map { [speed, $0] } ?? [done.leftPadded(to: 8), speed]
             if progress.size != nil {
-                let left = progress.secondsLeft.flatMap(Units.duration)
+                let left = progress.timeLeft.flatMap { Units.duration($0) }
                 parts.append("ETA \((left ?? "-").leftPadded(to: 6))")
             }
             parts.append("\("\(progress.connections)".leftPadded(to: 2)) conn")

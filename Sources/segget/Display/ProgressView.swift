@@ -49,7 +49,7 @@ final class ProgressView: ProgressDisplay {
         case .bar where isDue(progress, ticksPerSecond: 10):
             // The last column stays free: a terminal may wrap, or erase, what stands there.
             draw(line.text(width: width() - 1))
-        case .plain where progress.elapsed >= 5 && isDue(progress, ticksPerSecond: 0.2):
+        case .plain where progress.elapsed >= .seconds(5) && isDue(progress, ticksPerSecond: 0.2):
             write(line.plain + "\n")
         default: break
         }
@@ -80,7 +80,7 @@ final class ProgressView: ProgressDisplay {
 
     /// Whether a new slot of time, or a new phase, has begun since something was last shown.
     private func isDue(_ progress: DownloadProgress, ticksPerSecond: Double) -> Bool {
-        let tick = Units.whole(progress.elapsed * ticksPerSecond)
+        let tick = Units.whole(progress.elapsed.inSeconds * ticksPerSecond)
         defer { (lastTick, lastPhase) = (tick, progress.phase) }
         return tick != lastTick || progress.phase != lastPhase
     }

@@ -50,7 +50,7 @@ struct LimitCommandOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How long a download may be slower than `--min-rate`, in seconds.", valueName: "s"))
-    var minRateTime = LimitOptions().minRatePeriod
+    var minRateTime = LimitOptions().minRatePeriod.inSeconds
 
     func validate() throws {
         if let maxTime, !(0.1...1e8).contains(maxTime) {
@@ -69,9 +69,9 @@ struct LimitCommandOptions: ParsableArguments {
     var options: LimitOptions {
         var options = LimitOptions()
         options.maxSize = maxSize
-        options.maxTime = maxTime
+        options.maxTime = maxTime.map { .seconds($0) }
         options.minRate = minRate.flatMap { $0 > 0 ? $0 : nil }
-        options.minRatePeriod = minRateTime
+        options.minRatePeriod = .seconds(minRateTime)
         return options
     }
 

@@ -27,12 +27,12 @@ struct RequestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Longest time to connect, TLS handshake included, in seconds.", valueName: "s"))
-    var connectTimeout = DownloadOptions().connectTimeout
+    var connectTimeout = DownloadOptions().connectTimeout.inSeconds
 
     @Option(
         help: ArgumentHelp(
             "Longest time without a byte on a connection, in seconds.", valueName: "s"))
-    var stallTimeout = DownloadOptions().stallTimeout
+    var stallTimeout = DownloadOptions().stallTimeout.inSeconds
 
     @Option(
         help: ArgumentHelp(
@@ -72,8 +72,8 @@ struct RequestOptions: ParsableArguments {
         var options = DownloadOptions()
         options.headers = header
         options.caCertificate = caCertificate
-        options.connectTimeout = connectTimeout
-        options.stallTimeout = stallTimeout
+        options.connectTimeout = .seconds(connectTimeout)
+        options.stallTimeout = .seconds(stallTimeout)
         if let retries { options.retries = retries }
         return options
     }

@@ -48,7 +48,7 @@ struct LimitRateTests {
         var samples: [Sample] = []
         for await event in download.events {
             guard case .progress(let now) = event, now.phase == .downloading else { continue }
-            samples.append(Sample(time: now.elapsed, bytes: now.bytesReceived))
+            samples.append(Sample(time: now.elapsed / .seconds(1), bytes: now.bytesReceived))
             watch(now)
         }
         _ = try await download.result.get()
@@ -96,10 +96,10 @@ struct LimitRateTests {
             var isLifted = false
             let all = try await samples(of: download) { now in
                 if !isLifted {
-                    slow.append(Sample(time: now.elapsed, bytes: now.bytesReceived))
+                    slow.append(Sample(time: now.elapsed / .seconds(1), bytes: now.bytesReceived))
                     #expect(now.limit == rate)
                 }
-                guard !isLifted, now.elapsed > 6.5 else { return }
+                guard !isLifted, now.elapsed > .seconds(6.5) else { return }
                 session.limitRate(nil)
                 isLifted = true
             }
@@ -123,7 +123,7 @@ struct LimitRateTests {
         var next = 0
         _ = try await samples(of: download) { now in
             if seen.last != .some(now.limit) { seen.append(now.limit) }
-            guard now.elapsed > Double(next + 1) * 0.5 else { return }
+            guard now.elapsed > .seconds(Double(next + 1) * 0.5) else { return }
             if next < steps.count { session.limitRate(steps[next]) }
             next += 1
             if next == steps.count + 1 { session.limitRate(0) }
@@ -150,7 +150,7 @@ struct LimitRateTests {
             guard case .progress(let now) = event else { continue }
             // In the end without a limit.
             let rate = rates.randomElement(using: &random)
-            session.limitRate(now.elapsed > 1.5 ? nil : rate)
+            session.limitRate(now.elapsed > .seconds(1.5) ? nil : rate)
         }
         let file = try await download.result.get()
         #expect(file.size == 3_000_001, "seed \(seed)")
@@ -208,7 +208,7 @@ struct LimitRateTests {
             let (first, second) = try await (many, one)
             await session.shutdown()
             for name in ["many", "one"] { #expect(try stage.isRight(name)) }
-            return (0.8...1.25).contains(first.seconds / second.seconds)
+            return (0.8...1.25).contains(first.duration / second.duration)
         }
         #expect(isFair)
     }
@@ -232,7 +232,7 @@ struct LimitRateTests {
             await session.shutdown()
             #expect(try stage.isRight())
             // With its own quarter only, the fast connection would need nine seconds or more.
-            return file.seconds < 7
+            return file.duration < .seconds(7)
         }
         #expect(isQuick)
     }
@@ -261,7 +261,7 @@ struct LimitRateTests {
         let session = DownloadSession(rateLimit: 1)
         var options = DownloadOptions()
         options.connections = 4
-        options.stallTimeout = 2
+        options.stallTimeout = .seconds(2)
         options.retries = 0
         let download = session.start(
             stage.origin.url("/file"), to: .folder(stage.folder), options: options)
@@ -269,7 +269,7 @@ struct LimitRateTests {
         for await event in download.events {
             switch event {
             case .notice(let notice): notices.append(notice)
-            case .progress(let now) where now.elapsed > 5: session.limitRate(nil)
+            case .progress(let now) where now.elapsed > .seconds(5): session.limitRate(nil)
             default: break
             }
         }

@@ -51,8 +51,8 @@ struct CommandTests {
         #expect(options.overwrite && !options.resume)
         #expect(options.headers == ["A: b", "C:d"])
         #expect(options.caCertificate == "ca.pem")
-        #expect(options.connectTimeout == 2.5)
-        #expect(options.stallTimeout == 3)
+        #expect(options.connectTimeout == .seconds(2.5))
+        #expect(options.stallTimeout == .seconds(3))
         #expect(options.retries == 0)
     }
 

@@ -31,7 +31,7 @@ struct BatchReportTests {
 
     private static let file = DownloadedFile(
         path: "a.iso", size: 1 << 20, crc32: 0, verified: [], bytesReceived: 1 << 20,
-        bytesResumed: 0, seconds: 1)
+        bytesResumed: 0, duration: .seconds(1))
     private static let done = Result<DownloadedFile, DownloadError>.success(file)
 
     private func failed(_ reason: DownloadError.Reason) -> Result<DownloadedFile, DownloadError> {

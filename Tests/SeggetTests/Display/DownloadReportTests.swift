@@ -32,7 +32,7 @@ struct DownloadReportTests {
     private func file(verified: [Digest] = [], resumed: Int64 = 0) -> DownloadedFile {
         DownloadedFile(
             path: "dir/file.iso", size: 1 << 30, crc32: 0x1a2b_3c4d, verified: verified,
-            bytesReceived: (1 << 30) - resumed, bytesResumed: resumed, seconds: 8)
+            bytesReceived: (1 << 30) - resumed, bytesResumed: resumed, duration: .seconds(8))
     }
 
     private func start(

@@ -43,7 +43,7 @@ struct JSONTests {
         event(
             "notice", 1.6,
             JSONEvents.Notice(
-                .retrying(range: range, attempt: 2, delay: 0.75, cause: .status(503))))
+                .retrying(range: range, attempt: 2, delay: .seconds(0.75), cause: .status(503))))
         event("notice", 1.7, JSONEvents.Notice(.resolvingAgain(status: 403)))
         event("notice", 0.09, JSONEvents.Notice(.resumedUnverified(bytes: 256 << 10)))
         event("notice", 1.9, JSONEvents.Notice(.stole(range, rate: 81920)))
@@ -57,13 +57,13 @@ struct JSONTests {
                 DownloadedFile(
                     path: "file.iso", size: 1 << 30, crc32: 0x1a2b_3c4d,
                     verified: [digest].compactMap { $0 }, bytesReceived: 768 << 20,
-                    bytesResumed: 256 << 20, seconds: 6.25)))
+                    bytesResumed: 256 << 20, duration: .seconds(6.25))))
         event(
             "finished", 0.02,
             JSONEvents.Finished(
                 DownloadedFile(
                     path: "file.iso", size: 1 << 30, crc32: nil, verified: [], bytesReceived: 0,
-                    bytesResumed: 0, seconds: 0.01, unchanged: .notNewer)))
+                    bytesResumed: 0, duration: .seconds(0.01), unchanged: .notNewer)))
         produced.append(
             JSONText.line(
                 PreviewReport(
@@ -150,7 +150,7 @@ struct JSONTests {
         #expect(JSONText.line(JSONEvents.Progress(progress)) != nil)
         #expect(JSONText.line(JSONEvents.Progress(Examples.progress(speed: 1e-300))) != nil)
         let notice = DownloadNotice.retrying(
-            range: nil, attempt: 1, delay: .infinity, cause: .status(503))
+            range: nil, attempt: 1, delay: .seconds(9e18), cause: .status(503))
         #expect(JSONText.line(JSONEvents.Notice(notice)) != nil)
     }
 

@@ -23,9 +23,9 @@ struct LimitCommandOptionsTests {
         #expect(command.limits.limitRate == 1e6)
         var limits = LimitOptions()
         limits.maxSize = 3 << 29
-        limits.maxTime = 90
+        limits.maxTime = .seconds(90)
         limits.minRate = 102_400
-        limits.minRatePeriod = 2
+        limits.minRatePeriod = .seconds(2)
         #expect(command.options.limits == limits)
         #expect(try get(["--min-rate", "0"]).options.limits.minRate == nil)
         #expect(try get(["--min-rate", "1M", "--limit-rate", "1M"]).limits.limitRate == 1_048_576)

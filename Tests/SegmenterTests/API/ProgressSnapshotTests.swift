@@ -7,15 +7,15 @@ import Testing
         path: "/f", size: 100, resumedBytes: 30, connections: 4, plan: .segments, identity: "etag")
     private let moment = DownloadProgress(
         phase: .downloading, bytesDone: 40, size: 100, bytesVerifying: 10, bytesReceived: 20,
-        bytesPerSecond: 7, connections: 4, map: [8, 3], elapsed: 1, limit: 9)
+        bytesPerSecond: 7, connections: 4, map: [8, 3], elapsed: .seconds(1), limit: 9)
     private let file = DownloadedFile(
         path: "/f", size: 100, crc32: nil, verified: [], bytesReceived: 70, bytesResumed: 30,
-        seconds: 3, unchanged: nil)
+        duration: .seconds(3), unchanged: nil)
 
     @Test func knowsNothingBeforeTheServerAnswers() {
         let now = ProgressSnapshot(began: 5).progress(now: 7)
         #expect(now.phase == .starting && now.bytesDone == 0 && now.size == nil)
-        #expect(now.elapsed == 2)
+        #expect(now.elapsed == .seconds(2))
     }
 
     @Test func isWhatTheEventsSay() {
@@ -26,7 +26,7 @@ import Testing
         #expect(now.bytesDone == 0 && now.bytesVerifying == 30)
         snapshot.take(.progress(moment))
         now = snapshot.progress(now: 8)
-        #expect(now.elapsed == 3)
+        #expect(now.elapsed == .seconds(3))
         now.elapsed = moment.elapsed
         #expect(now == moment)
         snapshot.take(.notice(.limitChanged(to: nil)))
@@ -48,7 +48,7 @@ import Testing
         snapshot.take(.finished(file))
         snapshot.end(now: 3)
         let now = snapshot.progress(now: 50)
-        #expect(now.phase == .ended && now.elapsed == 3)
+        #expect(now.phase == .ended && now.elapsed == .seconds(3))
         #expect(now.bytesDone == 100 && now.size == 100 && now.bytesVerifying == 0)
         #expect(now.bytesReceived == 70 && now.map == [8, 8])
         #expect(now.connections == 0 && now.bytesPerSecond == 0)
@@ -59,7 +59,7 @@ import Testing
         snapshot.take(.progress(moment))
         snapshot.end(now: 3)
         let now = snapshot.progress(now: 50)
-        #expect(now.phase == .ended && now.bytesDone == 40 && now.elapsed == 3)
+        #expect(now.phase == .ended && now.bytesDone == 40 && now.elapsed == .seconds(3))
         #expect(now.connections == 0 && now.bytesPerSecond == 0)
     }
 }

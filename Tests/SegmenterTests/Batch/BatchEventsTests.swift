@@ -6,7 +6,7 @@ import Testing
 struct BatchEventsTests {
     private static let progress = DownloadProgress(
         phase: .downloading, bytesDone: 0, size: nil, bytesVerifying: 0, bytesReceived: 0,
-        bytesPerSecond: 0, connections: 1, map: [], elapsed: 0)
+        bytesPerSecond: 0, connections: 1, map: [], elapsed: .zero)
     private static let failure = BatchEvent.Kind.ended(
         .failure(DownloadError(reason: .cancelled, url: "", path: nil, bytesKept: 0)))
 

@@ -75,7 +75,7 @@ import Testing
             (.status(502), nil, .passing), (.status(503), nil, .passing),
             (.status(504), nil, .passing),
             (.status(503), 1, .other), (.status(502), 60, .other), (.status(429), nil, .other),
-            (.status(408), nil, .other), (.stalled(seconds: 1), nil, .other),
+            (.status(408), nil, .other), (.stalled(for: .seconds(1)), nil, .other),
             (.truncated(missing: 1), nil, .other), (.breach(.headTooLong), nil, .other),
         ] as [(TransferFailure, Double?, FirstContact.Trouble)])
     func failuresAreToldApart(

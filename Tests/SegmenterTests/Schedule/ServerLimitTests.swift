@@ -207,7 +207,7 @@ import Testing
             (.network(code: 56, message: ""), true, false),
             (.network(code: 35, message: ""), false, true),
             (.network(code: 6, message: ""), false, false),
-            (.stalled(seconds: 1), false, true), (.stalled(seconds: 1), true, false),
+            (.stalled(for: .seconds(1)), false, true), (.stalled(for: .seconds(1)), true, false),
             (.truncated(missing: 1), true, false), (.breach(.bodyTooLong), true, false),
         ] as [(TransferFailure, Bool, Bool)])
     func knowsHowServersTurnAway(failure: TransferFailure, hadReply: Bool, expected: Bool) {

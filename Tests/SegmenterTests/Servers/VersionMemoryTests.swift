@@ -32,7 +32,7 @@ import Testing
         second.wantsHTTP2 = true
         #expect(!second.mayNeedHTTP2(failure))
         for other in [
-            TransferFailure.stalled(seconds: 1), .status(502), .truncated(missing: 1),
+            TransferFailure.stalled(for: .seconds(1)), .status(502), .truncated(missing: 1),
             .proxy(code: 56, message: ""),
         ] {
             #expect(try !Self.request("https://h/").mayNeedHTTP2(other))

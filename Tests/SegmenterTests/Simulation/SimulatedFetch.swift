@@ -92,7 +92,7 @@ struct SimulatedFetch {
             world.sync(request)
             request.noteActivity(world.now)
             if request.silence(world.now) > request.stallTimeout {
-                end(request, .failed(.stalled(seconds: request.stallTimeout)))
+                end(request, .failed(.stalled(for: .init(seconds: request.stallTimeout))))
             }
         }
         if !machine.isOver { machine.tick(world) }

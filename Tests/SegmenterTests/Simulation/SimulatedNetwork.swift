@@ -254,7 +254,7 @@ struct SimulatedSilence {
             caution /= 2
             changed += StallDetector.forgetting
         }
-        let wait = min(patience * caution, DownloadOptions().stallTimeout)
+        let wait = min(patience * caution, DownloadOptions().stallTimeout.inSeconds)
         caution = min(2 * caution, StallDetector.greatestCaution)
         changed = now + wait
         return wait

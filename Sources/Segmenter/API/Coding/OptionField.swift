@@ -62,6 +62,22 @@ struct OptionField<Options: CodableOptions>: Sendable {
     }
 }
 
+extension Duration {
+    /// The time in seconds, as it is stored.
+    var stored: Double {
+        get { inSeconds }
+        set { self = Duration(seconds: newValue) }
+    }
+}
+
+extension Duration? {
+    /// The time in seconds, as it is stored.
+    var stored: Double? {
+        get { self?.inSeconds }
+        set { self = newValue.map { Duration(seconds: $0) } }
+    }
+}
+
 typealias OptionReader = KeyedDecodingContainer<OptionKey>
 typealias OptionWriter = KeyedEncodingContainer<OptionKey>
 

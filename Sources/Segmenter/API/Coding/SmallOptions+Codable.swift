@@ -24,8 +24,8 @@ extension StreamOptions: CodableOptions {
 
 extension LimitOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [
-        .init(optional: "max_size", \.maxSize), .init(optional: "max_time", \.maxTime),
-        .init(optional: "min_rate", \.minRate), .init("min_rate_period", \.minRatePeriod),
+        .init(optional: "max_size", \.maxSize), .init(optional: "max_time", \.maxTime.stored),
+        .init(optional: "min_rate", \.minRate), .init("min_rate_period", \.minRatePeriod.stored),
     ]
 
     /// Reads stored options.

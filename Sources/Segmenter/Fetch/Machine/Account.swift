@@ -13,7 +13,7 @@ struct Account {
 
     /// - Parameter limits: The least speed is one of them.
     init(_ limits: LimitOptions) {
-        floor = limits.minRate.map { RateFloor(rate: $0, period: limits.minRatePeriod) }
+        floor = limits.minRate.map { RateFloor(rate: $0, period: limits.minRatePeriod.inSeconds) }
     }
 
     /// When something came last, at the earliest.

@@ -202,7 +202,8 @@ extension FetchMachine {
         slots[index].backoff.until = world.now + delay
         world.report(
             .retrying(
-                range: asked, attempt: slots[index].backoff.failures + 1, delay: delay,
+                range: asked, attempt: slots[index].backoff.failures + 1,
+                delay: .init(seconds: delay),
                 cause: cause))
     }
 

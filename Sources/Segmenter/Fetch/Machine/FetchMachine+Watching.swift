@@ -82,7 +82,7 @@ extension FetchMachine {
             fail(
                 .tooSlow(
                     bytesPerSecond: rate, minimum: setup.limits.minRate ?? 0,
-                    seconds: setup.limits.minRatePeriod),
+                    period: setup.limits.minRatePeriod),
                 world)
         }
     }
@@ -174,12 +174,12 @@ extension FetchMachine {
             for index in indices {
                 let seconds = connections[index]?.quiet ?? 0
                 if let rest = scheduler.segments[index]?.rest {
-                    world.report(.rescued(rest, silentFor: seconds))
+                    world.report(.rescued(rest, silentFor: .init(seconds: seconds)))
                 }
                 reopen(index, world)
             }
         case .sendCanary(let source, let silence):
-            if let silence { world.report(.silence(seconds: silence)) }
+            if let silence { world.report(.silence(for: .init(seconds: silence))) }
             sendCanary(to: sources[source], world)
         }
     }

@@ -73,7 +73,7 @@ extension Slot {
             _ retryAfter: Double?, _ policy: RetryPolicy
         ) -> DownloadError.Reason? {
             guard let retryAfter, retryAfter > policy.longestRetryAfter else { return nil }
-            return .transfer(.retryAfterTooLong(seconds: retryAfter), attempts: barren)
+            return .transfer(.retryAfterTooLong(.init(seconds: retryAfter)), attempts: barren)
         }
     }
 }

@@ -214,7 +214,7 @@ extension Source {
             guard let longest = slots.silence(of: address, of: source, facts),
                 longest >= least
             else { return false }
-            return places.leave(address, .failed(.stalled(seconds: longest)), now: now)
+            return places.leave(address, .failed(.stalled(for: .init(seconds: longest))), now: now)
         }
     }
 }
