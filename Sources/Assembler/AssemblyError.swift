@@ -1,6 +1,9 @@
 /// What went wrong with a file on the disk.
 ///
 /// Carries facts; wording is the command's business.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum AssemblyError: Error, Sendable, Hashable {
     /// Something stands at the destination and `overwrite` was not asked for.
     case destinationExists(path: String)
@@ -31,6 +34,9 @@ public enum AssemblyError: Error, Sendable, Hashable {
 }
 
 /// Why an earlier run's part cannot be continued, so that the download starts over.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum StartOverReason: Error, Sendable, Hashable {
     /// The caller asked not to resume.
     case notWanted

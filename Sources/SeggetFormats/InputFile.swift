@@ -52,6 +52,9 @@ public struct InputFile: Sendable {
     /// Carries no values: they may be secrets.
     public struct Problem: Error, Sendable, Hashable {
         /// What is wrong.
+        #if hasAttribute(nonexhaustive)
+            @nonexhaustive
+        #endif
         public enum Kind: Error, Sendable, Hashable {
             /// The line is not UTF-8.
             case notUTF8

@@ -11,6 +11,9 @@ public struct ChecksumFile: Sendable {
     }
 
     /// Why a file of checksums tells nothing about a file.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Problem: Error, Sendable, Hashable {
         /// No line of it is one of a known algorithm.
         case unreadable

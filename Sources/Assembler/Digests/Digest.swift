@@ -2,6 +2,9 @@
 // decides what becomes of one whose digest is wrong.
 
 /// A checksum algorithm that segget can verify.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     case sha256 = "sha-256"
     case sha512 = "sha-512"
@@ -134,6 +137,9 @@ extension [Digest] {
 }
 
 /// Why a text is not a digest.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DigestSyntaxError: Error, Sendable, Hashable {
     /// Neither `:` nor `=` stands between algorithm and value.
     case noSeparator

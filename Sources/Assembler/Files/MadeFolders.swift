@@ -2,6 +2,9 @@ import CLinux
 import Glibc
 
 /// What becomes of a folder that is missing on the way to a destination.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum MissingFolders: Sendable, Hashable {
     /// The download fails.
     case refused

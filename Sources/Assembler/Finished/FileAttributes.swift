@@ -1,4 +1,7 @@
 /// What of a finished file is written into its extended attributes.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum FileAttributes: String, Sendable, Hashable, Codable {
     /// Nothing.
     case none

@@ -4,6 +4,9 @@ import Glibc
 /// What checking a file on the disk found out; nothing is changed and nothing locked.
 public struct FileVerification: Sendable, Hashable {
     /// Where an expectation comes from.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Source: String, Sendable, Hashable {
         /// The caller gave it.
         case argument
@@ -64,6 +67,9 @@ public struct FileVerification: Sendable, Hashable {
     }
 
     /// Why there is nothing to tell.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Failure: Error, Sendable, Hashable {
         /// There is no such file, and no part of one.
         case noFile(path: String)

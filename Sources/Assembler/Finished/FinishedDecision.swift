@@ -43,6 +43,9 @@ package enum FinishedDecision: Sendable, Hashable {
 }
 
 /// Why the file at the destination is not taken for the one that would be downloaded.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum FinishedDoubt: Sendable, Hashable {
     /// It no longer has the size that it was downloaded with. In bytes.
     case resized(was: Int64, now: Int64)

@@ -1,4 +1,7 @@
 /// How the space of a part is provided for before its data arrives.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum FileAllocation: String, Sendable, Hashable, CaseIterable, Codable {
     /// As `falloc`; in memory (tmpfs), where reserving takes about as long as writing, as `trunc`.
     case auto

@@ -23,6 +23,9 @@ public struct AccessOptions: Sendable, Hashable {
     }
 
     /// How credentials are shown to a server or a proxy.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Scheme: String, Sendable, Hashable, Codable {
         /// Basic, at once; digest where only that is asked for.
         case automatic
@@ -43,6 +46,9 @@ public struct AccessOptions: Sendable, Hashable {
     }
 
     /// A version of TLS.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum TLSVersion: String, Sendable, Hashable, Codable {
         /// TLS 1.2 (RFC 5246).
         case tls12 = "1.2"

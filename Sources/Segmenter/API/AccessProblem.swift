@@ -3,8 +3,14 @@ import Glibc
 /// Why access options cannot be used.
 ///
 /// Never carries a value that may be a secret.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum AccessProblem: Error, Sendable, Hashable {
     /// An option.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Part: String, Sendable, Hashable, CaseIterable {
         case credentials, netrcFile, bearerToken, cookieFile, cookies, userAgent, referer, proxy
         case noProxy, interface, resolve, pinnedPublicKey, clientCertificate, clientKey

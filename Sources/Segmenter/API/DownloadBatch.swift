@@ -22,6 +22,9 @@ public struct BatchItem: Sendable {
 /// Something that happens to one file of a batch.
 public struct BatchEvent: Sendable {
     /// What happens.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Kind: Sendable {
         /// The file's turn has come; carries its URL, without credentials and query.
         case begun(url: String)

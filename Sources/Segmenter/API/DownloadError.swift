@@ -5,6 +5,9 @@ public struct DownloadError: Error, Sendable, Hashable {
     /// What happened.
     ///
     /// Carries facts; wording is the caller's business.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Reason: Error, Sendable, Hashable {
         /// The URL is malformed, or not http or https; carries what of it may be shown.
         case invalidURL(String)
@@ -82,6 +85,9 @@ public struct DownloadError: Error, Sendable, Hashable {
 }
 
 /// Why a file cannot be repaired; it is left as it was.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum RepairObstacle: Error, Sendable, Hashable {
     /// There is no manifest to tell what of it is damaged. `isFileThere`: whether there is a file.
     case noManifest(isFileThere: Bool)
@@ -92,6 +98,9 @@ public enum RepairObstacle: Error, Sendable, Hashable {
 }
 
 /// Why one request failed.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum TransferFailure: Error, Sendable, Hashable {
     /// libcurl's error (`CURLcode`) with its text.
     case network(code: Int, message: String)
@@ -112,6 +121,9 @@ public enum TransferFailure: Error, Sendable, Hashable {
 /// How a reply broke the contract of a ranged request.
 ///
 /// Nothing of such a reply is written.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum ContractBreach: Error, Sendable, Hashable {
     /// 200 in place of 206.
     case wholeFileForRange

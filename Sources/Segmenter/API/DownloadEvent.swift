@@ -1,6 +1,9 @@
 public import Assembler
 
 /// What a download tells while it runs.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DownloadEvent: Sendable {
     /// The server answered: this is what it offers.
     case probed(RemoteFile)
@@ -34,6 +37,9 @@ public struct DownloadStart: Sendable, Hashable {
 }
 
 /// Something that happened on the way.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum DownloadNotice: Sendable, Hashable {
     /// An earlier part could not be continued; its bytes are fetched again.
     case startedOver(StartOverReason)
@@ -120,6 +126,9 @@ public enum DownloadNotice: Sendable, Hashable {
 }
 
 /// Why one of a host's addresses is left.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum AddressFault: Sendable, Hashable {
     /// A request ended there without a byte of the file.
     case failed(TransferFailure)
@@ -132,6 +141,9 @@ public struct DownloadProgress: Sendable, Hashable {
     /// What the download is doing.
     ///
     /// What comes as an event is one of the three in the middle; `Download.progress` knows all.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Phase: String, Sendable, Hashable {
         /// The server is asked, and nothing is fetched yet.
         case starting
@@ -196,6 +208,9 @@ public struct DownloadedFile: Sendable, Hashable {
     public var isSampled = false
 
     /// Why nothing had to be fetched.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Unchanged: String, Sendable, Hashable {
         /// The file stood there, complete, and its content was checked.
         case alreadyComplete = "already_complete"

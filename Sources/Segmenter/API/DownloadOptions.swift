@@ -60,6 +60,9 @@ public struct DownloadOptions: Sendable, Hashable {
 }
 
 /// How many connections fetch one file.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
     CustomStringConvertible
 {
@@ -99,6 +102,9 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
 }
 
 /// Where the finished file goes.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum Destination: Sendable, Hashable {
     /// This path.
     case file(String)

@@ -3,6 +3,9 @@ public import Assembler
 /// What a download would do if it were started now.
 public struct DownloadPreview: Sendable, Equatable {
     /// What would be done.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Action: Sendable, Hashable {
         /// Fetch all of it; nothing is left of an earlier run.
         case begin

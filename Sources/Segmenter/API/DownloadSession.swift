@@ -1,4 +1,5 @@
-import Assembler
+// Digests, ranges and reasons of the disk stand in this API, so that whoever has it has them too.
+@_exported public import Assembler
 
 /// Runs downloads: one loop thread, its connections, and any number of files.
 ///

@@ -1,6 +1,9 @@
 public import Assembler
 
 /// Why a mirror is not used any more.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum MirrorFault: Error, Sendable, Hashable {
     /// It could not be reached, refused, or broke off for good.
     case failed(DownloadError.Reason)

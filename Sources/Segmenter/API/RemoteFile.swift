@@ -36,6 +36,9 @@ public struct RemoteFile: Sendable, Equatable {
     public var lastModified: String? { identity.lastModified }
 
     /// How segget fetches the file.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Plan: Sendable, Hashable {
         /// Byte ranges, concurrently.
         case segments

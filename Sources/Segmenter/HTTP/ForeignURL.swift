@@ -1,6 +1,9 @@
 import Glibc
 
 /// What a text is that was given for a URL, and is none that can be fetched.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum ForeignURL: Sendable, Hashable {
     /// A link for BitTorrent.
     case magnet

@@ -1,6 +1,9 @@
 /// Why a request header cannot be sent.
 ///
 /// Never carries the value: it may be a secret.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum HeaderSyntaxError: Error, Sendable, Hashable {
     /// It is not of the form `Name: value`.
     case noColon
