@@ -5,6 +5,7 @@
 # make build   the release binary, with static Swift libraries
 # make install PREFIX=/usr/local DESTDIR=
 # make docs    writes share/, man page and completions, from what the built program says of itself
+# make docc    the library's reference and articles as pages, into .build/docc
 # make lint    formatting, and the rules that no compiler checks
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
@@ -25,7 +26,7 @@ BINARY := .build/release/segget
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: build build-tests test soak demo bench fuzz sanitize lint docs check-docs install clean
+.PHONY: build build-tests test soak demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -69,6 +70,11 @@ lint:
 docs:
 	$(SWIFT) build --product segget
 	python3 scripts/docs.py "$$($(SWIFT) build --show-bin-path)/segget"
+
+docc:
+	SEGGET_DOCC=1 $(SWIFT) package --scratch-path .build-docc --allow-writing-to-directory .build/docc \
+	    generate-documentation --target Segmenter --warnings-as-errors \
+	    --disable-indexing --transform-for-static-hosting --output-path .build/docc
 
 check-docs:
 	$(SWIFT) build --product segget

@@ -99,6 +99,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: testSettings),
+        // The code of the articles about the library, compiled as in a package of its own.
+        .target(
+            name: "LibraryExamples", dependencies: ["Segmenter"], path: "Tests/LibraryExamples",
+            packageAccess: false, swiftSettings: testSettings),
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
@@ -114,11 +118,18 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Assembler", "CLinux", "Segmenter", "TestSupport", "segget"],
+            dependencies: [
+                "Assembler", "CLinux", "LibraryExamples", "Segmenter", "TestSupport", "segget",
+            ],
             swiftSettings: testSettings),
     ]
 )
 
+if Context.environment["SEGGET_DOCC"] != nil {
+    // `make docc` alone needs it.
+    package.dependencies.append(
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}
 if instrument == "fuzzer" {
     package.targets.append(
         .executableTarget(

@@ -1,0 +1,54 @@
+public import FoundationEssentials
+public import Segmenter
+
+/// The code of *Stop and resume*.
+public enum StopAndResume {
+    /// Stops a download in order.
+    public static func stop(_ download: Download) async -> Int64 {
+        download.cancel()
+        switch await download.result {
+        case .success(let file): return file.size
+        case .failure(let error): return error.bytesKept
+        }
+    }
+
+    /// Goes on with it.
+    public static func resume(
+        _ url: String, to path: String, _ session: DownloadSession
+    ) async throws(DownloadError) -> DownloadedFile {
+        let file = try await session.download(url, to: path)
+        print(file.bytesResumed, "bytes were there,", file.bytesReceived, "came")
+        return file
+    }
+
+    /// A download in a queue.
+    struct Job: Codable {
+        var id = Download.ID()
+        var url: String
+        var path: String
+        var options = DownloadOptions()
+    }
+
+    /// Stores a queue of one file.
+    public static func store(_ url: String, path: String) throws -> Data {
+        let jobs = [Job(url: url, path: path)]
+        let encoder = JSONEncoder()
+        encoder.userInfo[.leavesOutSecrets] = true
+        return try encoder.encode(jobs)
+    }
+
+    /// Begins what a queue holds.
+    public static func start(_ stored: Data, _ session: DownloadSession) throws -> [Download] {
+        let jobs = try JSONDecoder().decode([Job].self, from: stored)
+        return jobs.map { job in
+            session.start(job.url, to: .file(job.path), options: job.options, id: job.id)
+        }
+    }
+
+    /// Stops all, and keeps the session.
+    public static func stopAll(_ session: DownloadSession) async {
+        let downloads = session.downloads
+        session.cancelAll()
+        for download in downloads { _ = await download.result }
+    }
+}

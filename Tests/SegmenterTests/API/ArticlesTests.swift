@@ -1,0 +1,66 @@
+import FoundationEssentials
+import Testing
+
+/// The articles about the library show code that is compiled, and that other tests run.
+@Suite struct ArticlesTests {
+    /// An article, and where its code stands in `Tests/LibraryExamples`.
+    struct Article: Sendable, CustomTestStringConvertible {
+        let page: String
+        let source: String
+        var testDescription: String { page }
+
+        init(_ name: String) {
+            page = "Sources/Segmenter/Segmenter.docc/\(name).md"
+            source = "Tests/LibraryExamples/\(name).swift"
+        }
+
+        init(page: String, source: String) { (self.page, self.source) = (page, source) }
+    }
+
+    static let articles = ["DownloadOneFile", "FollowProgress", "ManyFiles", "StopAndResume"].map {
+        Article($0)
+    }
+
+    @Test(
+        arguments: articles + [
+            Article(page: "docs/guide/library.md", source: "Tests/LibraryExamples/Guide.swift")
+        ])
+    func theCodeOfArticlesIsCompiled(article: Article) throws {
+        let source = Self.words(try Self.lines(article.source))
+        let blocks = Self.blocks(try Self.lines(article.page))
+        #expect(!blocks.isEmpty)
+        for block in blocks where block.first != "// Package.swift" {
+            #expect(source.contains(Self.words(block)), "\(block.joined(separator: "\n"))")
+        }
+    }
+
+    @Test func theFirstPageNamesEveryArticle() throws {
+        let page = try Self.lines("Sources/Segmenter/Segmenter.docc/Segmenter.md")
+        let folder = Self.root + "/Sources/Segmenter/Segmenter.docc"
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let names = files.filter { $0.hasSuffix(".md") && $0 != "Segmenter.md" }
+        #expect(
+            Set(names)
+                == Set(Self.articles.map { String($0.page.split(separator: "/").last ?? "") }))
+        for name in names { #expect(page.contains("- <doc:\(name.dropLast(3))>")) }
+    }
+
+    /// The code of each block in Swift.
+    private static func blocks(_ lines: [String]) -> [[String]] {
+        lines.split { $0 == "```swift" }.dropFirst().map { Array($0.prefix { $0 != "```" }) }
+    }
+
+    /// The lines without their indentation, which is another one in a function.
+    private static func words(_ lines: [String]) -> String {
+        lines.map { String($0.drop { $0 == " " }) }.joined(separator: "\n") + "\n"
+    }
+
+    private static let root = #filePath.split(separator: "/").dropLast(4).reduce(into: "") {
+        $0 += "/\($1)"
+    }
+
+    private static func lines(_ path: String) throws -> [String] {
+        let text = try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+}
