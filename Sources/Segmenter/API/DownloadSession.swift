@@ -78,8 +78,8 @@ public final class DownloadSession: Sendable {
     ///   - items: The files, in the order in which they begin.
     ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
-    ///   - staysOpen: Whether more files may follow: ``DownloadBatch/add(_:)`` takes them, and the batch
-    ///     does not end before ``DownloadBatch/close()``.
+    ///   - staysOpen: Whether more files may follow: `DownloadBatch.add` takes them, and the batch does not
+    ///     end before ``DownloadBatch/close()``.
     /// - Returns: The batch under way.
     public func start(
         _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false, staysOpen: Bool = false
