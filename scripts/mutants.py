@@ -37,7 +37,10 @@ def test(words: str) -> subprocess.CompletedProcess:
 
 def obstacle(mutant: dict) -> str | None:
     """Why it cannot be tried, if so."""
-    count = (ROOT / mutant["file"]).read_text().count(mutant["find"])
+    path = ROOT / mutant["file"]
+    if not path.exists():
+        return f"there is no {mutant['file']}"
+    count = path.read_text().count(mutant["find"])
     return None if count == 1 else f"its text is {count} times in {mutant['file']}, not once"
 
 
