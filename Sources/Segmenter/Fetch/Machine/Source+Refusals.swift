@@ -2,7 +2,7 @@ import Assembler
 
 extension Source {
     /// What follows from a reply whose body is not the file's.
-    enum Refusal {
+    enum Refusal: Hashable {
         /// What `HEAD` had said is not what `GET` says.
         case contradictsProbe
         /// The bytes are asked for again, as after any failure.

@@ -17,7 +17,7 @@ struct Stalls {
     }
 
     /// What is to be done.
-    enum Step {
+    enum Step: Hashable {
         case nothing
         /// The canary is not needed any more.
         case dropCanary
@@ -30,7 +30,7 @@ struct Stalls {
     }
 
     /// What a canary has told of its server.
-    struct News {
+    struct News: Hashable {
         var source: Int
         /// When the server may be asked again, if it has said so.
         var due: Double?

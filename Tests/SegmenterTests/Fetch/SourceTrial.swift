@@ -1,0 +1,25 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+/// A server with a file of 1 MiB, and what is to be fetched of it.
+enum SourceTrial {
+    static func mirror(_ number: Int = 0, tag: String? = "\"a\"", date: String? = "then") throws
+        -> FetchMachine.Mirror
+    {
+        FetchMachine.Mirror(
+            number: number, shownURL: "http://host\(number)/file",
+            url: try #require(WebURL("http://host\(number)/file")),
+            identity: RemoteIdentity(size: 1 << 20, etag: tag, lastModified: date))
+    }
+
+    static func setup(
+        isOneStream: Bool = false, isProven: Bool = true, hasContradicted: Bool = false
+    ) throws -> FetchMachine.Setup {
+        FetchMachine.Setup(
+            primary: try mirror(), isOneStream: isOneStream, isProven: isProven, connections: 4,
+            limits: LimitOptions(), policy: RetryPolicy(retries: 10),
+            hasContradicted: hasContradicted)
+    }
+}

@@ -1,0 +1,70 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+/// Where canaries go, and what they tell.
+@Suite struct StallsTests {
+    private let silent = StallDetector.Connection(quiet: 9)
+
+    /// Two connections, each to a server of its own.
+    private var slots: Slots {
+        var slots = Slots(count: 2)
+        slots[1] = Slot(source: 1)
+        return slots
+    }
+
+    private func head(_ status: Int, retryAfter: Double? = nil) -> FetchMachine.Head {
+        var reply = Reply(status: status)
+        reply.retryAfter = retryAfter
+        reply.fields = ["content-range": "bytes 0-0/9", "content-length": "1"]
+        return FetchMachine.Head(
+            reply: reply,
+            check: ResponseCheck(
+                asked: ByteRange(0, 1), identity: RemoteIdentity(size: 9), sentIfRange: false))
+    }
+
+    @Test func oneServerAfterTheOther() {
+        var stalls = Stalls()
+        let connections = [0: silent, 1: silent]
+        var sent: [Stalls.Step] = []
+        for time in 0..<3 {
+            sent.append(stalls.step(connections, slots, received: 1, now: Double(time)))
+            let news = stalls.ended(.declined, received: 1, longestWait: 60, now: Double(time))
+            #expect(news?.replaces == false)
+        }
+        #expect(
+            sent == [
+                .sendCanary(source: 0, silence: 9), .sendCanary(source: 1, silence: nil),
+                .sendCanary(source: 0, silence: nil),
+            ])
+    }
+
+    @Test func oneThatIsAnsweredReplacesTheSilent() {
+        var stalls = Stalls()
+        _ = stalls.step([0: silent], slots, received: 1, now: 0)
+        stalls.judge(head(206))
+        let news = stalls.ended(.declined, received: 1, longestWait: 60, now: 1)
+        #expect(news == .init(source: 0, due: nil, replaces: true))
+    }
+
+    @Test func oneThatIsRefusedSaysWhen() {
+        var stalls = Stalls()
+        _ = stalls.step([0: silent], slots, received: 1, now: 0)
+        stalls.judge(head(503, retryAfter: 100))
+        let news = stalls.ended(.declined, received: 1, longestWait: 60, now: 1)
+        #expect(news == .init(source: 0, due: 61, replaces: false))
+    }
+
+    @Test func oneThatIsNotNeededAnyMoreIsDropped() {
+        var stalls = Stalls()
+        var dropped = [stalls.dropCanary()]
+        _ = stalls.step([0: silent], slots, received: 1, now: 0)
+        let step = stalls.step([0: silent], slots, received: 2, now: 1)
+        #expect(step == .dropCanary)
+        dropped.append(stalls.dropCanary())
+        #expect(dropped == [false, true])
+        let news = stalls.ended(.declined, received: 2, longestWait: 60, now: 1)
+        #expect(news == nil)
+    }
+}
