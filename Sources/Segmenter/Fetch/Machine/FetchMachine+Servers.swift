@@ -20,14 +20,11 @@ extension FetchMachine {
         if let news {
             world.report(.connections(news.connections, bytesPerSecond: news.bytesPerSecond))
         }
-        slots.resize(
-            to: width.count(servers: sources.count), &scheduler, now: world.now)
+        slots.resize(to: used, &scheduler, now: world.now)
     }
 
-    /// Whether a connection is one too many.
-    func isSurplus(_ index: Int) -> Bool {
-        width.isSurplus(index, servers: sources.count)
-    }
+    /// Connections that are used; one beyond these rests when it has nothing under way.
+    var used: Int { width.count(servers: sources.count) }
 
     /// Connections that work, for the size of their shares.
     func workers(_ world: some FetchWorld) -> Int {
@@ -48,7 +45,7 @@ extension FetchMachine {
 
     /// Whether a connection has nothing to do, and may do something.
     func isFree(_ index: Int, _ world: some FetchWorld) -> Bool {
-        slots[index].isFree(world.now) && !isSurplus(index)
+        index < used && slots[index].isFree(world.now)
     }
 
     // MARK: With which server

@@ -21,32 +21,6 @@ extension FetchMachine {
             connections: slots.busy)
     }
 
-    /// Measures what has come since the last tick, and tells the scheduler the connections' speeds, as
-    /// far as they are known.
-    mutating func measure(_ world: some FetchWorld) {
-        let now = world.now
-        for index in slots.indices where slots[index].request.body != nil {
-            guard let position = world.position(of: index) else { continue }
-            let isHeldBack = world.takeHeldBack(index)
-            scheduler.advance(index, to: position)
-            slots[index].flow.measure(
-                at: position, isHeldBack: isHeldBack, since: account.lastTick,
-                roundTrip: scheduler.roundTrip, now: now)
-        }
-        account.tick(received(world), now: now)
-        for (index, slot) in slots.enumerated() {
-            // One that rests, because it is one too many, does not count.
-            let rate =
-                slot.isBusy || !isSurplus(index)
-                ? slot.knownRate(
-                    stallLimit: sources[slot.source].stallLimit, arrived: account.arrivedSince,
-                    now: now)
-                : nil
-            scheduler.measured(index, rate: rate, now: now)
-        }
-        scheduler.asOf = now
-    }
-
     // MARK: What is too slow, or silent
 
     /// Looks at what has come, and at what does not come.

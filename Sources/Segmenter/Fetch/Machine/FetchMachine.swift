@@ -77,7 +77,7 @@ struct FetchMachine {
 
     /// About every 100 ms: records, measures, gives out work.
     mutating func tick(_ world: some FetchWorld) {
-        measure(world)
+        count(world)
         for index in slots.indices where slots[index].isBusy && world.isSatisfied(index) {
             // It has written all that is its own: no need to wait for the rest.
             world.drop(index)
@@ -209,7 +209,9 @@ struct FetchMachine {
             limit: min(range.end, setup.writeLimit), replyEnd: offer.range?.end ?? range.end)
         if !offer.isOver, let reply = offer.reply {
             if !reply.provesItsEnd { world.report(.endUnproven) }
-            if offer.range?.end == body.limit { body.proof = digest(0, of: reply) }
+            if offer.range?.end == body.limit {
+                body.proof = sources[0].trust.digest(of: reply)
+            }
         }
         slots[0].request.body = body
         let problem = world.adopt(
@@ -221,7 +223,7 @@ struct FetchMachine {
         }
     }
 
-    // MARK: A reply comes
+    // MARK: A reply comes, and its bytes
 
     /// Judges the head of a reply, before the first byte of its body.
     mutating func judge(_ index: Int, _ head: Head, _ world: some FetchWorld) -> Verdict {
@@ -238,10 +240,9 @@ struct FetchMachine {
             if sources[source].trust.accepted(served, now: world.now) { isEager = true }
             noteRoute(index, head.route, world)
             if slots[index].sample != nil {
-                let doubted = sources[source].dates.doubted
-                return slots[index].takeSample(served, reply, doubted: doubted)
+                return slots[index].takeSample(served, reply, sources[source].dates)
             }
-            if !setup.isOneStream, sources[source].trust.isTooLong(range, reply) {
+            if sources[source].trust.isTooLong(range, reply) {
                 slots[index].request.asksAgain = true
                 return .decline
             }
@@ -249,7 +250,7 @@ struct FetchMachine {
             // What was stolen since the request went out is not ours any more.
             let end = scheduler.segments[index]?.end ?? served.start
             let limit = min(end, served.end, setup.writeLimit)
-            let proof = limit == range?.end ? digest(index, of: reply) : nil
+            let proof = limit == range?.end ? sources[source].trust.digest(of: reply) : nil
             let body = Body(
                 start: served.start, limit: limit, replyEnd: served.end, proof: proof)
             slots[index].request.body = body
@@ -263,9 +264,12 @@ struct FetchMachine {
         }
     }
 
-    /// The digest that came with a reply to a range.
-    private mutating func digest(_ index: Int, of reply: Reply) -> Digest? {
-        setup.isOneStream ? nil : sources[slots[index].source].trust.digest(of: reply)
+    /// Counts the bytes that have come since the last tick, and tells the scheduler how fast.
+    private mutating func count(_ world: some FetchWorld) {
+        slots.measure(since: account.lastTick, &scheduler, world)
+        account.tick(received(world), now: world.now)
+        slots.tell(
+            &scheduler, sources, used: used, arrived: account.arrivedSince, now: world.now)
     }
 
     // MARK: A request ends
@@ -366,11 +370,7 @@ struct FetchMachine {
         // One stream has an end of its own: a longer body is another file's.
         if setup.isOneStream, slots[0].isBusy { return false }
         if slots.awaitProof { return false }
-        finish(
-            .complete(
-                size: scheduler.size, isUndated: sources.isUndated,
-                vouchedDates: sources.vouchedDates),
-            world)
+        finish(sources.complete(size: scheduler.size), world)
         return true
     }
 

@@ -81,13 +81,13 @@ struct Slot {
     /// - Parameters:
     ///   - served: The bytes that it brings.
     ///   - reply: The reply.
-    ///   - doubted: The date that it is to be of; `nil` for any.
+    ///   - dates: What its server's dates tell: where one is doubted, the reply is to be of that.
     /// - Returns: What is done with the body.
     mutating func takeSample(
-        _ served: ByteRange, _ reply: Reply, doubted: String?
+        _ served: ByteRange, _ reply: Reply, _ dates: Source.Dates
     ) -> FetchMachine.Verdict {
         let date = reply["last-modified"]
-        if let doubted, date != doubted {
+        if let doubted = dates.doubted, date != doubted {
             // It is of the date that is not doubted, and tells nothing.
             request.missedSample = true
             request.refusal = .breach(.otherLastModified(expected: doubted, got: date))

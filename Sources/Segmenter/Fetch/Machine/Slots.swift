@@ -73,6 +73,48 @@ struct Slots: RandomAccessCollection, MutableCollection {
         return sum
     }
 
+    /// Measures what has come since the last tick.
+    ///
+    /// - Parameters:
+    ///   - lastTick: When that was.
+    ///   - scheduler: Counts the bytes as done.
+    ///   - facts: The present moment.
+    mutating func measure(
+        since lastTick: Double, _ scheduler: inout SegmentScheduler, _ facts: some FetchFacts
+    ) {
+        for index in indices where all[index].request.body != nil {
+            guard let position = facts.position(of: index) else { continue }
+            let isHeldBack = facts.takeHeldBack(index)
+            scheduler.advance(index, to: position)
+            all[index].flow.measure(
+                at: position, isHeldBack: isHeldBack, since: lastTick,
+                roundTrip: scheduler.roundTrip, now: facts.now)
+        }
+    }
+
+    /// Tells the scheduler how fast the connections are, as far as that is known.
+    ///
+    /// - Parameters:
+    ///   - scheduler: Who is told.
+    ///   - sources: Their servers.
+    ///   - used: How many connections are used: one that rests, because it is one too many, does not
+    ///     count.
+    ///   - arrived: When something came last over any connection, at the earliest.
+    ///   - now: The time.
+    func tell(
+        _ scheduler: inout SegmentScheduler, _ sources: Sources, used: Int, arrived: Double,
+        now: Double
+    ) {
+        for (index, slot) in enumerated() {
+            let limit = sources[slot.source].stallLimit
+            let rate =
+                slot.isBusy || index < used
+                ? slot.knownRate(stallLimit: limit, arrived: arrived, now: now) : nil
+            scheduler.measured(index, rate: rate, now: now)
+        }
+        scheduler.asOf = now
+    }
+
     /// The connections whose body flows, and that are held back by nobody on our side.
     ///
     /// - Parameters:

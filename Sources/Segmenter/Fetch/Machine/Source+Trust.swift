@@ -24,7 +24,16 @@ extension Source {
         /// Replies that ignored the range in a row.
         private var ignoredRanges = 0
 
-        init(isProven: Bool = false) { confidence = Confidence(isProven: isProven) }
+        /// Whether ranges are asked for: only those have digests.
+        private let hasRanges: Bool
+
+        /// - Parameters:
+        ///   - isProven: Whether a range was right already.
+        ///   - hasRanges: Whether ranges are asked for.
+        init(isProven: Bool = false, hasRanges: Bool = true) {
+            confidence = Confidence(isProven: isProven)
+            self.hasRanges = hasRanges
+        }
 
         /// Most bytes that are asked for at a time.
         var longestRange: Int64 { provesRanges ? Self.longestProven : .max }
@@ -100,16 +109,16 @@ extension Source {
 
         /// The digest that came with a reply to a range: its bytes count only when they have it.
         mutating func digest(of reply: Reply) -> Digest? {
-            guard reply.status == 206, let digest = AdvertisedDigests.content(of: reply) else {
-                return nil
-            }
+            guard hasRanges, reply.status == 206,
+                let digest = AdvertisedDigests.content(of: reply)
+            else { return nil }
             provesRanges = true
             return digest
         }
 
         /// Whether a range that has come has a digest, and is longer than those are to be.
         mutating func isTooLong(_ range: ByteRange?, _ reply: Reply) -> Bool {
-            guard let range, range.count > Self.longestProven,
+            guard hasRanges, let range, range.count > Self.longestProven,
                 AdvertisedDigests.content(of: reply) != nil
             else { return false }
             provesRanges = true

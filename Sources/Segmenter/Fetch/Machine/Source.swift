@@ -46,7 +46,8 @@ struct Source {
         self.init(setup.primary, isOneStream: setup.isOneStream)
         (standing, hasJoined) = (.proven, true)
         dates.vouched = setup.vouchedDates
-        trust = Trust(isProven: setup.isProven && !setup.isDoubted)
+        trust = Trust(
+            isProven: setup.isProven && !setup.isDoubted, hasRanges: !setup.isOneStream)
     }
 
     var url: WebURL { link.url }

@@ -27,13 +27,13 @@ struct Sources: RandomAccessCollection, MutableCollection {
     var haveNothing: Bool { allSatisfy { $0.accepted == 0 } }
     /// Whether a link is refused that tells of its expiry: then what runs is left to run.
     var isAnyRefused: Bool { contains { $0.link.isRefused } }
-    /// Dates with which the same strong tag came, and a sample was the same.
-    var vouchedDates: Set<String> { reduce(into: []) { $0.formUnion($1.dates.vouched) } }
-
-    /// Whether a reply was taken that left out the date which the version is known by.
-    ///
-    /// Several servers work together only where a strong tag or a digest decides.
-    var isUndated: Bool { count == 1 && all[0].dates.isUndated }
+    /// How a fetch ends that has brought all of the file.
+    func complete(size: Int64) -> FetchMachine.Outcome {
+        // Several servers work together only where a strong tag or a digest decides.
+        .complete(
+            size: size, isUndated: count == 1 && all[0].dates.isUndated,
+            vouchedDates: reduce(into: []) { $0.formUnion($1.dates.vouched) })
+    }
 
     /// Whether work may be taken from a connection: whoever takes it has to ask for it.
     func maySteal(date: Double) -> Bool {

@@ -36,11 +36,6 @@ struct Width {
         return max(governor.target, servers > 1 ? 2 * servers : 1)
     }
 
-    /// Whether a connection is one too many: it rests when it has nothing under way.
-    func isSurplus(_ index: Int, servers: Int) -> Bool {
-        isFound && index >= count(servers: servers)
-    }
-
     /// Connections that are reckoned with for the size of their shares, where there are `count`.
     func expected(_ count: Int) -> Int {
         guard let governor else { return count }
