@@ -91,8 +91,8 @@ struct DownloadState: Sendable {
             target
             ?? job.target(
                 for: primary.finding.file, from: job.url ?? primary.probe.url)
-        // A stream continues no earlier run's part.
-        guard state.target != nil else { return false }
+        // A stream continues no earlier run's part, and in a folder that is missing there is none.
+        guard let place = state.target, (try? Folder(place.folder)) != nil else { return false }
         return try Self.loss(state.request(primary)) != nil
     }
 

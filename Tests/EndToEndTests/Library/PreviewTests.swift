@@ -164,6 +164,32 @@ import Testing
             prepare: { $0.change { $0.bend = { _, reply in reply = .text(404) } } },
             verdict: { _ in .fail(.transfer(.status(404), attempts: 1)) }),
         Situation(
+            name: "only the second mirror has it, and the folder is missing",
+            to: { .folder($0.path("new")) },
+            options: { options, stage in
+                options.mirrors = [stage.origin.url("/mirror/file")]
+                options.files.missingFolders = .made
+            },
+            prepare: { stage in
+                stage.change { offer in
+                    offer.bend = { request, reply in
+                        if request.path == "/file" { reply = .text(404) }
+                    }
+                }
+            }, verdict: { .begin(path: $0.path("new/file")) }),
+        Situation(
+            name: "only the second mirror has it",
+            options: { options, stage in
+                options.mirrors = [stage.origin.url("/mirror/file")]
+            },
+            prepare: { stage in
+                stage.change { offer in
+                    offer.bend = { request, reply in
+                        if request.path == "/file" { reply = .text(404) }
+                    }
+                }
+            }, verdict: begins),
+        Situation(
             name: "two mirrors, and a part of it is there",
             options: { options, stage in options.mirrors = [stage.origin.url("/mirror/file")] },
             prepare: { try $0.leaveHalf() },
