@@ -10,8 +10,9 @@ import Testing
 /// With `SEGGET_SIMULATION=all` in the environment many more.
 @Suite struct FetchPropertyTests {
     private static let seeds: UInt64 = getenv("SEGGET_SIMULATION") != nil ? 20_000 : 150
-    /// Seconds in which any of them ends, beside the time that bytes take: ten attempts that bring nothing, each bounded by the stall timeout
-    /// and followed by half a minute at most, are seven and a half minutes.
+    /// Seconds in which any of them ends, beside the time that bytes take: ten attempts that bring nothing,
+    /// each bounded by the stall timeout and followed by half a minute at most, are seven and a half
+    /// minutes.
     private static let longest = 600.0
 
     /// Each byte has one writer; nothing is asked for outside the file, or that is there; no more is under
