@@ -5,15 +5,6 @@ struct FetchRun: Sendable {
     /// How a fetch ended, what it told last, and what each server has brought.
     typealias End = (outcome: Fetch.Outcome, last: DownloadProgress?, ledger: MirrorLedger)
 
-    /// What the fetch and whoever waits for it share.
-    private struct Ticket: Sendable {
-        var fetch: Int?
-        var isCancelled = false
-        var end: End = (.cancelled, nil, .init())
-        /// Asks further mirrors, which join.
-        var gathering: Task<Void, Never>?
-    }
-
     let loop: TransferLoop
     let setup: Fetch.Setup
     let output: any Output
@@ -32,44 +23,30 @@ struct FetchRun: Sendable {
             @escaping @Sendable (_ join: @escaping @Sendable (Fetch.Mirror) -> Void) async
             -> Void
     ) async -> End {
-        // The outcome goes through the lock, and with it everything that the loop thread did to the
-        // output, which is this task's again from here on.
-        let ticket = Monitor(Ticket())
-        await withTaskCancellationHandler {
-            await Answer.wait { answer in
-                let isTaken = loop.perform { [self] worker in
-                    let reporter = ProgressReporter(started: started, earlier: earlier) {
-                        [report] in report(.progress($0))
-                    }
-                    let fetch = Fetch(
-                        setup, assembly: output, worker: worker, loop: loop, reporter: reporter,
-                        report: { [report] in report(.notice($0)) }
-                    ) { outcome, ledger in
-                        ticket.withLock { $0.end = (outcome, reporter.last, ledger) }
-                        answer.resume(returning: ())
-                    }
-                    ticket.withLock { ticket in
-                        ticket.fetch = fetch.id
-                        ticket.gathering = Task { [loop, id = fetch.id] in
-                            await gather { mirror in
-                                loop.perform { $0.fetch(id)?.join(mirror) }
-                            }
-                        }
-                    }
-                    fetch.start(now: monotonicSeconds())
-                    if ticket.withLock({ $0.isCancelled }) { worker.fetch(fetch.id)?.cancel() }
+        // Asks further mirrors, which join.
+        let gathering = Monitor<Task<Void, Never>?>(nil)
+        defer { gathering.withLock { $0 }?.cancel() }
+        // With the answer comes everything that the loop thread did to the output, which is this task's
+        // again from here on.
+        return await loop.wait(otherwise: (.cancelled, nil, .init())) { [self] worker, answer in
+            let reporter = ProgressReporter(started: started, earlier: earlier) {
+                [report] in report(.progress($0))
+            }
+            let fetch = Fetch(
+                setup, assembly: output, worker: worker, loop: loop, reporter: reporter,
+                report: { [report] in report(.notice($0)) }
+            ) { outcome, ledger in
+                answer.resume(returning: (outcome, reporter.last, ledger))
+            }
+            gathering.withLock { gathering in
+                gathering = Task { [loop, id = fetch.id] in
+                    await gather { mirror in loop.perform { $0.fetch(id)?.join(mirror) } }
                 }
-                if !isTaken { answer.resume(returning: ()) }
             }
-        } onCancel: {
-            ticket.withLock { $0.isCancelled = true }
-            loop.perform { worker in
-                ticket.withLock { $0.fetch }.flatMap(worker.fetch)?.cancel()
-            }
-        }
-        return ticket.withLock { ticket in
-            ticket.gathering?.cancel()
-            return ticket.end
+            fetch.start(now: monotonicSeconds())
+            return fetch.id
+        } cancel: { worker, number in
+            worker.fetch(number)?.cancel()
         }
     }
 }

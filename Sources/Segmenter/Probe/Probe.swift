@@ -217,18 +217,3 @@ struct Probe: Sendable {
         return nil
     }
 }
-
-/// Whether a status says that access is refused.
-func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
-
-/// What a status that refuses access means: 407 is the proxy's.
-func refusal(_ status: Int) -> DownloadError.Reason {
-    status == 407 ? .proxyRefused(status: status) : .refused(status: status)
-}
-
-/// Whether trying again may help against a status.
-func isTransient(_ status: Int) -> Bool {
-    [408, 425, 429].contains(status)
-        || (500..<600).contains(status) && status != 501
-            && status != 505
-}
