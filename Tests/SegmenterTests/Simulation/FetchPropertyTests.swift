@@ -29,8 +29,9 @@ import Testing
             #expect(ended != nil, "seed \(seed): no end, \(log.notices.suffix(3))")
             #expect(log.isComplete || !story.isSurvivable, "seed \(seed): \(outcome)")
             if case .cancelled? = log.outcome { Issue.record("seed \(seed): nobody cancelled it") }
-            // What came is what was written, and what was asked for a second time.
-            #expect(log.wire == log.received + log.hedgedWire, "seed \(seed)")
+            // What came is what was written, was asked for a second time, or was compared.
+            let errands = log.hedgedWire + log.sampledWire
+            #expect(log.wire == log.received + errands, "seed \(seed)")
             #expect(log.received <= story.size - story.intact, "seed \(seed)")
             let budget = Int64(Hedging.budget.part * Double(story.size))
             #expect(log.hedged <= max(budget, Hedging.budget.least), "seed \(seed)")

@@ -7,14 +7,14 @@ import Testing
 /// on the way.
 @Suite struct FetchStoryTests {
     /// Eight connections of 1 MB/s at 50 ms.
-    private var network: SimulatedNetwork {
+    var network: SimulatedNetwork {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
         return network
     }
 
     /// Runs a story to its end, and checks that no rule was broken.
-    private func run(_ fetch: inout SimulatedFetch, within limit: Double) throws -> Double {
+    func run(_ fetch: inout SimulatedFetch, within limit: Double) throws -> Double {
         let ended = fetch.run(limit: limit)
         let log = fetch.log
         #expect(log.breaches == [])

@@ -31,6 +31,10 @@ struct RandomStory {
     private let isFound: Bool
     private let lag: Int64
     private let earlier: [(range: ByteRange, isIntact: Bool)]
+    /// When another server of the file joins, and whether it has other bytes.
+    private let mirror: (joins: Double, lies: Bool)?
+    /// Who takes what comes in order.
+    private let reader: SimulatedReader?
 
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed &* 7919 &+ 17)
@@ -67,7 +71,7 @@ struct RandomStory {
         }
         self.network = network
         leastRate = slowest
-        isSurvivable = chance(0.8)
+        let isSurvivable = chance(0.8)
         let last = isSurvivable ? 8 : 12
         troubles = Trouble.allCases[..<last].filter { _ in chance(0.4) }
         share = troubles.isEmpty ? 0 : [0, 0.05, 0.2, 0.5][Int.random(in: 0..<4, using: &random)]
@@ -75,7 +79,14 @@ struct RandomStory {
         served = chance(0.3) ? Int.random(in: 1...connections, using: &random) : .max
         isFound = chance(0.3)
         lag = chance(0.3) ? Int64(spread(1...1e6)) : 0
-        let parts = chance(0.3) ? Int.random(in: 1...4, using: &random) : 0
+        mirror = chance(0.2) ? (spread(0.1...seconds), chance(0.3)) : nil
+        reader =
+            chance(0.2)
+            ? SimulatedReader(rate: Double(size) / spread(1...10), size: Int64(spread(1e6...1e7)))
+            : nil
+        // The first server is not waited for as long as the only one while another may do better.
+        self.isSurvivable = isSurvivable && mirror?.lies != true
+        let parts = reader == nil && chance(0.3) ? Int.random(in: 1...4, using: &random) : 0
         let (step, all) = (size / Int64(2 * max(1, parts)), Int64(parts))
         earlier = (0..<all).map { (ByteRange(2 * $0 * step, (2 * $0 + 1) * step), chance(0.7)) }
     }
@@ -108,11 +119,24 @@ struct RandomStory {
             case .notFound: return .status(part < 0.5 ? 404 : 410)
             }
         }
+        if mirror?.lies == true { server.liars = ["https://b.test:443"] }
         server.thinking = { 0.3 * SimulatedCase.dice(seed &+ 3, $0.number) }
         let fetch = SimulatedFetch(
             network, server, size: size, connections: connections, isFound: isFound,
-            isChecked: true, seed: seed, earlier: earlier)
+            isChecked: true, most: most, seed: seed, earlier: earlier)
         fetch.world.lag = lag
+        fetch.world.reader = reader
+        if let mirror, let url = WebURL(Self.mirror) {
+            let identity = RemoteIdentity(size: size, etag: SimulatedFetch.tag)
+            let other = FetchMachine.Mirror(number: 1, url: url, identity: identity)
+            fetch.world.plan("join", in: mirror.joins) { $0.join(other, $1) }
+        }
         return fetch
     }
+
+    private static let mirror = "https://b.test/file"
+
+    /// Most requests that may be under way: each of several servers has two connections at the least, where
+    /// their number is found.
+    private var most: Int { isFound && mirror != nil ? max(connections, 4) : connections }
 }

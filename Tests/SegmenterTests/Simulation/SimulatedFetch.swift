@@ -11,7 +11,7 @@ struct SimulatedFetch {
     static let tag = "\"1\""
 
     let world: SimulatedWorld
-    /// Most connections.
+    /// Most requests that may be under way.
     let most: Int
     private(set) var machine: FetchMachine
     private var hasBegun = false
@@ -28,12 +28,14 @@ struct SimulatedFetch {
     ///   - connections: Their number, or the most.
     ///   - isFound: Whether the number is found.
     ///   - isChecked: Whether the rules are checked at each event.
+    ///   - most: Most requests that may be under way, if not one for each connection.
     ///   - seed: Of what is left to chance.
     ///   - earlier: What an earlier run left, and whether it is still right.
     ///   - adjust: Changes what the machine begins with.
     init(
         _ network: SimulatedNetwork, _ server: SimulatedServer = .init(), size: Int64,
-        connections: Int, isFound: Bool = false, isChecked: Bool = false, seed: UInt64 = 0,
+        connections: Int, isFound: Bool = false, isChecked: Bool = false, most: Int? = nil,
+        seed: UInt64 = 0,
         earlier: [(range: ByteRange, isIntact: Bool)] = [],
         _ adjust: (inout FetchMachine.Setup) -> Void = { _ in }
     ) {
@@ -49,7 +51,7 @@ struct SimulatedFetch {
         world.checksRequests = isChecked
         machine = FetchMachine(
             setup, verifying: earlier.map(\.range), roundTrip: network.roundTrip)
-        most = setup.isOneStream ? 1 : connections
+        self.most = most ?? (setup.isOneStream ? 1 : connections)
         self.isChecked = isChecked
     }
 
@@ -95,6 +97,8 @@ struct SimulatedFetch {
                 end(request, .failed(.stalled(for: .init(seconds: request.stallTimeout))))
             }
         }
+        let hasMoved = world.reader?.read(world.front, Self.tick) ?? false
+        if hasMoved { machine.outputMoved(world) }
         if !machine.isOver { machine.tick(world) }
     }
 
@@ -162,6 +166,7 @@ struct SimulatedFetch {
                 begin(request, writer, body)
             case .sample(let body):
                 let sampler = SimulatedWriter(at: body.start)
+                request.isSample = true
                 world.lines[slot].sampler = sampler
                 begin(request, sampler, body)
             case .discard: end(request, .declined, closing: false)
@@ -185,6 +190,10 @@ struct SimulatedFetch {
     private func begin(
         _ request: SimulatedRequest, _ writer: SimulatedWriter, _ body: FetchMachine.Body
     ) {
+        if request.asksForOld, !request.isSample {
+            let range = ByteRange(body.start, body.replyEnd)
+            world.log.breaches.append("\(range) was asked for, of which some is there")
+        }
         request.writer = writer
         (request.limit, request.replyEnd) = (body.limit, body.replyEnd)
         world.connections.setFlow(request.link, true)

@@ -19,6 +19,8 @@ struct SimulatedRecord {
     /// Bytes that were asked for a second time, and of those what came.
     var hedged: Int64 = 0
     var hedgedWire: Int64 = 0
+    /// Bytes that came to be compared.
+    var sampledWire: Int64 = 0
     /// Bytes that were written by a writer that is retired, or were there.
     var written = RangeSet()
     var notices: [(time: Double, notice: DownloadNotice)] = []

@@ -43,6 +43,8 @@ struct SimulatedServer {
     var answer: (Arrival) -> Answer = { _ in .serve }
     /// Seconds that it takes to do so, beside the way.
     var thinking: (Arrival) -> Double = { _ in 0 }
+    /// Hosts whose bytes are others than those of the file.
+    var liars: Set<String> = []
     /// What the URL leads to when it is resolved again.
     var resolution: (WebURL) -> Probe.Resolution = { .same($0) }
 }
@@ -81,6 +83,10 @@ final class SimulatedRequest {
     /// Seconds without a byte after which it is given up.
     var stallTimeout = Double.infinity
     var isAnswered = false
+    /// Whether it asks for what is there: only a comparison may.
+    var asksForOld = false
+    /// Whether its body is compared, and not written.
+    var isSample = false
     /// When it was last noted how far the body has come.
     var syncedAt = -1.0
     /// Where its body goes, or is kept.

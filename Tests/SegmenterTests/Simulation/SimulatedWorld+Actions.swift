@@ -7,8 +7,9 @@ extension SimulatedWorld: FetchActions {
 
     func request(_ slot: Int, _ ask: FetchMachine.Ask) {
         while lines.count <= slot { lines.append(Line()) }
-        check(slot, ask)
+        let isOld = check(slot, ask)
         let request = send(.slot(slot), ask, preferring: lines[slot].link)
+        request.asksForOld = isOld
         lines[slot] = Line(request: request, link: request.link)
     }
 
@@ -126,19 +127,18 @@ extension SimulatedWorld: FetchActions {
     // MARK: Rules
 
     /// Checks what is asked for.
-    private func check(_ slot: Int, _ ask: FetchMachine.Ask) {
+    ///
+    /// - Returns: Whether some of it is there.
+    private func check(_ slot: Int, _ ask: FetchMachine.Ask) -> Bool {
         if lines[slot].request != nil { log.breaches.append("\(slot) asks twice") }
         if lines[slot].writer != nil { log.breaches.append("\(slot) has a writer left") }
-        guard checksRequests, let range = ask.range else { return }
+        guard checksRequests, let range = ask.range else { return false }
         if range.isEmpty || !ByteRange(0, size).contains(range) {
             log.breaches.append("\(range) is asked for, of \(size)")
         }
         let others = lines.compactMap(\.writer).map { ByteRange($0.start, $0.position) }
-        if log.written.intersects(range)
-            || others.contains(where: { !$0.intersection(range).isEmpty })
-        {
-            log.breaches.append("\(range) is asked for, of which some is there")
-        }
+        return log.written.intersects(range)
+            || others.contains { !$0.intersection(range).isEmpty }
     }
 
     /// Checks that no more is under way than may be, when an event is over.

@@ -37,7 +37,10 @@ extension SimulatedWorld: FetchFacts {
         line(slot).sampler.map { ByteRange($0.start, $0.position) } ?? ByteRange(0, 0)
     }
 
-    func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool { true }
+    func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool {
+        guard let link = line(slot).link else { return false }
+        return !server.liars.contains(ways[link].origin)
+    }
 
     func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool {
         hedges[slot]?.count == count
@@ -70,11 +73,21 @@ extension SimulatedWorld: FetchFacts {
 
     // MARK: The output
 
-    func takeWindow() -> OutputWindow? { nil }
+    func takeWindow() -> OutputWindow? { reader?.takeWindow(front) }
     var bytesKept: Int64 { log.written.count }
     var bytesInOrder: Int64 { position(of: 0) ?? log.written.front }
     var recorded: [Extent] { [] }
-    var canReadBack: Bool { true }
+    var canReadBack: Bool { reader == nil }
+
+    /// Where the first gap begins in what is written.
+    var front: Int64 {
+        var written = log.written
+        for case let writer? in lines.map(\.writer) {
+            written.insert(ByteRange(writer.start, writer.position))
+        }
+        return written.front
+    }
+
     var writtenPath: String { "file" }
     var certificatePath: String { "" }
 }

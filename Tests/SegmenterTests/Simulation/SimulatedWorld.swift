@@ -49,6 +49,8 @@ final class SimulatedWorld {
     var loss = 0.0
     /// Downloads under way at a time, this one included.
     var downloads: (Double) -> Int = { _ in 1 }
+    /// Who takes what is written, in order; `nil` where it goes into a file.
+    var reader: SimulatedReader?
     /// Whether what is asked for is checked, which takes time.
     var checksRequests = false
     /// What an earlier run left, and whether it is still right.
@@ -58,7 +60,7 @@ final class SimulatedWorld {
     var connections: SimulatedConnections
     /// By number of the network's connection.
     var requests: [SimulatedRequest?] = []
-    private var ways: [Way] = []
+    private(set) var ways: [Way] = []
     /// Connections that are closed: their numbers are used again.
     private var free: [Int] = []
     var lines: [Line] = []
@@ -140,10 +142,7 @@ final class SimulatedWorld {
         request.syncedAt = now
         let position = min(
             writer.start + Int64(connections[request.link].brought), request.goal)
-        if case .slot = request.purpose, position > writer.position {
-            log.received += position - writer.position
-        }
-        writer.position = max(writer.position, position)
+        note(request, writer, at: position)
     }
 
     /// Whether all that a request brings has come.
@@ -153,9 +152,21 @@ final class SimulatedWorld {
         let left = Double(request.goal - writer.start) - connection.brought
         // What comes within a nanosecond has come.
         guard left <= max(1e-3, connection.rate * 1e-9) else { return false }
-        if case .slot = request.purpose { log.received += request.goal - writer.position }
-        writer.position = request.goal
+        note(request, writer, at: request.goal)
         return true
+    }
+
+    private func note(
+        _ request: SimulatedRequest, _ writer: SimulatedWriter, at position: Int64
+    ) {
+        guard position > writer.position else { return }
+        if case .slot = request.purpose, !request.isSample {
+            log.received += position - writer.position
+            if let reader, position > reader.limit {
+                log.breaches.append("\(position) is written, and the limit is \(reader.limit)")
+            }
+        }
+        writer.position = position
     }
 
     // MARK: Requests
@@ -238,6 +249,7 @@ final class SimulatedWorld {
         let link = request.link
         log.wire += request.count
         if case .hedge = request.purpose { log.hedgedWire += request.count }
+        if request.isSample { log.sampledWire += request.count }
         requests[link] = nil
         if closing {
             if let writer = request.writer {

@@ -1,0 +1,64 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+// Several servers for one file, and a reader that takes it in order.
+extension FetchStoryTests {
+    /// Another server of the file.
+    private func mirror(_ size: Int64) throws -> FetchMachine.Mirror {
+        let url = try #require(WebURL("https://b.test/file"))
+        let identity = RemoteIdentity(size: size, etag: SimulatedFetch.tag)
+        return .init(number: 1, shownURL: "https://b.test/file", url: url, identity: identity)
+    }
+
+    /// A mirror joins when a sample of it was the same, and goes on alone when the first server has lost
+    /// the file.
+    @Test func aMirrorGoesOnAlone() throws {
+        let size: Int64 = 64_000_000
+        let mirror = try mirror(size)
+        var server = SimulatedServer()
+        server.answer = { $0.now > 3 && $0.url.origin.contains("a.test") ? .status(404) : .serve }
+        server.resolution = { _ in .failed(.transfer(.status(404), attempts: 1)) }
+        var fetch = SimulatedFetch(
+            network, server, size: size, connections: 8, isChecked: true)
+        fetch.world.plan("join", in: 1) { machine, world in machine.join(mirror, world) }
+        let seconds = try run(&fetch, within: 60)
+        let log = fetch.log
+        #expect(log.isComplete)
+        #expect(log.count { if case .mirrorJoined = $0 { true } else { false } } == 1)
+        #expect(log.count { if case .mirrorDropped = $0 { true } else { false } } == 1)
+        #expect(log.wire == log.received + log.hedgedWire + log.sampledWire)
+        #expect(log.sampledWire > 0)
+        #expect(seconds <= 8 + 3)
+    }
+
+    /// A mirror has other bytes under the same tag: a sample shows it, and none of them is written.
+    @Test func aMirrorWithOtherBytesIsDropped() throws {
+        let mirror = try mirror(40_000_000)
+        var server = SimulatedServer()
+        server.liars = [mirror.url.origin]
+        var fetch = SimulatedFetch(
+            network, server, size: 40_000_000, connections: 8, isChecked: true)
+        fetch.world.plan("join", in: 1) { machine, world in machine.join(mirror, world) }
+        let seconds = try run(&fetch, within: 60)
+        let log = fetch.log
+        #expect(log.isComplete)
+        #expect(log.count { if case .mirrorJoined = $0 { true } else { false } } == 0)
+        #expect(log.count { if case .mirrorDropped = $0 { true } else { false } } == 1)
+        #expect(log.wire - log.received - log.hedgedWire <= MirrorSample.length)
+        #expect(seconds <= 5 + 1.5)
+    }
+
+    /// A reader that is slower than the network: nothing is written behind what it can take, and it never
+    /// waits for long.
+    @Test(arguments: [1e6, 4e6, 1e9]) func aReaderIsNeverRunOver(rate: Double) throws {
+        var fetch = SimulatedFetch(network, size: 40_000_000, connections: 8, isChecked: true)
+        fetch.world.reader = SimulatedReader(rate: rate, size: 8 << 20)
+        let seconds = try run(&fetch, within: 120)
+        #expect(fetch.log.isComplete)
+        // All has come when the last window has: the reader has that before it.
+        let least = max((40e6 - 0x1p23) / rate, 5)
+        #expect(seconds <= 1.1 * least + 2)
+    }
+}
