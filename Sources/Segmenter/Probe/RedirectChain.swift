@@ -113,8 +113,7 @@ struct RedirectChain: Sendable {
         let answer = await make(second)
         guard answer.reply != nil || answer.end == .cancelled else { return }
         (request, exchange) = (second, answer)
-        guard answer.isHTTP2 else { return }
-        versions.helped(origin)
+        guard answer.isHTTP2, versions.helped(origin) else { return }
         report(.needsHTTP2(url: request.url.redacted))
     }
 }

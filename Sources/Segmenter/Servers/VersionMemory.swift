@@ -41,7 +41,13 @@ final class VersionMemory: Sendable {
     }
 
     /// Notes that the request which `begins` has asked for was answered over HTTP/2.
-    func helped(_ origin: String) { state.withLock { $0.standings[origin] = .needsHTTP2 } }
+    ///
+    /// - Returns: Whether that is news: a request of another method may have shown it meanwhile.
+    func helped(_ origin: String) -> Bool {
+        state.withLock { state in
+            state.standings.updateValue(.needsHTTP2, forKey: origin) != .needsHTTP2
+        }
+    }
 
     /// Whether a request that looks as if HTTP/1.1 was refused has failed because of that: the origin is
     /// known to speak HTTP/2.

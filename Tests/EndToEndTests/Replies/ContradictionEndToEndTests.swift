@@ -40,7 +40,8 @@ struct ContradictionEndToEndTests {
         let outcome = try await trial.run("-x", connections, "--retries", "5")
         #expect(outcome.exitCode != 0, "\(outcome.errorOutput)")
         #expect(try !trial.sandbox.names().contains("file.bin"))
-        #expect(trial.origin.requests.count < 30, "\(outcome.errorOutput)")
+        // How many depends on how late replies come; 64 connections that know nothing of each other would make 384.
+        #expect(trial.origin.requests.count < 100, "\(outcome.errorOutput)")
         // Each connection waits by itself: none of them for longer than that.
         let delays = try outcome.notices("retrying").compactMap(\.delay)
         #expect(delays.allSatisfy { $0 <= 2 }, "\(outcome.errorOutput)")
