@@ -63,9 +63,11 @@ struct RedirectChain: Sendable {
     private func ask(_ here: WebURL, _ answered: Exchange?) async -> Exchange {
         var request = await request(to: here)
         if spreads, !isCollected { loop.findAddresses(for: request) }
+        let isOverHTTP2 =
+            answered == nil && connecting.memory.versions.needsHTTP2(here.origin)
         var exchange: Exchange
         if let answered { exchange = answered } else { exchange = await make(request) }
-        await goOnOverHTTP2(&request, &exchange)
+        if !isOverHTTP2 { await goOnOverHTTP2(&request, &exchange) }
         if connecting.access.scheme == .automatic,
             connecting.memory.digests.learn(from: exchange, origin: here.origin)
         {
@@ -94,7 +96,7 @@ struct RedirectChain: Sendable {
     }
 
     /// Makes a request again over HTTP/2, at once, where it looks as if the server has refused HTTP/1.1:
-    /// once for a server, in the same attempt.
+    /// once for a server, in the same attempt, and where another request has shown meanwhile that it does.
     ///
     /// What was answered over HTTP/1.1 stays as it is, and so does its failure where HTTP/2 fails too.
     private func goOnOverHTTP2(
@@ -105,7 +107,7 @@ struct RedirectChain: Sendable {
         // A request for a small file has asked for HTTP/2 itself.
         let mayMultiplex = isCollected && request.url.isSecure && !request.needsOwnConnection
         guard !mayMultiplex, exchange.reply == nil, case .failed(let failure)? = exchange.end,
-            !versions.needsHTTP2(origin), versions.begins(after: failure, of: request)
+            versions.begins(after: failure, of: request)
         else { return }
         var second = request
         second.wantsHTTP2 = true

@@ -32,11 +32,12 @@ final class VersionMemory: Sendable {
     }
 
     /// Whether a request that looks as if HTTP/1.1 was refused is to be made again over HTTP/2: once for
-    /// an origin and a method (some answer `HEAD` with a body, which HTTP/2 does not forgive).
+    /// an origin and a method (some answer `HEAD` with a body, which HTTP/2 does not forgive), and always
+    /// where HTTP/2 was found to be needed after it had gone out.
     func begins(_ origin: String, _ method: RequestMethod) -> Bool {
         state.withLock { state in
-            guard state.standings[origin] != .needsHTTP2 else { return false }
-            return state.tried[method, default: []].insert(origin).inserted
+            state.standings[origin] == .needsHTTP2
+                || state.tried[method, default: []].insert(origin).inserted
         }
     }
 

