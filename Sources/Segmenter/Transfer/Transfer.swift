@@ -46,7 +46,9 @@ final class Transfer {
 
     private var mode = Mode.head
     private var head = ReplyHead()
-    private var writing = BodyWriting()
+    // Each piece of a body changes it: nothing that `BodyWriting` calls comes back here, so nobody need check
+    // at each one whether it is changed already.
+    @exclusivity(unchecked) private var writing = BodyWriting()
     var collecting = BodyCollecting()
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
