@@ -2,14 +2,28 @@ import Assembler
 import Glibc
 
 /// What one download was asked to do.
-struct DownloadJob: Sendable {
+///
+/// Shared by all that works on it, and never changed: copies of the options would cost each small file of a
+/// list.
+final class DownloadJob: Sendable {
     let urlText: String
     /// The URL, if it is one.
     let url: WebURL?
     let destination: Destination
     let options: DownloadOptions
     /// Whether a file is repaired: only what its manifest vouches for is completed.
-    var isRepair = false
+    let isRepair: Bool
+
+    init(
+        urlText: String, url: WebURL?, destination: Destination, options: DownloadOptions,
+        isRepair: Bool = false
+    ) {
+        self.urlText = urlText
+        self.url = url
+        self.destination = destination
+        self.options = options
+        self.isRepair = isRepair
+    }
 
     /// The URLs of the file, as far as they are URLs: the one that was given first in front.
     var urls: [WebURL] { ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0 } }
