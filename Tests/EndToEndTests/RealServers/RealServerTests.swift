@@ -86,9 +86,15 @@ struct RealServerTests {
     func savesAListing(of kind: RealServer.Kind, path: String) throws {
         let trial = try RealServerTrial(kind)
         let folder = try Sandbox()
-        let expected = try trial.broughtByCurl(path)
-        let outcome = try Segget.run(["-o", "list", trial.server.url(path)], in: folder.path)
-        if let expected {
+        var expected = try trial.broughtByCurl(path)
+        let arguments = ["-o", "list", "--overwrite", trial.server.url(path)]
+        var outcome = try Segget.run(arguments, in: folder.path)
+        if expected != nil {
+            // Some pages tell the second in which they were made: two of the same one are compared.
+            for _ in 0..<10 where (try? folder.read("list")).map(Array.init) != expected {
+                expected = try trial.broughtByCurl(path)
+                outcome = try Segget.run(arguments, in: folder.path)
+            }
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             let isRight = (try? folder.read("list")).map(Array.init) == expected
             #expect(isRight, "\(outcome.errorOutput)")
