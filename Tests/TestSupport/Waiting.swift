@@ -7,7 +7,7 @@ public func monotonicSeconds() -> Double {
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1_000_000_000
 }
 
-/// Waits until `condition` holds; the one place where a test polls.
+/// Waits until `condition` holds; tests poll here, and in `soon`, only.
 ///
 /// - Parameters:
 ///   - timeout: longest time to wait, in seconds.
@@ -56,4 +56,19 @@ func checked(_ result: Int32, _ operation: @autoclosure () -> String) throws -> 
     let code = errno
     guard result >= 0 else { throw SystemCallError(operation(), code: code) }
     return result
+}
+
+/// Waits until a condition holds, for 400 seconds at most, without keeping a thread from the tasks that are
+/// waited for.
+///
+/// - Returns: Whether it holds.
+public func soon(
+    isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
+) async -> Bool {
+    let deadline = ContinuousClock.now + .seconds(400)
+    while ContinuousClock.now < deadline {
+        if condition() { return true }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    return condition()
 }

@@ -77,12 +77,12 @@ struct ArticleExamplesTests {
         let (url, path) = (stage.origin.url("/file"), stage.path("file"))
         let stored = try StopAndResume.store(url, path: path)
         let first = try #require(try StopAndResume.start(stored, session).first)
-        while first.progress.bytesDone == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(await soon { first.progress.bytesDone > 0 })
         let kept = await StopAndResume.stop(first)
         #expect(kept > 0 && kept < Self.size)
         let second = try #require(try StopAndResume.start(stored, session).first)
         #expect(second.id == first.id)
-        while second.progress.bytesDone == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(await soon { second.progress.bytesDone > 0 })
         await StopAndResume.stopAll(session)
         #expect(session.downloads.isEmpty)
         stage.behave()

@@ -178,14 +178,4 @@ struct LibraryTests {
         #expect(error?.reason == .cancelled)
         #expect(try stage.names().isEmpty)
     }
-
-    /// Waits without keeping a thread from the tasks that are waited for.
-    private func soon(_ condition: () -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(400)
-        while ContinuousClock.now < deadline {
-            if condition() { return true }
-            try? await Task.sleep(for: .milliseconds(5))
-        }
-        return condition()
-    }
 }
