@@ -15,7 +15,8 @@ final class SmallRequests: LoopResident {
     static let longestBody = 256 << 10
 
     private unowned let worker: Worker
-    fileprivate let servers: ServerBook
+    /// As the worker, which owns both: the book knows this as one of its users.
+    fileprivate unowned let servers: ServerBook
     private var waiting: [Entry] = []
     /// The transfers of those that are under way, by the number of the request.
     private var transfers: [Int: Int] = [:]

@@ -1,3 +1,7 @@
+// Transfer: one request after the other on libcurl, all of them on one thread. It knows libcurl,
+// buffers and time; it never knows a fetch, a batch or how many requests a server serves. Those who
+// want something of it are its clients (`LoopClient`).
+
 import Assembler
 import CCurl
 
@@ -57,8 +61,11 @@ final class TransferLoop: Sendable {
 
     /// Has something begin on the loop thread, and waits for its end.
     ///
+    /// It begins even when the task was cancelled before, and is cancelled then at once: what it has been given
+    /// (bytes that have come, a reply that waits) it may have to put away.
+    ///
     /// - Parameters:
-    ///   - otherwise: The answer when it does not begin: after `shutdown`, or when the task was cancelled.
+    ///   - otherwise: The answer when it does not begin: after `shutdown`.
     ///   - begin: Begins it, with what to answer once; returns the number that `cancel` is called with.
     ///   - cancel: Has it end and answer soon, when the task is cancelled; on the loop thread.
     /// - Returns: The answer.
@@ -70,11 +77,12 @@ final class TransferLoop: Sendable {
         return await withTaskCancellationHandler {
             await Answer.wait { answer in
                 let isTaken = perform { worker in
-                    guard !ticket.withLock({ $0.isCancelled }) else {
-                        return answer.resume(returning: otherwise)
-                    }
                     let number = begin(worker, answer)
-                    ticket.withLock { $0.number = number }
+                    let isCancelled = ticket.withLock { ticket in
+                        ticket.number = number
+                        return ticket.isCancelled
+                    }
+                    if isCancelled, let number { cancel(worker, number) }
                 }
                 if !isTaken { answer.resume(returning: otherwise) }
             }

@@ -34,17 +34,51 @@ import Testing
         for await _ in begun {}
         task.cancel()
         #expect(await task.value == 7)
-        // What was cancelled before does not begin.
-        let late = Task {
+        loop.shutdown()
+    }
+
+    /// What begins may have been given bytes that have come: it is to put them away.
+    @Test(.timeLimit(.minutes(1))) func whatWasCancelledBeforeBeginsAndIsCancelled() async {
+        let loop = TransferLoop(residents: [])
+        let task = Task {
             while !Task.isCancelled { await Task.yield() }
+            let begun = Monitor<(answer: Answer<Int>?, ends: Int)>((nil, 0))
             return await loop.wait(otherwise: -1) { _, answer in
-                answer.resume(returning: 1)
-                return nil
-            } cancel: { _, _ in
+                begun.withLock { $0.answer = answer }
+                return 7
+            } cancel: { _, number in
+                let answer = begun.withLock { begun in
+                    begun.ends += 1
+                    return begun.ends == 1 ? begun.answer : nil
+                }
+                answer?.resume(returning: number)
             }
         }
-        late.cancel()
-        #expect(await late.value == -1)
+        task.cancel()
+        #expect(await task.value == 7)
         loop.shutdown()
+    }
+
+    /// What lives on the loop goes with it.
+    @Test(.timeLimit(.minutes(1))) func residentsGoWithTheLoop() async {
+        let loop = TransferLoop()
+        let residents = await loop.ask(otherwise: nil) { worker in
+            Residents(servers: worker.servers, smallRequests: worker.smallRequests)
+        }
+        #expect(residents?.areThere == true)
+        loop.shutdown()
+        #expect(residents?.areThere == false)
+    }
+
+    /// Residents, without keeping them; looked at when their thread has ended.
+    private final class Residents: @unchecked Sendable {
+        private weak var servers: ServerBook?
+        private weak var smallRequests: SmallRequests?
+
+        init(servers: ServerBook, smallRequests: SmallRequests) {
+            (self.servers, self.smallRequests) = (servers, smallRequests)
+        }
+
+        var areThere: Bool { servers != nil || smallRequests != nil }
     }
 }
