@@ -59,11 +59,17 @@ final class DownloadJob: Sendable {
     /// - Throws: `foreignURL`, `invalidURL`.
     static func usable(_ url: WebURL?, _ text: String) throws(DownloadError.Reason) -> WebURL {
         if let url, text.contains("://") { return url }
-        if let foreign = ForeignURL(text) {
+        if let foreign = ForeignURL(text, isFile: isFile) {
             throw .foreignURL(foreign, shown: redactedGuess(text))
         }
         guard let url else { throw .invalidURL(redactedGuess(text)) }
         return url
+    }
+
+    /// Whether a path leads to a file.
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// A text that is no URL, without what may be a secret in it.

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What a text is that was given for a URL, and is none that can be fetched.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
@@ -25,8 +23,10 @@ public enum ForeignURL: Sendable, Hashable {
 
     /// Finds out what a text is; `nil` when it may be a web address, or nothing that has a name.
     ///
-    /// Looks at the disk where the text has no scheme: whether a file stands there.
-    init?(_ text: String) {
+    /// - Parameters:
+    ///   - text: What was given.
+    ///   - isFile: Whether a file stands at a path; asked where the text has no scheme.
+    init?(_ text: String, isFile: (String) -> Bool) {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             self = .controlCharacter
             return
@@ -43,7 +43,7 @@ public enum ForeignURL: Sendable, Hashable {
                     && (character.isLetter || character.isNumber || "+-.".contains(character))
             }
         guard isScheme else {
-            guard Self.isFile(text) else { return nil }
+            guard Self.isPath(text) || isFile(text) else { return nil }
             self = .localFile
             return
         }
@@ -56,12 +56,8 @@ public enum ForeignURL: Sendable, Hashable {
         }
     }
 
-    /// Whether a text is the path of a file, or can be nothing else than a path.
-    private static func isFile(_ text: String) -> Bool {
-        if ["/", "./", "../", "~/"].contains(where: text.hasPrefix), !text.hasPrefix("//") {
-            return true
-        }
-        var status = stat()
-        return stat(text, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    /// Whether a text can be nothing else than a path.
+    private static func isPath(_ text: String) -> Bool {
+        ["/", "./", "../", "~/"].contains(where: text.hasPrefix) && !text.hasPrefix("//")
     }
 }

@@ -122,8 +122,5 @@ extension TransferRequest {
     }
 }
 
-/// The version of segget, which `User-Agent`, `--version` and `--json` name.
-public let seggetVersion = "0.1.0"
-
 /// libcurl's easy handle.
 typealias CURL = UnsafeMutableRawPointer

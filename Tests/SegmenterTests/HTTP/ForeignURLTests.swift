@@ -1,5 +1,3 @@
-import Glibc
-import TestSupport
 import Testing
 
 @testable import Segmenter
@@ -21,13 +19,14 @@ import Testing
             ("not a url", nil), ("//h/f", nil), ("http://[::1/", nil), ("://x", nil),
             ("1ftp://x", nil), ("a b://x", nil), ("ü://x", nil), ("/", .localFile),
         ] as [(String, ForeignURL?)])
-    func tellsWhatItIs(text: String, kind: ForeignURL?) { #expect(ForeignURL(text) == kind) }
+    func tellsWhatItIs(text: String, kind: ForeignURL?) {
+        #expect(ForeignURL(text, isFile: { _ in false }) == kind)
+    }
 
-    @Test func aFileThatIsThereIsOne() throws {
-        let sandbox = try Sandbox()
-        let list = try sandbox.write("list.txt", "http://h/")
-        #expect(ForeignURL(list) == .localFile)
-        // A folder may well have the name of a host.
-        #expect(ForeignURL("\(list)x".dropFirst() + "") == nil)
+    @Test func aFileThatIsThereIsOne() {
+        #expect(ForeignURL("list.txt", isFile: { $0 == "list.txt" }) == .localFile)
+        #expect(ForeignURL("lists.txt", isFile: { $0 == "list.txt" }) == nil)
+        // With a scheme it is no path.
+        #expect(ForeignURL("http://h/", isFile: { _ in true }) == nil)
     }
 }

@@ -1,0 +1,2 @@
+/// The version of segget, which `User-Agent`, `--version` and `--json` name.
+public let seggetVersion = "0.1.0"
