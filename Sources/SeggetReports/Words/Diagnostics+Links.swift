@@ -4,7 +4,7 @@ import Segmenter
 extension Diagnostic {
     /// Words the refusal of a link whose time is over.
     init(expiredLink error: DownloadError, _ code: Int, url: String) {
-        let isRefusal = [401, 403, 407].contains(code)
+        let isRefusal = Segmenter.isRefusal(code)
         let name = error.path?.split(separator: "/").last.map {
             ", with `--output \(PrintableText.escape(String($0)))` where its path is another one"
         }

@@ -278,9 +278,9 @@ extension Diagnostic {
             case .network(_, let text): (.unavailable, Self.hint(network: text, again))
             case .proxy:
                 (.unavailable, "check the proxy that `--proxy` or the environment names")
-            case .status(let code) where [401, 403, 407].contains(code):
+            case .status(let code) where Segmenter.isRefusal(code):
                 (.refused, Self.hint(refused: code))
-            case .status(let code) where (400..<500).contains(code) && ![408, 429].contains(code):
+            case .status(let code) where (400..<500).contains(code) && !isTransient(code):
                 (.unavailable, "check the URL: the server does not offer it")
             case .status: (.unavailable, "the server may recover: \(again) later")
             case .stalled:
@@ -308,7 +308,7 @@ extension Diagnostic {
         switch failure {
         case .network: "network"
         case .proxy: "proxy"
-        case .status(let code): [401, 403, 407].contains(code) ? "refused" : "status"
+        case .status(let code): Segmenter.isRefusal(code) ? "refused" : "status"
         case .stalled: "stalled"
         case .truncated: "truncated"
         case .breach: "contract_broken"

@@ -82,7 +82,9 @@ extension DownloadError.Reason {
     var isRefusal: Bool {
         switch self {
         case .refused: true
-        case .transfer(.status(let status), _): [401, 403, 404, 410].contains(status)
+        // 407 is the proxy's.
+        case .transfer(.status(407), _): false
+        case .transfer(.status(let status), _): Segmenter.isRefusal(status) || isGone(status)
         default: false
         }
     }

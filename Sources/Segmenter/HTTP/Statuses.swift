@@ -7,7 +7,10 @@ func isOverload(_ status: Int) -> Bool { [429, 503].contains(status) }
 func mayBeOverload(_ status: Int) -> Bool { status == 403 || isOverload(status) }
 
 /// Whether a status says that access is refused.
-func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
+package func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
+
+/// Whether a status says that the file is not there.
+func isGone(_ status: Int) -> Bool { [404, 410].contains(status) }
 
 /// What a status that refuses access means: 407 is the proxy's.
 func refusal(_ status: Int) -> DownloadError.Reason {
@@ -15,7 +18,7 @@ func refusal(_ status: Int) -> DownloadError.Reason {
 }
 
 /// Whether trying again may help against a status.
-func isTransient(_ status: Int) -> Bool {
+package func isTransient(_ status: Int) -> Bool {
     [408, 425, 429].contains(status)
         || (500..<600).contains(status) && status != 501
             && status != 505

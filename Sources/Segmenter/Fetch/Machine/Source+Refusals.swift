@@ -79,11 +79,11 @@ extension Source {
     mutating func refused(
         _ status: Int, isOneStream: Bool, isAboveLimit: Bool, date: Double
     ) -> Refusal {
-        let isGone = isRefusal(status) || [404, 410].contains(status)
-        if isGone { link.refused() }
+        let isLost = isRefusal(status) || isGone(status)
+        if isLost { link.refused() }
         if isOneStream { return .again }
         if status == 403, isAboveLimit, !link.isOver(date: date) { return .again }
-        if isGone || (300..<400).contains(status) { return .resolve }
+        if isLost || (300..<400).contains(status) { return .resolve }
         guard isTransient(status) else {
             return .drop(.failed(.transfer(.status(status), attempts: 1)))
         }
