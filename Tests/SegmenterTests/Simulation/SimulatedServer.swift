@@ -99,17 +99,14 @@ final class SimulatedRequest {
     var faultAt = Int64.max
     var fallsSilent = false
 
-    // What `Transfer` notes each tick.
-    private(set) var lastActivity: Double
-    private(set) var heard: Double
-    private(set) var silentBefore: Double
-    private var countAtTick: Int64 = 0
-    private var wasAnswered = false
+    /// For how long nothing has come, as a transfer knows it.
+    private(set) var silence: Silence
 
     init(_ purpose: Purpose, _ ask: FetchMachine.Ask, number: Int, link: Int, now: Double) {
         (self.purpose, self.ask, self.number) = (purpose, ask, number)
         (self.link, since) = (link, now)
-        (lastActivity, heard, silentBefore) = (now, now, ask.silentBefore)
+        silence = Silence(since: now)
+        silence.before = ask.silentBefore
     }
 
     /// Bytes of the body that have come.
@@ -120,14 +117,12 @@ final class SimulatedRequest {
         max(writer?.position ?? 0, min(limit, replyEnd, faultAt))
     }
 
-    func silence(_ now: Double) -> Double { now - lastActivity + silentBefore }
-
-    /// Notes what has happened since the last tick, as `Transfer.noteActivity`.
+    /// Notes what has happened since the last tick.
     func noteActivity(_ now: Double) {
-        let isQuiet = count == countAtTick
-        if !isQuiet || now < connectedAt { lastActivity = now }
-        if !isQuiet || isAnswered != wasAnswered { heard = now }
-        if !isQuiet { silentBefore = 0 }
-        (countAtTick, wasAnswered) = (count, isAnswered)
+        silence.note(
+            .init(
+                received: count, isAnswered: isAnswered, isConnected: now >= connectedAt,
+                isIdle: false),
+            now: now, blocked: 0)
     }
 }

@@ -19,8 +19,8 @@ extension SimulatedWorld: FetchFacts {
     func state(of slot: Int) -> FetchMachine.RequestState? {
         guard slot < lines.count, let request = lines[slot].request else { return nil }
         return .init(
-            quiet: now - request.heard, silence: request.silence(now),
-            pause: request.count == 0 ? 0 : now - request.lastActivity,
+            quiet: request.silence.ofServer(now), silence: request.silence.ofBody(now),
+            pause: request.count == 0 ? 0 : request.silence.ofOwnBody(now),
             isAnswered: request.isAnswered, isConnected: now >= request.connectedAt)
     }
 
