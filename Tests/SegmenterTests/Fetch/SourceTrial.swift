@@ -5,12 +5,12 @@ import Testing
 
 /// A server with a file of 1 MiB, and what is to be fetched of it.
 enum SourceTrial {
-    static func mirror(_ number: Int = 0, tag: String? = "\"a\"", date: String? = "then") throws
-        -> FetchMachine.Mirror
-    {
+    static func mirror(
+        _ number: Int = 0, tag: String? = "\"a\"", date: String? = "then", query: String = ""
+    ) throws -> FetchMachine.Mirror {
         FetchMachine.Mirror(
             number: number, shownURL: "http://host\(number)/file",
-            url: try #require(WebURL("http://host\(number)/file")),
+            url: try #require(WebURL("http://host\(number)/file\(query)")),
             identity: RemoteIdentity(size: 1 << 20, etag: tag, lastModified: date))
     }
 

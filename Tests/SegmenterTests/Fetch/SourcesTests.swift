@@ -73,6 +73,20 @@ import Testing
         #expect(sources.donated(to: 1, Slots(count: 1)) == nil)
     }
 
+    /// What is under way may be what nobody can ask for again.
+    @Test func nothingIsTakenOverWhereALinkMayBeOver() throws {
+        let time = 1_900_000_000.0
+        var setup = try SourceTrial.setup()
+        setup.primary = try SourceTrial.mirror(query: "?Expires=1900000000")
+        var sources = Sources(Source(leading: setup))
+        #expect(sources.maySteal(date: time - 60))
+        #expect(!sources.maySteal(date: time))
+        sources[0].link.refused()
+        #expect(!sources.maySteal(date: time - 60))
+        sources[0].link.accepted()
+        #expect(sources.maySteal(date: time - 60))
+    }
+
     @Test func oneOfSeveralIsNotWaitedForLong() throws {
         let sources = try sources(2)
         let slots = Slots(count: 1)
