@@ -109,16 +109,31 @@ PURE_FILES = {
         "Download/Attempts.swift", "Download/LossCheck.swift", "Download/Plan.swift"},
 }
 WORLD = re.compile(
-    r"\b(monotonicSeconds|clock_gettime|ContinuousClock|SuspendingClock|time\(nil\)|Task|Thread"
-    r"|OwnedThread|Monitor|socket|open|read|write|pread|pwrite|fopen)\("
-    r"|\b(?:Folder|PartialFile|Journal|JournalRewrite|StandingFile|FileManager)\b")
+    r"\b(?:monotonicSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"
+    r"|read|write|pread|pwrite|fopen|sleep|usleep)\("
+    r"|\bsecondsSince1970\(\)"
+    r"|\b(?:ContinuousClock|SuspendingClock|Task|TaskGroup|Thread|OwnedThread|Monitor|Mutex|FileManager)\b")
 WAITING = re.compile(r"\b(async|await)\b")
 
-# What a machine never sees, though its room knows it: those who carry its decisions out, and all of Transfer/ but
+# What a machine never sees, though its room knows it: who carries its decisions out, and all of Transfer/ but
 # values.
 MACHINES = {"Assembler": set(), "Segmenter": {"Fetch/Machine"}}
-SHELLS = {"Assembly", "ExtentWriter", "Fetch", "Output", "PartialFile", "StreamOutput"}
+SHELLS = {"Fetch"}
 VALUES = {"TransferEnd"}
+
+# What of Assembler a pure room of Segmenter may name: its values, by room or by type.
+ASSEMBLER_VALUES = {
+    "Digests", "Ranges", "AssemblyError", "FinishedDecision", "FinishedDoubt", "FinishedFacts", "Manifest",
+    "OutputWindow", "PartNames", "RemoteIdentity", "StartOverReason", "TimestampDecision"}
+
+# What a room never sees of one that it knows: (module, room): types.
+UNSEEN = {
+    # How many requests a server serves is for those who make them.
+    ("Segmenter", "Transfer"): {"ServerLimit", "ServerUser"},
+}
+
+# Modules whose rooms may know each other: they are there to be found in.
+OPEN = {"SeggetReports", "segget"}
 
 # What still breaks a rule, and is to be mended: (module, room, type).
 PENDING = set()
@@ -153,13 +168,37 @@ def strangers(module: str) -> list[str]:
     return found
 
 
+def homes_in(module: str) -> dict[str, str]:
+    """In which room of a module its types are declared."""
+    root = SOURCES / module
+    return {
+        match[1]: path.relative_to(root).parts[0] for path in sorted(root.rglob("*.swift"))
+        for match in DECLARATION.finditer(code(path))}
+
+
+def unnamed(module: str) -> list[str]:
+    """Rooms of which no file, or more than one, begins by saying what they know and never know."""
+    found = []
+    root = SOURCES / module
+    for room in sorted({path.parent for path in root.rglob("*.swift")} - {root}):
+        if room.parent != root:
+            continue
+        heads = [
+            text for text in (path.read_text().split("\n\n")[0] for path in room.glob("*.swift"))
+            if text.startswith(f"// {room.name}: ")]
+        if len(heads) != 1 or "never" not in heads[0]:
+            found.append(
+                f"Sources/{module}/{room.name}: its main file is to begin with \"// {room.name}: …\", "
+                "what it knows and what it never knows")
+    return found
+
+
 def problems(module: str, graph: dict, excused: set) -> list[str]:
     root = SOURCES / module
     texts = {path: code(path) for path in sorted(root.rglob("*.swift"))}
     room_of = {path: path.relative_to(root).parts[0] for path in texts}
-    homes = {
-        match[1]: room_of[path] for path, text in texts.items()
-        for match in DECLARATION.finditer(text)}
+    homes = homes_in(module)
+    below = homes_in("Assembler") if module == "Segmenter" else {}
     rules, found = KNOWS[module], []
     for path, text in texts.items():
         room = room_of[path]
@@ -168,8 +207,15 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
         if room not in rules:
             found.append(f"{where} is in no room that scripts/rooms.py knows")
             continue
+        is_file = str(path.relative_to(root)) in PURE_FILES[module]
+        is_pure = is_file or PURE[module] & {room, folder}
         for name in sorted(set(re.findall(r"(?<!\.)\b[A-Z]\w+", text))):
             home = homes.get(name, room)
+            if is_pure and name in below and not (
+                    {name, below[name]} & ASSEMBLER_VALUES):
+                found.append(f"{where} names {name} of Assembler, and is to be pure")
+            if name in UNSEEN.get((module, room), ()):
+                found.append(f"{where} names {name}, which {room}/ never sees")
             if folder in MACHINES[module] and name not in VALUES and (
                     name in SHELLS or home == "Transfer"):
                 found.append(f"{where} names {name}, which a machine never sees")
@@ -182,11 +228,9 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
                 excused.add((module, room, name))
             else:
                 found.append(f"{where} names {name} of {home}/, which {room}/ does not know")
-        is_file = str(path.relative_to(root)) in PURE_FILES[module]
-        is_pure = is_file or PURE[module] & {room, folder}
         for match in WORLD.finditer(text) if is_pure else ():
             found.append(f"{where} says {match[0]}, and is to be pure")
-        for match in WAITING.finditer(text) if is_file else ():
+        for match in WAITING.finditer(text) if is_pure else ():
             found.append(f"{where} says {match[0]}, and is to be pure")
     missing = PURE_FILES[module] - {str(path.relative_to(root)) for path in texts}
     found += [f"scripts/rooms.py: {name} of {module} is gone" for name in sorted(missing)]
@@ -201,6 +245,7 @@ def main() -> int:
         f"Sources/{module} is no module that scripts/rooms.py knows"
         for module in sorted(modules - IMPORTS.keys())]
     found += [problem for module in IMPORTS for problem in strangers(module)]
+    found += [problem for module in sorted({*KNOWS, *OPEN}) for problem in unnamed(module)]
     found += [problem for module in KNOWS for problem in problems(module, graph, excused)]
     found += [f"scripts/rooms.py excuses {entry}, which is mended" for entry in PENDING - excused]
     if "--graph" in sys.argv:

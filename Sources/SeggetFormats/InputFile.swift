@@ -1,3 +1,7 @@
+// SeggetFormats: what people and other programs write: lists of files with options as in aria2's
+// input file, configuration files, quantities. It knows texts and the options they stand for; it
+// never knows a terminal, and starts no download.
+
 import Assembler
 public import Segmenter
 

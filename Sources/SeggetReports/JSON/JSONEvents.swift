@@ -1,3 +1,6 @@
+// JSON: the lines of `--json`. It knows the names of fields and events, which scripts rely on; it
+// never knows a terminal, and writes to nobody.
+
 import Assembler
 public import FoundationEssentials
 public import Segmenter

@@ -1,3 +1,6 @@
+// Summaries: what a run, a batch, a probe, a preview or a check has found, in words and as JSON. It
+// knows results only, and never a download that is under way.
+
 import Assembler
 package import Segmenter
 

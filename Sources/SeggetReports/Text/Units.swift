@@ -1,3 +1,6 @@
+// Text: sizes, rates and times as people read them, and texts of others made safe to print. It
+// never knows what a number is of.
+
 import Segmenter
 
 /// Numbers as people read them.

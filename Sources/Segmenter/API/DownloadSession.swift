@@ -1,3 +1,6 @@
+// API: the public types, and the doors by which a caller comes in. It knows what callers ask for
+// and are answered; it never knows how a file is put together.
+
 // Digests, ranges and reasons of the disk stand in this API, so that whoever has it has them too.
 @_exported public import Assembler
 

@@ -1,3 +1,7 @@
+// Batch: the files of a list, their order, names and places, and the small ones among them. It
+// knows how many downloads run at a time and who has which name; it never knows how one file is
+// fetched.
+
 import Assembler
 
 /// What a batch works with.

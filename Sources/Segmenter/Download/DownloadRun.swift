@@ -1,11 +1,13 @@
+// Download: one file from its URL to its name. It knows in which order one file is looked for,
+// asked for, fetched and published, and what is begun again; it never knows how a request is made,
+// nor how bytes get to the disk.
+
 import Assembler
 import Glibc
 
 /// One download from its URL to its published file, or what it would do.
 ///
-/// This folder knows in which order one file is looked for, asked for, fetched and published, and what is
-/// begun again; it never knows how a request is made, nor how bytes get to the disk. What is to be done,
-/// ``Plan`` and ``Attempts`` decide.
+/// ``Plan`` and ``Attempts`` decide what is to be done.
 final class DownloadRun: Sendable {
     let loop: TransferLoop
     let job: DownloadJob

@@ -1,3 +1,7 @@
+// Exchange: requests whose head or short body is wanted, and how many small ones go out at a time.
+// It knows requests and replies; it never knows a file on the disk, nor what an answer means for
+// it.
+
 import Assembler
 
 /// The outcome of one request whose head was wanted.

@@ -1,3 +1,7 @@
+// Fetch: the bytes of one file, from several servers and over many connections. It knows the
+// transfers and writers of one file; it never knows the file's name, nor what follows when the
+// fetch has ended. What is decided, `Machine/` decides.
+
 import Assembler
 
 /// Carries out what a `FetchMachine` decides on, and tells it what happens.

@@ -1,3 +1,6 @@
+// HTTP: what a URL, a reply, a range and a date mean, and whether a body may be written. Pure; it
+// knows RFC 9110 and libcurl's parsers of URLs and dates, and never a socket, a file or a clock.
+
 import Assembler
 
 /// Decides whether the body of a reply may be written into the file.

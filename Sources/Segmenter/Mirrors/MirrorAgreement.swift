@@ -1,3 +1,6 @@
+// Mirrors: whether two servers have the same file, and which of them is believed. Pure; it knows
+// versions, digests and samples, and never asks a server itself.
+
 import Assembler
 
 /// Whether two URLs lead to the same file, so that bytes of both may stand in one.

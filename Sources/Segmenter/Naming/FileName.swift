@@ -1,3 +1,6 @@
+// Naming: what a file is called, by what servers and URLs suggest and by which names are taken.
+// Pure; it never looks into a folder.
+
 import Assembler
 @_spi(_Unicode) import Swift
 

@@ -1,10 +1,11 @@
+// Probe: what a URL offers, and whether it still does at the end. It knows how a URL is asked and
+// what the answers say of the file; it never knows where its bytes are kept, nor how many
+// connections fetch them.
+
 import Assembler
 
 /// Finds out what a URL offers: redirects hop by hop, `HEAD`, and where that does not do, a ranged
 /// `GET` whose body waits to be kept.
-///
-/// This folder knows how a URL is asked and what the answers say of the file, and never where its bytes are
-/// kept or how many connections fetch them.
 struct Probe: Sendable {
     /// Bytes that the ranged `GET` asks for.
     static let firstRange = ByteRange(0, 4 << 20)

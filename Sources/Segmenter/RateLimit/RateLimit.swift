@@ -1,7 +1,7 @@
+// RateLimit: who gets how much of a limit of rate. Pure; it knows rates, bytes and seconds, and
+// never a clock, a socket or a download.
+
 /// A limit of rate that is halved and doubled while something runs.
-///
-/// Pure, as all that is in this folder: it knows rates, bytes and seconds that it is told, and never a clock,
-/// a socket or a download.
 struct RateLimit: Sendable, Hashable {
     /// Slowest limit that halving leads to, in bytes per second.
     static let slowest = 1024.0

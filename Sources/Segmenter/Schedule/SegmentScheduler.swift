@@ -1,16 +1,16 @@
+// Schedule: who fetches which bytes, over how many connections, and when a request is repeated or replaced.
+// Pure; times are arguments. It knows rates, failures and what is missing, never a reply, a transfer or a file.
+
 import Assembler
 import Glibc
 
 /// Decides which connection fetches which bytes.
 ///
-/// Pure: no clock, no I/O; times are in seconds, and of one clock.
-///
-/// Every byte of the file is, at any time, exactly one of: done, verifying (on disk from an earlier
-/// run, CRC not yet checked), assigned to one connection, or unassigned.
-///
-/// A connection owns a segment, and asks for one window of it after the other: what another takes of
-/// it is, wherever possible, not yet requested. An event costs a number of steps that grows with the
-/// logarithm of the number of connections and ranges.
+/// Times are in seconds, of one clock. Every byte of the file is, at any time, exactly one of: done, verifying
+/// (on disk from an earlier run, CRC not yet checked), assigned to one connection, or unassigned. A connection
+/// owns a segment, and asks for one window of it after the other: what another takes of it is, wherever
+/// possible, not yet requested. An event costs a number of steps that grows with the logarithm of the number
+/// of connections and ranges.
 struct SegmentScheduler {
     /// What one connection has to fetch: bytes `position..<end`, in order.
     struct Segment: Hashable {

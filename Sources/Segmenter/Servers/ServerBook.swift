@@ -1,3 +1,6 @@
+// Servers: what is remembered of servers, for all who ask them. It knows origins, and what each of
+// them has shown; it never makes a request, and never knows a file.
+
 /// Whoever has requests under way at servers, as a server that serves only so many sees it.
 ///
 /// Lives on the loop thread.

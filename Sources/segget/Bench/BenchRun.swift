@@ -1,3 +1,6 @@
+// Bench: measurements of segget and other programs against one server. It knows processes, their
+// CPU and memory; what is measured is the command itself, of whose inside it never knows anything.
+
 import FoundationEssentials
 import Glibc
 import SeggetReports

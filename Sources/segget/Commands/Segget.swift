@@ -1,3 +1,6 @@
+// Commands: the commands, and how each of them runs the library. They know the command line and
+// signals; they never know a request, a range or a file's bytes.
+
 import ArgumentParser
 import Segmenter
 

@@ -1,3 +1,6 @@
+// Display: what a person sees while downloads run, and where messages go. It knows terminals and
+// events; it never decides anything of a download.
+
 import FoundationEssentials
 import Glibc
 import SeggetReports

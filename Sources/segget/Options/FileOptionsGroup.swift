@@ -1,3 +1,6 @@
+// Options: what can be said on the command line, and the library's options made of it. They know
+// names, help and values; they never start anything.
+
 import ArgumentParser
 import Assembler
 import Segmenter

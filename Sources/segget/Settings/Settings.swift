@@ -1,3 +1,6 @@
+// Settings: what is said beside the command line: the configuration file, the environment, secrets
+// in files. It knows where these stand and who wins; it never knows what an option does.
+
 import Glibc
 import SeggetFormats
 import SeggetReports
