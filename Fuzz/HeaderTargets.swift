@@ -45,7 +45,7 @@ enum HeaderTargets {
         var partial = reply
         partial.status = 206
         let ofPart = AdvertisedDigests.all(in: partial)
-        expect(ofPart.allSatisfy(all.contains), "a part tells more than the whole")
+        expect(ofPart.allSatisfy(all.contains), "a part says more than the whole")
         let parsed = lines.first.flatMap { try? Digest(parsing: $0) }
         for digest in all + [parsed].compactMap({ $0 }) {
             expect(digest.bytes.count == digest.algorithm.byteCount, "a digest of a wrong length")

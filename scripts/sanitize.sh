@@ -8,7 +8,7 @@
 #
 # The tests of the modules are instrumented themselves; of the end-to-end tests, the program is: optimized,
 # and with Swift's libraries as they are, because in a static program the sanitizers' own `malloc` and what
-# tells ThreadSanitizer of tasks cannot be found. A later build compiles our modules anew, without
+# describes tasks to ThreadSanitizer cannot be found. A later build compiles our modules anew, without
 # instruments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,7 +42,7 @@ if [ "${1:-}" = --brief ]; then
         --skip 'SimulationTests'
     )
     only=(
-        [thread]='(BatchEndToEnd|Ceiling|MirrorCombination|Pipe|Signal|SilentServer)'
+        [thread]='(BatchEndToEnd|ServerLimitEndToEnd|MirrorCombination|Pipe|Signal|SilentServer)'
         [address]='(Destination|Hostile|Reply)'
     )
 fi

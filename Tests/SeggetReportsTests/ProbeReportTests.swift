@@ -32,7 +32,7 @@ struct ProbeReportTests {
 
     @Test func oneStreamHasItsReason() {
         #expect(lines(remote(ranges: false)).contains("because the server serves no byte ranges"))
-        #expect(lines(remote(size: nil)).contains("because the server does not tell the size"))
+        #expect(lines(remote(size: nil)).contains("because the server does not state the size"))
         #expect(lines(remote(ranges: false)).contains("not possible"))
     }
 

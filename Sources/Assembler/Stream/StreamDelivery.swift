@@ -52,7 +52,7 @@ final class StreamDelivery {
     private var digests: [StreamingDigest]
     private var position: Int64 = 0
     private var hashed: Int64 = 0
-    private var told: Int64 = 0
+    private var reported: Int64 = 0
 
     init(
         _ descriptor: StreamDescriptor, path: String, ring: RingBuffer, monitor: Monitor<State>,
@@ -154,15 +154,15 @@ final class StreamDelivery {
     ///
     /// - Returns: Whether to go on.
     private func moved() -> Bool {
-        let (position, quantum, told) = (position, quantum, told)
+        let (position, quantum, reported) = (position, quantum, reported)
         let reserve = reserve
         let (isStopped, onMove) = monitor.withLock { state in
             state.written = position
-            let isDue = position - told >= quantum || position >= state.front - reserve
+            let isDue = position - reported >= quantum || position >= state.front - reserve
             return (state.isStopped, isDue ? state.onMove : nil)
         }
         if let onMove {
-            self.told = position
+            self.reported = position
             onMove()
         }
         return !isStopped

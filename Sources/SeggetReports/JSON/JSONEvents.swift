@@ -110,9 +110,9 @@ public enum JSONEvents {
             case .outpaced(let range, let rate, _):
                 set(range)
                 bytesPerSecond = Units.whole(rate)
-            case .silence(let time): seconds = time.inSeconds.thousandths
-            case .silenceOver(let count): connections = count
-            case .ceiling(let connections, let cause):
+            case .stalled(let time): seconds = time.inSeconds.thousandths
+            case .stallOver(let count): connections = count
+            case .serverLimit(let connections, let cause):
                 self.connections = connections
                 reason = cause.map { Diagnostic.kind(of: $0) }
             case .connections(let count, let rate):
@@ -128,7 +128,7 @@ public enum JSONEvents {
                     bytesPerSecond = Units.whole(rate)
                 }
             case .limitChanged(let rate): limit = rate.map(Units.whole)
-            case .mirrorJoined(let url), .mirrorSpared(let url), .mirrorLeads(let url),
+            case .mirrorJoined(let url), .mirrorOnStandby(let url), .mirrorIsPrimary(let url),
                 .downgraded(let url), .needsHTTP2(let url):
                 self.url = url
             case .mirrorDropped(let url, let why):

@@ -25,7 +25,7 @@ public struct PreviewReport: Encodable {
         probed = preview.file.map(ProbeReport.init)
         makesFolder = preview.missingFolder
         let size = preview.file?.size
-        let all = size.map { Units.size($0) } ?? "a file whose size is not told"
+        let all = size.map { Units.size($0) } ?? "a file whose size is not stated"
         switch preview.action {
         case .begin:
             (action, words) = ("begin", "fetch \(all)")

@@ -61,10 +61,10 @@ public struct ProbeReport: Encodable {
             ("url", url),
             ("final url", finalURL + moves),
             ("name", name),
-            ("size", size.map { "\(Units.size($0)) (\(Units.count($0, "byte")))" } ?? "not told"),
-            ("type", type ?? "not told"),
+            ("size", size.map { "\(Units.size($0)) (\(Units.count($0, "byte")))" } ?? "not stated"),
+            ("type", type ?? "not stated"),
             ("etag", etag.map { "\($0) (\(etagWorth))" } ?? "none"),
-            ("last modified", lastModified ?? "not told"),
+            ("last modified", lastModified ?? "not stated"),
             ("ranges", ranges),
             ("digests", digests.isEmpty ? "none" : digests.joined(separator: ", ")),
             ("probed by", probedBy + (headProblem.map { " (`HEAD` did not do: \($0))" } ?? "")),
@@ -87,7 +87,7 @@ public struct ProbeReport: Encodable {
             "in segments, over up to \(Units.count(Int64(connections), "connection"))"
         case RemoteFile.Plan.oneStreamNoRanges.name:
             "in one stream, because the server serves no byte ranges"
-        default: "in one stream, because the server does not tell the size"
+        default: "in one stream, because the server does not state the size"
         }
     }
 

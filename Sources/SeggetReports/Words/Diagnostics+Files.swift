@@ -10,7 +10,7 @@ extension Diagnostic {
         case .noManifest(isFileThere: true):
             self.init(
                 .usage, "no_manifest",
-                "\(file) has no kept manifest, so nothing tells which of its bytes are damaged",
+                "\(file) has no kept manifest, so nothing shows which of its bytes are damaged",
                 hint: "download it anew with `--overwrite`; `--keep-manifest` keeps the manifest")
         case .noManifest(isFileThere: false):
             self.init(
@@ -42,7 +42,7 @@ extension Diagnostic {
         case .nothingToCheckAgainst(let path):
             self.init(
                 .usage, "nothing_to_check_against",
-                "nothing tells what \(Self.quote(path)) should be: it has no manifest and no "
+                "nothing says what \(Self.quote(path)) should be: it has no manifest and no "
                     + "extended attributes of segget's",
                 hint: "give `--checksum ALGO:HEX` or `--sums SHA256SUMS`")
         case .sumsUnavailable(let path, let code):

@@ -18,15 +18,15 @@ extension DownloadNotice {
         case .rescued: "rescued"
         case .outpaced: "outpaced"
         case .hedged: "hedged"
-        case .silence: "silence"
-        case .silenceOver: "silence_over"
+        case .stalled: "silence"
+        case .stallOver: "silence_over"
         case .headUnusable: "head_unusable"
         case .needsHTTP2: "needs_http2"
         case .endUnproven: "end_unproven"
         case .certificatesUnchecked: "certificates_unchecked"
         case .downgraded: "downgraded"
         case .changingConnections: "changing_connections"
-        case .ceiling: "ceiling"
+        case .serverLimit: "ceiling"
         case .connections: "connections"
         case .addressUsed: "address_used"
         case .addressLeft: "address_left"
@@ -35,9 +35,9 @@ extension DownloadNotice {
         case .sampleAgreed: "sample_agreed"
         case .endUnchecked: "end_unchecked"
         case .mirrorJoined: "mirror_joined"
-        case .mirrorSpared: "mirror_spared"
+        case .mirrorOnStandby: "mirror_spared"
         case .mirrorDropped: "mirror_dropped"
-        case .mirrorLeads: "mirror_leads"
+        case .mirrorIsPrimary: "mirror_leads"
         case .attributesNotWritten: "attributes_not_written"
         case .spaceNotReserved: "space_not_reserved"
         case .namedByLink: "named_by_link"
@@ -51,12 +51,13 @@ extension DownloadNotice {
         case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
             .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
             .changingConnections, .limitChanged,
-            .mirrorSpared, .mirrorDropped, .mirrorLeads, .attributesNotWritten, .notFinished:
+            .mirrorOnStandby, .mirrorDropped, .mirrorIsPrimary, .attributesNotWritten, .notFinished:
             true
         case .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole, .headUnusable,
             .mirrorJoined,
             .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
-            .silence, .silenceOver, .ceiling, .connections, .addressUsed, .addressLeft, .needsHTTP2:
+            .stalled, .stallOver, .serverLimit, .connections, .addressUsed, .addressLeft,
+            .needsHTTP2:
             false
         }
     }
@@ -88,20 +89,20 @@ extension DownloadNotice {
             "bytes \(range) on disk failed their CRC-32: fetching them again"
         case .stole(let range, let rate):
             "a free connection took over bytes \(range): the one that had them "
-                + (rate.map { $0 <= 1 ? "is silent" : "brings \(Units.speed($0))" }
+                + (rate.map { $0 <= 1 ? "stalls" : "brings \(Units.speed($0))" }
                     ?? "has brought nothing yet")
         case .rescued(let range, let time):
-            "a connection was silent for \(Units.elapsed(time)) while others were not: a new one "
+            "a connection stalled for \(Units.elapsed(time)) while others did not: a new one "
                 + "fetches bytes \(range)"
         case .outpaced(let range, let rate, let peers):
             "a connection brings \(Units.speed(rate)), others \(Units.speed(peers)): a new one takes "
                 + "its place, and bytes \(range) are given out again"
         case .hedged(let range):
             "one connection keeps all others waiting: asking for bytes \(range) a second time"
-        case .silence(let time):
-            "all connections are silent for \(Units.elapsed(time)): trying new ones"
-        case .silenceOver(let count):
-            "a new connection was answered: replacing the silent ones (\(count))"
+        case .stalled(let time):
+            "all connections have stalled for \(Units.elapsed(time)): trying new ones"
+        case .stallOver(let count):
+            "a new connection was answered: replacing the stalled ones (\(count))"
         case .headUnusable(let problem):
             "`HEAD` did not do (\(problem)): using `GET`"
         case .needsHTTP2(let url):
@@ -113,18 +114,18 @@ extension DownloadNotice {
             "WARNING: a redirect led from https to http (`--allow-downgrade`): anybody on the way "
                 + "can change what comes from \(Diagnostic.quote(url))"
         case .endUnproven:
-            "the server told no size and closed the connection: nothing proves that the file is "
+            "the server stated no size and closed the connection: nothing proves that the file is "
                 + "whole"
         case .changingConnections(let minimum):
             "slower than \(Units.speed(minimum)): going on over new connections"
-        case .ceiling(let connections, let cause?):
+        case .serverLimit(let connections, let cause?):
             "the server serves \(Units.count(Int64(connections), "request")) at a time: the other "
                 + "connections rest, one of them tries again now and then: "
                 + Diagnostic.describe(cause)
         case .connections(let count, let rate):
             "using \(Units.count(Int64(count), "connection")) from now on"
                 + (rate.map { ": \(Units.speed($0)) so far" } ?? "")
-        case .ceiling(let connections, nil):
+        case .serverLimit(let connections, nil):
             "the server serves \(Units.count(Int64(connections), "request")) at a time now"
         case .addressUsed(let address):
             "connections go to the server's address \(address)"
@@ -146,12 +147,12 @@ extension DownloadNotice {
                 + Diagnostic.describe(cause)
         case .mirrorJoined(let url):
             "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
-        case .mirrorSpared(let url):
-            "the mirror \(Diagnostic.quote(url)) is a spare: nothing proves that it has the same "
-                + "file; `--checksum` with a SHA-256 would"
+        case .mirrorOnStandby(let url):
+            "the mirror \(Diagnostic.quote(url)) is a standby mirror: nothing proves that it has "
+                + "the same file; `--checksum` with a SHA-256 would"
         case .mirrorDropped(let url, let why):
             "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
-        case .mirrorLeads(let url):
+        case .mirrorIsPrimary(let url):
             "going on with the mirror \(Diagnostic.quote(url))"
         case .attributesNotWritten(let code):
             "the file system does not take the extended attributes of `--xattr` "

@@ -4,26 +4,26 @@ import Assembler
 public final class Download: Sendable, Identifiable {
     /// Which download it is: the id that it was started with, or else a random one.
     public let id: ID
-    private let told: DownloadEvents
+    private let eventsOffered: DownloadEvents
     private let task: Task<Result<DownloadedFile, DownloadError>, Never>
 
     init(
         id: ID, events: DownloadEvents, task: Task<Result<DownloadedFile, DownloadError>, Never>
     ) {
         self.id = id
-        told = events
+        eventsOffered = events
         self.task = task
     }
 
     /// What happens: newest kept, at most 256 waiting; ends when the download does.
     ///
     /// For one reader.
-    public var events: AsyncStream<DownloadEvent> { told.stream }
+    public var events: AsyncStream<DownloadEvent> { eventsOffered.stream }
 
     /// How far the download is: what its latest event said, with the time since it began.
     ///
     /// Consumes no event. It can be asked at any time and from any thread, after the end too.
-    public var progress: DownloadProgress { told.progress(now: monotonicSeconds()) }
+    public var progress: DownloadProgress { eventsOffered.progress(now: monotonicSeconds()) }
 
     /// How it ended; waits for the end.
     ///
@@ -44,7 +44,7 @@ extension Download: Stoppable {
     func wait() async { _ = await task.value }
 
     /// Adds an event of the whole session's to this download's.
-    func report(_ event: DownloadEvent) { told.offer(event) }
+    func report(_ event: DownloadEvent) { eventsOffered.offer(event) }
 }
 
 /// What a download tells: its events for one reader, and for anybody how far it is.

@@ -63,18 +63,18 @@ public enum DownloadNotice: Sendable, Hashable {
     /// A free connection took the tail of a segment that would have finished last; `rate` is the speed
     /// of the one that had it, in bytes per second, as far as it is known.
     case stole(ByteRange, rate: Double?)
-    /// A connection brought nothing for so long while others did: a new one takes its place.
-    case rescued(ByteRange, silentFor: Duration)
+    /// A connection stalled for so long while others did not: a new one takes its place.
+    case rescued(ByteRange, stalledFor: Duration)
     /// A connection brought `rate` bytes per second while half of its peers brought `peers` or more: a
     /// new one takes its place.
     case outpaced(ByteRange, rate: Double, peers: Double)
     /// All else is there or on its way: these bytes are asked for a second time, and who brings them
     /// first is taken.
     case hedged(ByteRange)
-    /// All connections have brought nothing for so long: new ones are tried.
-    case silence(for: Duration)
-    /// A new connection was answered: so many that are silent are replaced.
-    case silenceOver(connections: Int)
+    /// All connections have stalled for so long: new ones are tried.
+    case stalled(for: Duration)
+    /// The stall is over, as a new connection was answered: so many that are stalled are replaced.
+    case stallOver(connections: Int)
     /// `HEAD` did not do; a `GET` takes its place.
     case headUnusable(String)
     /// The server at this URL does not speak HTTP/1.1: it is asked over HTTP/2.
@@ -87,9 +87,9 @@ public enum DownloadNotice: Sendable, Hashable {
     case endUnproven
     /// The download is slower than `minimum` bytes per second: it goes on over other connections.
     case changingConnections(minimum: Double)
-    /// The server serves so many requests at a time, and no more; `cause` is how it turned others
-    /// away, or `nil` when it serves more than before.
-    case ceiling(connections: Int, cause: TransferFailure?)
+    /// The server's limit: it serves so many requests at a time, and no more; `cause` is how it
+    /// turned others away, or `nil` when it serves more than before.
+    case serverLimit(connections: Int, cause: TransferFailure?)
     /// So many connections are used from now on, because of the goodput: more would bring no more, or
     /// each of them does; at `bytesPerSecond`, as far as it is known.
     case connections(Int, bytesPerSecond: Double?)
@@ -108,12 +108,13 @@ public enum DownloadNotice: Sendable, Hashable {
     case endUnchecked(TransferFailure)
     /// A mirror has shown that it has the same bytes, and works on the file from now on.
     case mirrorJoined(url: String)
-    /// Nothing proves that a mirror has the same file: it is used only if the others fail.
-    case mirrorSpared(url: String)
+    /// A standby mirror: nothing proves that it has the same file, and it is used only if the
+    /// others fail.
+    case mirrorOnStandby(url: String)
     /// A mirror is not used any more.
     case mirrorDropped(url: String, why: MirrorFault)
-    /// From now on this mirror leads: what is fetched is its version of the file.
-    case mirrorLeads(url: String)
+    /// From now on this mirror is the primary: what is fetched is its version of the file.
+    case mirrorIsPrimary(url: String)
     /// The file system takes no extended attributes, or not these; `errno` of setxattr(2).
     case attributesNotWritten(errno: Int32)
     /// The file system cannot reserve space: a full disk shows only when it is full; `errno` of

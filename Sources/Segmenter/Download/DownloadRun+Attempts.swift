@@ -95,7 +95,7 @@ extension DownloadRun {
         state.attempts.opened(hasStartedOver: output.startedOver != nil)
         state.record.opened(output)
         state.mirrors?.opened(output)
-        tellOfStart(primary.finding, output, state)
+        reportStart(primary.finding, output, state)
         let earlier = state.attempts.received
         let fetch = FetchRun(
             loop: loop, setup: Fetch.Setup(job, primary, state.attempts), output: output,
@@ -164,11 +164,11 @@ extension DownloadRun {
 
     /// Has a `GET` say a size for which there is no space.
     func proveSize(_ primary: Primary) async throws(DownloadError.Reason) -> Probe.Finding {
-        report(.notice(.headUnusable("told a size for which there is no space")))
+        report(.notice(.headUnusable("stated a size for which there is no space")))
         return try await inquiry.prove(primary)
     }
 
-    private func tellOfStart(
+    private func reportStart(
         _ finding: Probe.Finding, _ output: any Output, _ state: DownloadState
     ) {
         if let reason = output.startedOver { report(.notice(.startedOver(reason))) }
@@ -219,7 +219,7 @@ extension DownloadRun {
     /// Whether a stream broke because the request was one more than the server serves at a time.
     private func isSurplus(_ outcome: Fetch.Outcome, _ primary: Primary) async -> Bool {
         guard case .streamBroken(let failure, _, let reached) = outcome else { return false }
-        return await primary.probe.isOneTooMany(
+        return await primary.probe.isOverLimit(
             failure, at: primary.finding.effective, hadReply: reached > 0)
     }
 

@@ -93,7 +93,7 @@ extension DownloadRun {
             case .published(let published):
                 batch?.isDone(finding.firstReply?.wait)
                 state.target.map { folders.keep($0.folder) }
-                tellOfWhole(finding, state)
+                reportWhole(finding, state)
                 if let problem = published.attributesProblem {
                     report(.notice(.attributesNotWritten(errno: problem)))
                 }
@@ -182,8 +182,8 @@ extension DownloadRun {
         return finding
     }
 
-    /// Tells of a small file that it began, as is told of every file.
-    private func tellOfWhole(_ finding: Probe.Finding, _ state: DownloadState) {
+    /// Reports of a small file that it began, as is reported of every file.
+    private func reportWhole(_ finding: Probe.Finding, _ state: DownloadState) {
         guard let target = state.target else { return }
         let kind = finding.file.identity.kind
         report(

@@ -40,8 +40,8 @@ struct Inquiry: Sendable {
         if let head, !head.isProven { probe.said = head.file.identity }
         if let known = head ?? before { probe.asksHead = !known.file.identity.headOnly.isEmpty }
         var finding = try await probe.run(byGet: byGet, range: range)
-        if let before, before.isToldByHead, before.file.identity == finding.file.identity {
-            finding.isToldByHead = true
+        if let before, before.isStatedByHead, before.file.identity == finding.file.identity {
+            finding.isStatedByHead = true
         }
         report(.probed(finding.file))
         if job.isTooLarge(finding.file), !finding.isProven {

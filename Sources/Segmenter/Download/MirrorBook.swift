@@ -8,7 +8,7 @@ final class MirrorBook: Sendable {
 
     private struct Entry: Sendable {
         var fault: MirrorFault?
-        var isSpared = false
+        var isOnStandby = false
         var asking: Task<Answer, Never>?
     }
 
@@ -128,10 +128,10 @@ final class MirrorBook: Sendable {
     /// Keeps a URL as a spare; says so, the first time.
     func keepAsStandby(_ number: Int) {
         let isNew = entries.withLock { entries in
-            defer { entries[number].isSpared = true }
-            return !entries[number].isSpared
+            defer { entries[number].isOnStandby = true }
+            return !entries[number].isOnStandby
         }
-        if isNew { report(.mirrorSpared(url: probes[number].url.redacted)) }
+        if isNew { report(.mirrorOnStandby(url: probes[number].url.redacted)) }
     }
 
     /// Every URL that was given up, in order, and why.

@@ -131,7 +131,7 @@ struct MirrorSet: Sendable {
 
     private func taken(_ primary: Primary) -> Primary {
         report(.probed(primary.finding.file))
-        if primary.number > 0 { report(.notice(.mirrorLeads(url: primary.probe.url.redacted))) }
+        if primary.number > 0 { report(.notice(.mirrorIsPrimary(url: primary.probe.url.redacted))) }
         return primary
     }
 

@@ -20,8 +20,8 @@ struct Exchange: Sendable {
     var isHTTP2 = false
     /// How long replies to such requests let wait.
     var wait: BatchWidth.Wait?
-    /// Whether it was turned away because too many were under way: then it is no attempt that counts.
-    var isOneTooMany = false
+    /// Whether it was turned away as over the server's limit: then it is no attempt that counts.
+    var isOverLimit = false
     /// Whether others for small files were under way when it went out.
     var isBeside = false
 
@@ -35,25 +35,25 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - request: What to ask.
-    ///   - holding: Whether the body of a 200 or 206 is to wait.
+    ///   - pausing: Whether the body of a 200 or 206 is paused.
     ///   - worker: The loop.
     ///   - report: Takes the outcome.
     /// - Returns: The number of the transfer.
     fileprivate static func begin(
-        _ request: TransferRequest, holding: Bool, on worker: Worker,
+        _ request: TransferRequest, pausing: Bool, on worker: Worker,
         report: @escaping (Exchange) -> Void
     ) -> Int {
         final class Progress {
             var exchange = Exchange()
-            var isTold = false
+            var isReported = false
         }
         let progress = Progress()
         let id = worker.nextID
         worker.start(request) { [unowned worker] reply in
             progress.exchange.reply = reply
             progress.exchange.isHTTP2 = worker.transfer(id)?.isHTTP2 ?? false
-            guard holding, reply.status == 200 || reply.status == 206 else { return .discard }
-            progress.isTold = true
+            guard pausing, reply.status == 200 || reply.status == 206 else { return .discard }
+            progress.isReported = true
             var exchange = progress.exchange
             exchange.isKept = true
             // Here alone: the transfer must not own itself.
@@ -61,7 +61,7 @@ extension Exchange {
             report(exchange)
             return .pause
         } onEnd: { end in
-            guard !progress.isTold else { return }
+            guard !progress.isReported else { return }
             progress.exchange.end = end
             report(progress.exchange)
         }
@@ -74,18 +74,18 @@ extension TransferLoop {
     ///
     /// - Parameters:
     ///   - request: What to ask.
-    ///   - holding: Whether the body of a 200 or 206 is to wait, for its owner to go on with it.
+    ///   - pausing: Whether the body of a 200 or 206 is paused, for its owner to go on with it.
     ///     Bodies of other responses are read away.
     ///   - collecting: Whether a short body is to come with the head, rather than wait.
     /// - Returns: The exchange; its end is `cancelled` when the task was.
     func exchange(
-        _ request: TransferRequest, holding: Bool, collecting: Bool = false
+        _ request: TransferRequest, pausing: Bool, collecting: Bool = false
     ) async -> Exchange {
         await wait(otherwise: Exchange(end: .cancelled)) { worker, answer in
             if collecting {
                 worker.smallRequests.collect(request) { answer.resume(returning: $0) }
             } else {
-                Exchange.begin(request, holding: holding, on: worker) {
+                Exchange.begin(request, pausing: pausing, on: worker) {
                     answer.resume(returning: $0)
                 }
             }
@@ -104,7 +104,8 @@ extension TransferLoop {
         _ paused: PausedReply, _ served: ByteRange
     ) async -> (taken: Extent?, end: TransferEnd) {
         await wait(otherwise: (nil, .cancelled)) { worker, answer in
-            guard let transfer = paused.take().flatMap(worker.transfer), transfer.isHeld else {
+            guard let transfer = paused.take().flatMap(worker.transfer), transfer.isBodyPaused
+            else {
                 let failure = TransferFailure.network(code: 0, message: "no body")
                 answer.resume(returning: (nil, .failed(failure)))
                 return nil

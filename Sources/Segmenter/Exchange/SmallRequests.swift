@@ -112,7 +112,7 @@ final class SmallRequests: LoopResident {
             small.ended(end)
         }
         small.transfer = transfer
-        transfer.onHold = { [unowned worker] in small.holds(on: worker) }
+        transfer.onPause = { [unowned worker] in small.pauses(on: worker) }
         transfers[entry.id] = transfer.id
     }
 
@@ -149,7 +149,7 @@ private final class SmallRequest {
     private let report: (Exchange) -> Void
     weak var transfer: Transfer?
     private var exchange = Exchange()
-    private var isTold = false
+    private var isReported = false
 
     init(
         _ origin: String, beside others: Int, sent: Double, of all: SmallRequests,
@@ -178,7 +178,7 @@ private final class SmallRequest {
         // It is asked for again, on connections of its own.
         if isMultiplexed { return .decline }
         exchange.isKept = true
-        holds(on: worker)
+        pauses(on: worker)
         return .pause
     }
 
@@ -197,22 +197,22 @@ private final class SmallRequest {
         return length <= Int64(most) ? .collect(length: length, most: most) : nil
     }
 
-    /// Its body waits, all of it or the rest.
-    func holds(on worker: Worker) {
+    /// Its body is paused, all of it or the rest.
+    func pauses(on worker: Worker) {
         all.windows[origin]?.served(now: monotonicSeconds())
-        tell(transfer.map { worker.pausedReply($0.id) })
+        reportOutcome(transfer.map { worker.pausedReply($0.id) })
     }
 
     /// It is over.
     func ended(_ end: TransferEnd) {
-        guard !isTold else { return }
+        guard !isReported else { return }
         exchange.end = end
         let isLimit = all.servers.forbidding[origin]?.meaning == .limit
         let failure = exchange.turnedAway(end, by: isLimit ? mayBeOverload : isOverload)
         let now = monotonicSeconds()
         if let failure, failure.mayTurnAway(hadReply: false) {
             let retryAfter = exchange.reply?.retryAfter.flatMap { $0 > 60 ? nil : $0 }
-            exchange.isOneTooMany =
+            exchange.isOverLimit =
                 all.windows[origin]?.refused(
                     beside: others, sent: sent, retryAfter: retryAfter, now: now) ?? false
         } else if exchange.isWhole {
@@ -220,11 +220,11 @@ private final class SmallRequest {
         } else {
             all.windows[origin]?.left()
         }
-        tell(nil)
+        reportOutcome(nil)
     }
 
-    private func tell(_ paused: PausedReply?) {
-        isTold = true
+    private func reportOutcome(_ paused: PausedReply?) {
+        isReported = true
         exchange.body = transfer?.collecting.bytes ?? []
         let isMultiplexed = isMultiplexed
         all.windows[origin]?.isMultiplexed = isMultiplexed
@@ -232,9 +232,9 @@ private final class SmallRequest {
             of: origin, after: transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
         all.windows[origin]?.spacing = exchange.wait?.spacing ?? 0
         // Here alone: the transfer must not own itself.
-        var told = exchange
-        told.paused = paused
-        report(told)
+        var outcome = exchange
+        outcome.paused = paused
+        report(outcome)
     }
 }
 

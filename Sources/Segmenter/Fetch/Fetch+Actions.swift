@@ -11,7 +11,7 @@ extension Fetch: FetchActions {
             ended(slot, end)
         }
         transfer.owner = id
-        transfer.silence.before = ask.silentBefore
+        transfer.stallClock.before = ask.stalledBefore
         lines[slot] = Line(transfer: transfer)
     }
 

@@ -16,8 +16,9 @@ extension Fetch: FetchFacts {
     func state(of slot: Int) -> FetchMachine.RequestState? {
         line(slot).transfer.map { transfer in
             FetchMachine.RequestState(
-                quiet: transfer.silence.ofServer(now), silence: transfer.silence.ofBody(now),
-                pause: transfer.received == 0 ? 0 : transfer.silence.ofOwnBody(now),
+                quiet: transfer.stallClock.ofServer(now),
+                stalledFor: transfer.stallClock.ofBody(now),
+                pause: transfer.received == 0 ? 0 : transfer.stallClock.ofOwnBody(now),
                 isAnswered: transfer.reply != nil, isConnected: transfer.isConnected,
                 isPaused: transfer.isPaused)
         }

@@ -100,7 +100,7 @@ final class Fetch: LoopClient, ServerUser {
     private func takeOffer() -> FetchMachine.Offer? {
         setup.firstReply.map { first in
             offered = first.paused?.take()
-            let waiting = offered.flatMap(worker.transfer).flatMap { $0.isHeld ? $0 : nil }
+            let waiting = offered.flatMap(worker.transfer).flatMap { $0.isBodyPaused ? $0 : nil }
             return FetchMachine.Offer(
                 range: first.range, ignored: first.ignored, count: Int64(first.body.count),
                 end: first.end, isWaiting: waiting != nil, reply: waiting?.reply,

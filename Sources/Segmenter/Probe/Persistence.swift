@@ -67,9 +67,9 @@ struct Persistence {
         isBroken = isBroken || exchange.reply == nil
         // An address that fails is no attempt that counts, nor to be waited for, before all have.
         let isLast = isFirst ? await probe.addresses(of: url).count <= turn : true
-        let isSpare = exchange.isOneTooMany || !isLast || refusals > 0
+        let isUncounted = exchange.isOverLimit || !isLast || refusals > 0
         var step = FirstContact.Step.asEver
-        if !isSpare, !(await probe.isOneTooMany(failure, at: url)) {
+        if !isUncounted, !(await probe.isOverLimit(failure, at: url)) {
             attempts += 1
             step = await self.step(after: failure, exchange, at: url)
         } else if !isLast, beginning?.contact.isBounded ?? false {

@@ -52,7 +52,7 @@ extension Probe {
                     wait: landing.exchange.wait)
                 : nil,
             isProven: method == .get, isNamed: reply["content-disposition"] != nil,
-            isToldByHead: method == .head,
+            isStatedByHead: method == .head,
             modified: reply["last-modified"].flatMap { secondsSince1970(httpDate: $0) })
     }
 
@@ -162,7 +162,7 @@ extension Probe.Asking {
             shortened = finding.firstReply?.range == nil ? nil : got
             throw .otherSize(expected: length, got: size)
         }
-        finding.isToldByHead =
+        finding.isStatedByHead =
             said.size == got.size && said.etag == got.etag && said.lastModified == got.lastModified
         finding.file.identity.remember(said)
         if finding.modified == nil, let date = finding.file.identity.lastModified {

@@ -212,13 +212,13 @@ extension Probe {
         _ finding: Finding, vouchedDates: Set<String>
     ) async -> Result<ContractBreach?, TransferFailure> {
         let identity = finding.file.identity
-        let isByHead = finding.isToldByHead || !identity.headOnly.isEmpty
+        let isByHead = finding.isStatedByHead || !identity.headOnly.isEmpty
         var request = TransferRequest(
             method: isByHead ? .head : .get, url: finding.effective, connecting: connecting)
         request.range = isByHead ? nil : Self.firstByte
         request.connecting.connectTimeout = min(connecting.connectTimeout, EndCheck.patience)
         request.connecting.stallTimeout = min(connecting.stallTimeout, EndCheck.patience)
-        let exchange = await loop.exchange(request, holding: !isByHead)
+        let exchange = await loop.exchange(request, pausing: !isByHead)
         let check = ResponseCheck(
             asked: request.range, identity: identity, sentIfRange: false,
             vouchedDates: vouchedDates)
@@ -271,9 +271,10 @@ extension Probe {
 
     // MARK: Failures
 
-    /// Whether a request that failed may have been one too many: other files of the session are
-    /// being served by the same server at this moment, so that it is no attempt that counts.
-    func isOneTooMany(
+    /// Whether a request that failed may have been over the server's limit: other files of the
+    /// session are being served by the same server at this moment, so that it is no attempt that
+    /// counts.
+    func isOverLimit(
         _ failure: TransferFailure, at url: WebURL, hadReply: Bool = false
     ) async -> Bool {
         guard failure.mayTurnAway(hadReply: hadReply) else { return false }

@@ -19,7 +19,7 @@ struct Probe: Sendable {
     /// What is wrong with `HEAD` where nothing came.
     private static let noAnswer = "got no answer"
     /// What is wrong with it where `GET` says otherwise.
-    static let contradicted = "told what `GET` contradicts"
+    static let contradicted = "stated what `GET` contradicts"
 
     let loop: TransferLoop
     let url: WebURL
@@ -54,8 +54,9 @@ struct Probe: Sendable {
         var isProven: Bool
         /// Whether the server suggested the name (`Content-Disposition`).
         var isNamed: Bool
-        /// Whether `HEAD` tells size and validators as `GET` does, so that it may be asked for them again.
-        var isToldByHead: Bool
+        /// Whether `HEAD` states size and validators as `GET` does, so that it may be asked for
+        /// them again.
+        var isStatedByHead: Bool
         /// `Last-Modified` in seconds since 1970.
         var modified: Int64?
 
@@ -131,7 +132,7 @@ struct Probe: Sendable {
             {
                 asking.said = identity(by: reply)
             }
-            return told(try await get(asking))
+            return reported(try await get(asking))
         }
         let answers = await HeadBesideGet(probe: self).ask(overlaps ? range : nil)
         var first = try? answers.get?.get()
@@ -146,7 +147,7 @@ struct Probe: Sendable {
                 if !overlaps { asked = Self.firstByte }
                 first = try? await landing(.get, asked).get()
             }
-            if let finding = agreed(head, first, asked: asked) { return told(finding) }
+            if let finding = agreed(head, first, asked: asked) { return reported(finding) }
             // `GET` makes the file shorter than `HEAD` said: a request without a range is to say.
             asking.range = nil
         } else {
@@ -158,7 +159,7 @@ struct Probe: Sendable {
         report(.headUnusable(shown))
         var finding = try await get(asking)
         finding.file.headProblem = shown
-        return told(finding)
+        return reported(finding)
     }
 
     /// What the answer to `HEAD` says; without an answer, or with one that does not do, why not.
@@ -197,7 +198,7 @@ struct Probe: Sendable {
         }
     }
 
-    private func told(_ finding: Finding) -> Finding {
+    private func reported(_ finding: Finding) -> Finding {
         if finding.effective.isDowngraded { report(.downgraded(url: finding.effective.redacted)) }
         if finding.file.isDecoded, let coding = finding.file.identity.coding {
             report(.decoding(coding))
@@ -208,12 +209,12 @@ struct Probe: Sendable {
     /// Why the answer to `HEAD` is not enough to fetch by; `nil` when it is.
     static func headProblem(_ reply: Reply, _ coding: ContentCoding?) -> String? {
         guard reply.status == 200 else { return "was answered \(reply.status)" }
-        guard let length = reply.contentLength else { return "told no length" }
-        guard length > 0 else { return "told a length of 0" }
-        guard reply["content-range"] == nil else { return "told of a range" }
-        guard coding ?? .saved == .saved else { return "told of a content coding" }
+        guard let length = reply.contentLength else { return "stated no length" }
+        guard length > 0 else { return "stated a length of 0" }
+        guard reply["content-range"] == nil else { return "stated a range" }
+        guard coding ?? .saved == .saved else { return "stated a content coding" }
         guard reply["accept-ranges"]?.lowercased() == "bytes" else {
-            return "did not tell of byte ranges"
+            return "did not offer byte ranges"
         }
         return nil
     }

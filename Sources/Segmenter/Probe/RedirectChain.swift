@@ -92,7 +92,7 @@ struct RedirectChain: Sendable {
     }
 
     private func make(_ request: TransferRequest) async -> Exchange {
-        await loop.exchange(request, holding: request.method == .get, collecting: isCollected)
+        await loop.exchange(request, pausing: request.method == .get, collecting: isCollected)
     }
 
     /// Makes a request again over HTTP/2, at once, where it looks as if the server has refused HTTP/1.1:

@@ -16,7 +16,7 @@ struct Hedging: Sendable, Hashable {
         /// Whether the head of its reply has come.
         var isAnswered: Bool
         /// Longest time that its server has taken to answer, in seconds; `nil` before it ever has.
-        var longestWait: Double?
+        var longestTimeToFirstByte: Double?
     }
 
     /// Longest rest that is asked for a second time, in bytes: it is kept in memory.
@@ -69,7 +69,7 @@ struct Hedging: Sendable, Hashable {
     private static func lateness(of connection: Connection) -> Double {
         guard connection.isAnswered else {
             // Before its first reply, nobody knows how long a server thinks.
-            return connection.longestWait.map { connection.quiet - factor * $0 } ?? 0
+            return connection.longestTimeToFirstByte.map { connection.quiet - factor * $0 } ?? 0
         }
         let time = connection.rate.map { Double(connection.rest) / $0 } ?? 0
         return max(connection.quiet, time / 2)

@@ -72,7 +72,7 @@ struct ServerLimit: Sendable, Hashable {
     /// Since when one more than the ceiling is tried, after a request above it was served.
     private var liftedSince: Double?
     private var cause: TransferFailure?
-    private var told: Int?
+    private var reported: Int?
     private var changed = 0.0
     /// Whether the ceiling is of this session, and not what an earlier one learned.
     private(set) var isNews = false
@@ -179,9 +179,9 @@ struct ServerLimit: Sendable, Hashable {
 
     /// What has changed since this was last asked, when it has settled.
     mutating func takeNews(now: Double) -> News? {
-        guard let limit, limit != told, now - changed >= Self.settling else { return nil }
-        let isRise = limit > told ?? .max
-        told = limit
+        guard let limit, limit != reported, now - changed >= Self.settling else { return nil }
+        let isRise = limit > reported ?? .max
+        reported = limit
         return News(limit: limit, cause: isRise ? nil : cause)
     }
 

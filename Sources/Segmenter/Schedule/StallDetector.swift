@@ -41,12 +41,14 @@ struct StallDetector: Sendable {
         var isAnswered = true
         /// Whether its connection is made.
         var isConnected = true
-        /// Longest time that its server has taken for a reply, in seconds.
-        var longestWait: Double?
+        /// Longest time to first byte of its server, in seconds.
+        var longestTimeToFirstByte: Double?
 
         /// Silence that means nothing yet, in seconds.
         func limit(_ caution: Double) -> Double {
-            max(StallDetector.patience, StallDetector.factor * (longestWait ?? 0)) * caution
+            let patience = max(
+                StallDetector.patience, StallDetector.factor * (longestTimeToFirstByte ?? 0))
+            return patience * caution
         }
     }
 
@@ -118,17 +120,17 @@ struct StallDetector: Sendable {
             defer { hasCanary = false }
             return hasCanary ? .endCanary : .nothing
         }
-        let silent = connections.filter { $0.value.quiet >= $0.value.limit(caution) }
-        // Those that failed have been told so: that is no silence, though it may go on with them.
-        guard silent.values.contains(where: { $0.quiet < .infinity }) else { return .nothing }
-        if silent.count == connections.count {
+        let stalled = connections.filter { $0.value.quiet >= $0.value.limit(caution) }
+        // Those that failed have been answered: that is no stall, though it may go on with them.
+        guard stalled.values.contains(where: { $0.quiet < .infinity }) else { return .nothing }
+        if stalled.count == connections.count {
             noticed = now
             receivedWhenNoticed = received
             (lost, refused, nextCanary) = (0, 0, now)
             return canary(now)
         }
         // Making a connection has a limit of its own.
-        let lame = silent.filter(\.value.isConnected).keys.sorted()
+        let lame = stalled.filter(\.value.isConnected).keys.sorted()
         guard flows, !lame.isEmpty else { return .nothing }
         strike()
         return .rescue(lame)

@@ -41,8 +41,8 @@ final class Transfer {
     private let onReply: (Reply) -> Verdict
     /// Called once, when the transfer is over and off the multi handle.
     private(set) var onEnd: (TransferEnd) -> Void
-    /// Called when what is collected comes to wait for `resume`, before the end.
-    var onHold: () -> Void = {}
+    /// Called when what is collected is paused, until `resume`, before the end.
+    var onPause: () -> Void = {}
 
     private var mode = Mode.head
     private var head = ReplyHead()
@@ -55,7 +55,7 @@ final class Transfer {
     /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
     /// For how long nothing has come.
-    var silence: Silence
+    var stallClock: StallClock
 
     /// What the transfer belongs to: the limit of rate is shared among owners first.
     var owner = 0
@@ -73,7 +73,7 @@ final class Transfer {
         self.share = share
         self.onReply = onReply
         self.onEnd = onEnd
-        silence = Silence(since: now)
+        stallClock = StallClock(since: now)
         errorText = .allocate(capacity: segget_curl_error_size)
         errorText.initialize(repeating: 0, count: segget_curl_error_size)
         lists = request.configure(handle)
@@ -106,8 +106,8 @@ final class Transfer {
 
     // MARK: What the owner may do meanwhile
 
-    /// Whether the body waits for `resume`.
-    var isHeld: Bool { mode == .paused }
+    /// Whether the body is paused until `resume`.
+    var isBodyPaused: Bool { mode == .paused }
 
     /// Whether the body waits for room in the output, or for a share of the rate; never for both.
     var isPaused: Bool { writing.waitsForRoom || pace.isWaiting }
@@ -117,9 +117,9 @@ final class Transfer {
     /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
     ///   told nowhere else.
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
-        precondition(mode == .paused, "only a held transfer can be resumed")
+        precondition(mode == .paused, "only a paused transfer can be resumed")
         self.onEnd = onEnd
-        silence.restart(monotonicSeconds())
+        stallClock.restart(monotonicSeconds())
         apply(verdict)
         return goOn()
     }
@@ -139,10 +139,10 @@ final class Transfer {
 
     /// Notes what has happened since the last tick; the loop stood still for `blocked` seconds of it.
     func noteActivity(now: Double, blocked: Double) {
-        let look = Silence.Look(
+        let look = StallClock.Look(
             received: received, isAnswered: reply != nil, isConnected: isConnected,
-            isIdle: isHeld || isPaused)
-        silence.note(look, now: now, blocked: blocked)
+            isIdle: isBodyPaused || isPaused)
+        stallClock.note(look, now: now, blocked: blocked)
     }
 
     /// The head of the final response.
@@ -253,7 +253,7 @@ final class Transfer {
 
     private func pause() {
         mode = .paused
-        onHold()
+        onPause()
     }
 
     /// Has a body that has been collected for too long wait, to be gone on with otherwise.

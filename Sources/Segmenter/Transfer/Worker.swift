@@ -219,7 +219,7 @@ final class Worker {
             transfer.noteActivity(now: now, blocked: blocked)
             transfer.endCollecting(now)
             let limit = transfer.request.connecting.stallTimeout
-            if transfer.silence.ofBody(now) > limit {
+            if transfer.stallClock.ofBody(now) > limit {
                 end(transfer, transfer.end(stalledFor: limit))
             }
         }

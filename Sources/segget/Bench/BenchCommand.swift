@@ -40,7 +40,7 @@ struct BenchCommand: ParsableCommand {
         guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
         guard measuring.against == nil || (request.header.isEmpty && access.isPlain) else {
             throw ValidationError(
-                "`--against` compares what every program can be told: of the options of the network "
+                "`--against` compares what all programs have options for: of those of the network "
                     + "`--ca-certificate`, `--insecure`, timeouts and retries only")
         }
         guard measuring.against == nil || BenchPeer.isPlain(url) else {
@@ -77,7 +77,7 @@ struct BenchCommand: ParsableCommand {
                 let run = command.makeRun(file, peerRequest, job, stop)
                 OwnedThread(name: "bench") { run() }.detach()
             } catch {
-                let status = BenchVoice(command.output).tell(error)
+                let status = BenchVoice(command.output).report(error)
                 await session.shutdown()
                 Glibc.exit(status.rawValue)
             }
@@ -108,7 +108,7 @@ struct BenchCommand: ParsableCommand {
         if file.plan != .segments {
             let why =
                 file.size == nil
-                ? "the server does not tell the size" : "the server serves no byte ranges"
+                ? "the server does not state the size" : "the server serves no byte ranges"
             notes.append("\(why): segget fetches in one stream, so only that is measured")
             plan.subjects = BenchPlan.oneStream(plan.subjects)
         }

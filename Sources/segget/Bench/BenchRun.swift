@@ -56,7 +56,7 @@ struct BenchRun: Sendable {
             if let folder { Self.empty(folder) }
             guard let measurement, stop.signal.load(ordering: .acquiring) == 0 else { break }
             measurements.append(measurement)
-            voice.tell(measurement, of: plan)
+            voice.report(measurement, of: plan)
         }
         if let folder, rmdir(folder) != 0 {
             voice.say(.note, "\(Diagnostic.quote(folder)) could not be removed")

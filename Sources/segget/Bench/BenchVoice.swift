@@ -35,8 +35,8 @@ final class BenchVoice {
         for note in run.notes { say(.note, note) }
     }
 
-    /// Tells how a measurement ended.
-    func tell(_ measurement: BenchMeasurement, of plan: BenchPlan) {
+    /// Reports how a measurement ended.
+    func report(_ measurement: BenchMeasurement, of plan: BenchPlan) {
         events.emit("measured", BenchEvents.Measured(measurement))
         let rate = measurement.isGood ? measurement.rate.map(Units.speed) : nil
         let turn = measurement.turn
@@ -142,7 +142,7 @@ final class BenchVoice {
     /// Tells why the server could not be asked.
     ///
     /// - Returns: What segget ends with.
-    func tell(_ error: DownloadError) -> ExitStatus {
+    func report(_ error: DownloadError) -> ExitStatus {
         let diagnostic = Diagnostic(error)
         events.emit("error", JSONEvents.Failure(error, diagnostic))
         for message in diagnostic.messages { Self.print(message, terminal) }

@@ -9,11 +9,11 @@ struct RepairCommand: ParsableCommand {
         commandName: "repair",
         abstract: "Fetch again what is damaged of a file.",
         discussion: """
-            Which bytes are damaged tells the manifest `FILE.segget` that `--keep-manifest` has \
-            left. They are fetched into a copy, `FILE.part`, which takes the place of FILE when it \
-            is complete and verified; until then FILE is only read. Its manifest is kept again. The \
-            server must offer the same version still. If segget is stopped in between, the same \
-            command continues.
+            The manifest `FILE.segget` that `--keep-manifest` has left shows which bytes are \
+            damaged. They are fetched into a copy, `FILE.part`, which takes the place of FILE when \
+            it is complete and verified; until then FILE is only read. Its manifest is kept again. \
+            The server must offer the same version still. If segget is stopped in between, the \
+            same command continues.
             """)
 
     @Argument(help: "The file to repair.")

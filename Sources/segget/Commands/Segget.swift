@@ -12,7 +12,7 @@ import Segmenter
         usage: "segget [get] <url>... [<options>]\nsegget probe <url> [<options>]"
             + "\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]"
             + "\nsegget bench <url> [<options>]",
-        discussion: "`segget URL` is short for `segget get URL`; `segget help` tells more.",
+        discussion: "`segget URL` is short for `segget get URL`; `segget help` shows more.",
         version: "segget \(seggetVersion)",
         subcommands: [
             GetCommand.self, ProbeCommand.self, VerifyCommand.self, RepairCommand.self,

@@ -44,11 +44,11 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         StandardStreams.prepare()
         let terminal = Terminal.standardError
-        var told = VerificationProgress(isQuiet: quiet || json)
+        var progress = VerificationProgress(isQuiet: quiet || json)
         let status: ExitStatus
         do throws(FileVerification.Failure) {
             let found = try FileVerification(of: file, checksum: checksum, sums: sums) {
-                told.tell($0, of: $1)
+                progress.show($0, of: $1)
             }
             let report = VerificationReport(found)
             let lines = json ? [JSONText.line(report) ?? ""] : quiet ? [] : report.lines
@@ -89,7 +89,7 @@ private struct VerificationProgress {
         last = clock.now
     }
 
-    mutating func tell(_ done: Int64, of total: Int64) {
+    mutating func show(_ done: Int64, of total: Int64) {
         guard !isQuiet, last.duration(to: clock.now) >= .seconds(Self.interval) else { return }
         last = clock.now
         let percent = Units.percent(done, of: total).map { "\($0) %, " } ?? ""

@@ -124,13 +124,13 @@ struct DownloadReport {
         case .oneStreamNoRanges:
             say(.note, "the server serves no byte ranges: one stream, which cannot be resumed")
         case .oneStreamUnknownSize:
-            say(.note, "the server does not tell the size: fetching in one stream")
+            say(.note, "the server does not state the size: fetching in one stream")
             endIsProven = false
         }
         if start.identity == "none", start.plan == .segments {
             say(
                 .note,
-                "identity: none: the server sends nothing that tells versions apart, so a stopped "
+                "identity: none: the server sends nothing that identifies versions, so a stopped "
                     + "download starts over, or with `--resume-unverified` rests on a sample")
         }
         if start.resumedBytes > 0 {

@@ -50,7 +50,7 @@ struct LaterRunOptions: ParsableArguments {
         help: ArgumentHelp(
             "Keep the manifest `NAME.segget` beside the finished file.",
             discussion: """
-                With it, `segget verify` tells which bytes are damaged, `segget repair` fetches \
+                With it, `segget verify` shows which bytes are damaged, `segget repair` fetches \
                 only those again, and a later run sees that the file is complete.
                 """))
     var keepManifest = false

@@ -10,7 +10,7 @@ struct MirrorOptions: ParsableArguments {
             discussion: """
                 Mirrors work together where `--checksum`, equal strong ETags or equal advertised \
                 digests prove that they have the same file; otherwise one at a time, the others \
-                as spares.
+                as standby mirrors.
                 """,
             valueName: "url"))
     var mirrors: [String] = []

@@ -5,7 +5,7 @@ import SeggetFormats
 struct ScriptOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Tell what would be done, and neither fetch nor write anything.",
+            "Show what would be done, and neither fetch nor write anything.",
             discussion: "The exit code is the one that the download would fail with at once."))
     var dryRun = false
 
@@ -14,10 +14,10 @@ struct ScriptOptions: ParsableArguments {
             "Run this command when a file is complete.",
             discussion: """
                 The command is cut into words as a shell would, with quotes, and run without a \
-                shell: nothing is expanded. The environment tells it of the file \
+                shell: nothing is expanded. The environment describes the file \
                 (`SEGGET_TASK_PATH`, `_URL`, `_SIZE`, `_CHECKSUM`, `_STATUS`…), standard input \
                 brings the `finished` or `error` object of `--json`, and what it prints goes to \
-                standard error. Its failure is told, and does not change the exit code.
+                standard error. Its failure is reported, and does not change the exit code.
                 """,
             valueName: "cmd"))
     var onComplete: String?

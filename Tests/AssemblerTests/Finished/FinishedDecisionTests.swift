@@ -55,7 +55,7 @@ import Testing
             $0.known = dated
             $0.offered = RemoteIdentity(size: 100, lastModified: "x", lastModifiedIsStrong: true)
         },
-        Row("a size that was never told", .same) {
+        Row("a size that was never stated", .same) {
             $0.known.size = nil
             $0.offered.size = nil
         },

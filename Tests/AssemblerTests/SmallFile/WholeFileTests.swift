@@ -12,8 +12,8 @@ struct WholeFileTests {
         let publisher = WholeFilePublisher()
         let outcome = Monitor<WholeFilePublisher.Outcome?>(nil)
         publisher.submit(
-            .init(bytes: bytes, request: { request }) { [outcome] told, _ in
-                outcome.withLock { $0 = told }
+            .init(bytes: bytes, request: { request }) { [outcome] reported, _ in
+                outcome.withLock { $0 = reported }
             })
         publisher.finish()
         return outcome.withLock { $0 }

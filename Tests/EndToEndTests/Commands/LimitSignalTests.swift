@@ -22,11 +22,11 @@ struct LimitSignalTests {
         #expect(eventually(timeout: 120) { process.output.contains("\"limit\":262144") })
         process.signal(SIGUSR1)
         #expect(try limits(process, 1) == [131_072])
-        var told: [Int64?] = [131_072]
+        var reported: [Int64?] = [131_072]
         for limit: Int64 in [262_144, 524_288, 1 << 20] {
             process.signal(SIGUSR2)
-            told.append(limit)
-            #expect(try limits(process, told.count) == told)
+            reported.append(limit)
+            #expect(try limits(process, reported.count) == reported)
         }
         let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

@@ -33,7 +33,7 @@ struct ProbeCommandEndToEndTests {
         },
         Case(
             testDescription: "chunked", plan: "one_stream_unknown_size", size: nil,
-            lines: ["size:          not told", "because the server does not tell the size"]
+            lines: ["size:          not stated", "because the server does not state the size"]
         ) { _, reply in
             reply = OriginReply(
                 headers: [HeaderField("ETag", "\"a\"")],

@@ -70,7 +70,7 @@ struct VerifyTests {
         let stage = try finished([], size: 500_000)
         let nothing = try verify(stage, ["file"])
         #expect(nothing.end == .exit(64))
-        #expect(nothing.errorOutput.contains("nothing tells what `file` should be"))
+        #expect(nothing.errorOutput.contains("nothing says what `file` should be"))
         let right = try verify(stage, ["file", "--checksum", "sha256:\(stage.content.sha256Hex)"])
         #expect(right.end == .exit(0), "\(right.errorOutput)")
         let wrong = try verify(stage, ["file", "--checksum", "crc32:00000000"])

@@ -166,9 +166,9 @@ struct FolderMakingTests {
         let several = try stage.run(
             ["--dry-run", "--json", "-d", "a", stage.origin.url("/other/file")])
         #expect(several.end == .exit(0), "\(several.errorOutput)")
-        let told = try jsonEvents(several.output)
-        #expect(told.map { $0["path"] as? String } == ["a/file", "a/file.1"])
-        #expect(told.map { $0["makes_folder"] as? String } == ["a", "a"])
+        let previews = try jsonEvents(several.output)
+        #expect(previews.map { $0["path"] as? String } == ["a/file", "a/file.1"])
+        #expect(previews.map { $0["makes_folder"] as? String } == ["a", "a"])
         #expect(try tree(stage.folder) == [])
         #expect(mkdir(stage.path("a"), 0o755) == 0)
         #expect(!(try stage.run(["--dry-run", "-d", "a"])).output.contains("makes:"))

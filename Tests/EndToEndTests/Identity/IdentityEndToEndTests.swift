@@ -142,7 +142,7 @@ struct IdentityEndToEndTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         #expect(try outcome.notices("started_over").isEmpty)
-        #expect(outcome.errorOutput.contains("told what `GET` contradicts"))
+        #expect(outcome.errorOutput.contains("stated what `GET` contradicts"))
     }
 
     /// A redirect that leads to another server each time; midway the first refuses its links.

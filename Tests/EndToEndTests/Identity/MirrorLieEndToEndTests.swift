@@ -53,7 +53,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// Without a checksum the first one is believed about the size, also when it dies.
-    @Test func anotherSizeIsNoSpare() async throws {
+    @Test func anotherSizeIsNoStandby() async throws {
         let trial = try Self.trial(2, sameTag: true)
         trial.change(1) { $0.content = Content(size: Self.size - 1, seed: 7) }
         let child = try trial.start(["-x", "4", "--retries", "1"])
@@ -144,7 +144,7 @@ struct MirrorLieEndToEndTests {
     // MARK: One at a time
 
     /// Nothing proves that the second has the same file: it only stands by.
-    @Test func aSpareIsNotUsed() async throws {
+    @Test func aStandbyIsNotUsed() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
@@ -168,8 +168,8 @@ struct MirrorLieEndToEndTests {
         #expect(trial.served[1] == 0)
     }
 
-    /// The spare takes over when the first dies, and nothing of the two is mixed.
-    @Test func theSpareStartsOver() async throws {
+    /// The standby mirror takes over when the first dies, and nothing of the two is mixed.
+    @Test func theStandbyStartsOver() async throws {
         let trial = try Self.trial(2)
         let other = Content(size: Self.size, seed: 8)
         trial.change(1) {

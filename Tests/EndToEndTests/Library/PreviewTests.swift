@@ -206,11 +206,11 @@ import Testing
         let (url, destination) = (stage.origin.url("/file"), situation.to(stage))
         let before = try stage.names()
         let session = DownloadSession()
-        let told = await Verdict(previewing: url, to: destination, options, session)
-        #expect(told == situation.verdict(stage))
+        let shown = await Verdict(previewing: url, to: destination, options, session)
+        #expect(shown == situation.verdict(stage))
         #expect(try stage.names() == before)
         let done = await Verdict(running: url, to: destination, options, session)
-        #expect(done == told)
+        #expect(done == shown)
         await session.shutdown()
     }
 }

@@ -206,10 +206,10 @@ struct BatchEndToEndTests {
         process.signal(SIGTERM)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(143))
-        let told = try jsonEvents(outcome.output).filter {
+        let notices = try jsonEvents(outcome.output).filter {
             $0["notice"] as? String == "limit_changed"
         }
-        #expect(told.map { $0["file"] as? Int } == [1])
+        #expect(notices.map { $0["file"] as? Int } == [1])
     }
 
     /// The list is long, and few of it at a time.

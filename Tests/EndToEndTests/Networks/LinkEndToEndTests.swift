@@ -66,7 +66,7 @@ struct LinkEndToEndTests {
         let over = try outcome.notices("silence_over")
         #expect(over.first?.connections == connections)
         #expect(try outcome.notices("retrying").isEmpty)
-        #expect(outcome.errorOutput.contains("all connections are silent"))
+        #expect(outcome.errorOutput.contains("all connections have stalled"))
         #expect(outcome.wallSeconds < 60)
         #expect(trial.excess <= 4 << 20)
     }

@@ -28,7 +28,7 @@ struct OneStreamEndToEndTests {
         Server(testDescription: "no Accept-Ranges, 200 to ranges", bend: whole),
         Server(
             testDescription: "chunked", plan: "one_stream_unknown_size",
-            says: "the server does not tell the size: fetching in one stream"
+            says: "the server does not state the size: fetching in one stream"
         ) { request, reply in
             whole(request, &reply)
             reply.framing = .chunked

@@ -30,7 +30,8 @@ struct OverlapEndToEndTests {
         Answers(testDescription: "HEAD 405", notices: 1, head: { $0 = .text(405) }),
         Answers(testDescription: "HEAD reset", notices: 1, head: { $0 = .resetWithoutReply }),
         Answers(
-            testDescription: "no ranges told", notices: 1, head: { $0.set("Accept-Ranges", nil) }),
+            testDescription: "no ranges stated", notices: 1,
+            head: { $0.set("Accept-Ranges", nil) }),
         Answers(
             testDescription: "HEAD of another version", notices: 1,
             head: { $0.set("ETag", "\"x\"") }),

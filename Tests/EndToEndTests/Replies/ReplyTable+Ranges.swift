@@ -51,7 +51,7 @@ extension ReplyTable {
         ReplyRow.redirect("HTTP/1.1 200 OK", "Location: /end")
         ReplyRow.redirect(
             "HTTP/1.1 201 Created", "Location: /end",
-            is: .refusal("it tells of something new, not of this file"))
+            is: .refusal("it is about something new, not this file"))
         ReplyRow.redirect("HTTP/1.1 404 Not Found", "Location: /end", is: .failure)
         ReplyRow("redirect: the body is cut") { request in
             request.path.hasSuffix("/end")
@@ -102,7 +102,7 @@ extension ReplyTable {
                     "HTTP/1.1 416 No",
                     ["Content-Range: bytes */44", "Content-Length: 0"])
         }
-        ReplyRow("range: HEAD tells of another size") { request in
+        ReplyRow("range: HEAD states another size") { request in
             request.method == "HEAD"
                 ? ReplyRow.head("HTTP/1.1 200 OK", ["Content-Length: 7", "Accept-Ranges: bytes"])
                 : ReplyRow.head("HTTP/1.1 200 OK", [ReplyRow.length]) + ReplyRow.body
@@ -116,7 +116,7 @@ extension ReplyTable {
             request.method == "HEAD"
                 ? "garbage" : ReplyRow.head("HTTP/1.1 200 OK", [ReplyRow.length]) + ReplyRow.body
         }
-        ReplyRow("range: HEAD tells of a size that no file has") { request in
+        ReplyRow("range: HEAD states a size that no file has") { request in
             request.method == "HEAD"
                 ? ReplyRow.head(
                     "HTTP/1.1 200 OK",

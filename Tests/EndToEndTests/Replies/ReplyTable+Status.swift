@@ -46,14 +46,14 @@ enum ReplyTable {
             ReplyRow.head("HTTP/1.1 200 OK", [ReplyRow.length])
                 + ReplyRow.body + ReplyRow.head("HTTP/1.1 404 Not Found", ["Content-Length: 0"]))
         ReplyRow.status(
-            "HTTP/1.1 201 Created", is: .refusal("it tells of something new, not of this file"))
+            "HTTP/1.1 201 Created", is: .refusal("it is about something new, not this file"))
         ReplyRow.status("HTTP/1.1 202 Accepted", is: .refusal("the file is still to come"))
         ReplyRow.status(
             "HTTP/1.1 203 Non-Authoritative", is: .refusal("a proxy has changed the file"))
         ReplyRow.status("HTTP/1.1 204 No Content", is: .refusal("there is no file in it"))
         ReplyRow.status("HTTP/1.1 205 Reset Content", is: .refusal("there is no file in it"))
         ReplyRow.status(
-            "HTTP/1.1 207 Multi-Status", is: .refusal("it tells of many things, none the file"))
+            "HTTP/1.1 207 Multi-Status", is: .refusal("it is about many things, none the file"))
         ReplyRow.status(
             "HTTP/1.1 226 IM Used", is: .refusal("the body is a difference of two versions"))
         ReplyRow.status("HTTP/1.1 299 Fine", is: .refusal("nobody knows what it means"))
@@ -172,10 +172,10 @@ enum ReplyTable {
         ReplyRow.field("Repr-Digest: nonsense")
         ReplyRow.field(
             "Content-MD5: AAAAAAAAAAAAAAAAAAAAAA==",
-            is: .refusal("the digest that the server tells is not the body's"))
+            is: .refusal("the digest that the server states is not the body's"))
         ReplyRow.field(
             "Repr-Digest: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:",
-            is: .refusal("the digest that the server tells is not the body's"))
+            is: .refusal("the digest that the server states is not the body's"))
         ReplyRow(
             "200, LF alone ends the lines",
             "HTTP/1.1 200 OK\n\(ReplyRow.length)\n\n\(ReplyRow.body)")

@@ -77,10 +77,10 @@ final class WireTrial: Sendable {
     private func expectSameNotices(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation
     ) throws {
-        let told = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("note: ") }
+        let notes = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("note: ") }
         let events = try outcome.notices().map { "note: \($0.message ?? "")" }
-        // The plan is told too, and is no decision on the way: `started` has it.
-        #expect(told.map(String.init).filter(events.contains) == events, sourceLocation: location)
+        // The plan is reported too, and is no decision on the way: `started` has it.
+        #expect(notes.map(String.init).filter(events.contains) == events, sourceLocation: location)
     }
 
     /// Expects that nothing was published, that the error is the last event, and what is left.

@@ -69,7 +69,7 @@ struct DownloadReportTests {
         report.handle(start(plan: .oneStreamUnknownSize, identity: "none"))
         report.handle(.notice(.endUnproven))
         _ = report.finish(.success(file()), signal: nil)
-        #expect(streams.errors.contains("note: the server does not tell the size"))
+        #expect(streams.errors.contains("note: the server does not state the size"))
         #expect(streams.errors.contains("nothing is verified"))
     }
 

@@ -52,7 +52,7 @@ import Testing
             name: "a complete file without its date is asked about",
             outcomes: [(.complete(size: 9, isUndated: true), 9)], next: .askForDate),
         Row(
-            name: "one whose date was told again is published",
+            name: "one whose date was stated again is published",
             outcomes: [(.complete(size: 9, isUndated: true), 9)], isDateConfirmed: true,
             next: .publish(size: 9, isChecked: true)),
         Row(name: "a stop ends it", outcomes: [(.cancelled, 0)], next: .end(.cancelled)),
@@ -230,13 +230,13 @@ import Testing
     @Test func ignoredRangesAreToldOnceAndOnlyWhereTheyStayAway() {
         var attempts = Attempts()
         let policy = RetryPolicy(retries: 2)
-        var told = [attempts.takeRangesIgnored(Self.file(ranges: false))]
+        var reported = [attempts.takeRangesIgnored(Self.file(ranges: false))]
         _ = attempts.next(after: .rangesIgnored, of: Self.file(), received: 0, policy: policy)
-        told.append(attempts.takeRangesIgnored(Self.file(ranges: false)))
-        told.append(attempts.takeRangesIgnored(Self.file(ranges: false)))
+        reported.append(attempts.takeRangesIgnored(Self.file(ranges: false)))
+        reported.append(attempts.takeRangesIgnored(Self.file(ranges: false)))
         _ = attempts.next(after: .rangesIgnored, of: Self.file(), received: 0, policy: policy)
-        told.append(attempts.takeRangesIgnored(Self.file()))
-        #expect(told == [false, true, false, false])
+        reported.append(attempts.takeRangesIgnored(Self.file()))
+        #expect(reported == [false, true, false, false])
     }
 
     // MARK: Samples

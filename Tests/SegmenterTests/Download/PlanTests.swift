@@ -248,7 +248,7 @@ import Testing
     /// Where a file is repaired.
     static let repairs = [
         Row(
-            name: "nothing tells what it should be", job: repair,
+            name: "nothing says what it should be", job: repair,
             sight: .noManifest(isFileThere: true),
             steps: [
                 .finish, .survey, .refuse(.unrepairable(.noManifest(isFileThere: true))),
@@ -282,8 +282,8 @@ import Testing
             switch plan.next {
             case .finish: plan.takeNothingToFinish()
             case .survey:
-                let told = plan.take(row.sight)
-                #expect(told == nil || row.mayReplace)
+                let reported = plan.take(row.sight)
+                #expect(reported == nil || row.mayReplace)
             case .askIfModified: plan.take(isUnmodified: answers.popFirst() ?? false)
             case .probe, .prove: offers.popFirst().map { plan.take($0) }
             case .publishWhole: plan.takeDeclined()

@@ -8,7 +8,7 @@ import Testing
     private let otherTag = ContractBreach.otherETag(expected: "\"a\"", got: "\"b\"")
     private let otherDate = ContractBreach.otherLastModified(expected: "then", got: "now")
 
-    private func source() throws -> Source { Source(leading: try SourceTrial.setup()) }
+    private func source() throws -> Source { Source(primary: try SourceTrial.setup()) }
 
     @Test(
         arguments: [
@@ -91,7 +91,7 @@ import Testing
 
     @Test func anotherDateOfASingleStream() throws {
         let setup = try SourceTrial.setup(isOneStream: true)
-        var source = Source(leading: setup)
+        var source = Source(primary: setup)
         let got = source.refused(otherDate, to: .init(), setup, hasBytes: true)
         #expect(got == .againElsewhere)
     }

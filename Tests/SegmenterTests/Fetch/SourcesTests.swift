@@ -6,7 +6,7 @@ import Testing
 /// Who joins, and who is dropped.
 @Suite struct SourcesTests {
     private func sources(_ count: Int) throws -> Sources {
-        var sources = Sources(Source(leading: try SourceTrial.setup()))
+        var sources = Sources(Source(primary: try SourceTrial.setup()))
         for number in 1..<max(1, count) {
             let place = sources.join(try SourceTrial.mirror(number))
             #expect(place == number)

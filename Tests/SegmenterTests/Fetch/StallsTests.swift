@@ -5,7 +5,7 @@ import Testing
 
 /// Where canaries go, and what they tell.
 @Suite struct StallsTests {
-    private let silent = StallDetector.Connection(quiet: 9)
+    private let stalled = StallDetector.Connection(quiet: 9)
 
     /// Two connections, each to a server of its own.
     private var slots: Slots {
@@ -26,7 +26,7 @@ import Testing
 
     @Test func oneServerAfterTheOther() {
         var stalls = Stalls()
-        let connections = [0: silent, 1: silent]
+        let connections = [0: stalled, 1: stalled]
         var sent: [Stalls.Step] = []
         for time in 0..<3 {
             sent.append(stalls.step(connections, slots, received: 1, now: Double(time)))
@@ -35,14 +35,14 @@ import Testing
         }
         #expect(
             sent == [
-                .sendCanary(source: 0, silence: 9), .sendCanary(source: 1, silence: nil),
-                .sendCanary(source: 0, silence: nil),
+                .sendCanary(source: 0, stalledFor: 9), .sendCanary(source: 1, stalledFor: nil),
+                .sendCanary(source: 0, stalledFor: nil),
             ])
     }
 
-    @Test func oneThatIsAnsweredReplacesTheSilent() {
+    @Test func oneThatIsAnsweredReplacesTheStalled() {
         var stalls = Stalls()
-        _ = stalls.step([0: silent], slots, received: 1, now: 0)
+        _ = stalls.step([0: stalled], slots, received: 1, now: 0)
         stalls.judge(head(206))
         let news = stalls.ended(.declined, received: 1, longestWait: 60, now: 1)
         #expect(news == .init(source: 0, due: nil, replaces: true))
@@ -50,7 +50,7 @@ import Testing
 
     @Test func oneThatIsRefusedSaysWhen() {
         var stalls = Stalls()
-        _ = stalls.step([0: silent], slots, received: 1, now: 0)
+        _ = stalls.step([0: stalled], slots, received: 1, now: 0)
         stalls.judge(head(503, retryAfter: 100))
         let news = stalls.ended(.declined, received: 1, longestWait: 60, now: 1)
         #expect(news == .init(source: 0, due: 61, replaces: false))
@@ -59,8 +59,8 @@ import Testing
     @Test func oneThatIsNotNeededAnyMoreIsDropped() {
         var stalls = Stalls()
         var dropped = [stalls.dropCanary()]
-        _ = stalls.step([0: silent], slots, received: 1, now: 0)
-        let step = stalls.step([0: silent], slots, received: 2, now: 1)
+        _ = stalls.step([0: stalled], slots, received: 1, now: 0)
+        let step = stalls.step([0: stalled], slots, received: 2, now: 1)
         #expect(step == .dropCanary)
         dropped.append(stalls.dropCanary())
         #expect(dropped == [false, true])

@@ -10,20 +10,20 @@ import Testing
         arguments: [
             (200, ["content-length": "5", "accept-ranges": "bytes"], nil),
             (200, ["content-length": "5", "accept-ranges": "Bytes"], nil),
-            (200, ["content-length": "5"], "did not tell of byte ranges"),
-            (200, ["content-length": "5", "accept-ranges": "none"], "did not tell of byte ranges"),
-            (200, ["accept-ranges": "bytes"], "told no length"),
+            (200, ["content-length": "5"], "did not offer byte ranges"),
+            (200, ["content-length": "5", "accept-ranges": "none"], "did not offer byte ranges"),
+            (200, ["accept-ranges": "bytes"], "stated no length"),
             (200, ["content-length": "5, 5", "accept-ranges": "bytes"], nil),
-            (200, ["content-length": "5, 6", "accept-ranges": "bytes"], "told no length"),
+            (200, ["content-length": "5, 6", "accept-ranges": "bytes"], "stated no length"),
             (
                 200, ["content-length": "9223372036854775807", "accept-ranges": "bytes"],
-                "told no length"
+                "stated no length"
             ),
-            (200, ["content-length": "-1", "accept-ranges": "bytes"], "told no length"),
-            (200, ["content-length": "0", "accept-ranges": "bytes"], "told a length of 0"),
+            (200, ["content-length": "-1", "accept-ranges": "bytes"], "stated no length"),
+            (200, ["content-length": "0", "accept-ranges": "bytes"], "stated a length of 0"),
             (
                 200, ["content-length": "5", "accept-ranges": "bytes", "content-encoding": "gzip"],
-                "told of a content coding"
+                "stated a content coding"
             ),
             (
                 200,
@@ -35,7 +35,7 @@ import Testing
                 [
                     "content-length": "5", "accept-ranges": "bytes",
                     "content-range": "bytes 0-4/10",
-                ], "told of a range"
+                ], "stated a range"
             ),
             (204, ["content-length": "5", "accept-ranges": "bytes"], "was answered 204"),
             (206, ["content-length": "5", "accept-ranges": "bytes"], "was answered 206"),

@@ -163,13 +163,13 @@ import Testing
             fields: ["last-modified": wednesday],
             is: .breach(.otherLastModified(expected: monday, got: wednesday))),
         .partial("a tag without the date", both, is: good),
-        .partial("no tag, where only `HEAD` tells it", tagByHead, fields: ["etag": nil], is: good),
+        .partial("no tag, where only `HEAD` states it", tagByHead, fields: ["etag": nil], is: good),
         .partial(
-            "another tag, where only `HEAD` tells it", tagByHead, fields: ["etag": "\"b\""],
+            "another tag, where only `HEAD` states it", tagByHead, fields: ["etag": "\"b\""],
             is: .breach(.otherETag(expected: "\"a\"", got: "\"b\""))),
-        .partial("no date, where only `HEAD` tells it", dateByHead, ifRange: false, is: good),
+        .partial("no date, where only `HEAD` states it", dateByHead, ifRange: false, is: good),
         .partial(
-            "another date, where only `HEAD` tells it", dateByHead, ifRange: false,
+            "another date, where only `HEAD` states it", dateByHead, ifRange: false,
             fields: ["last-modified": tuesday],
             is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial("the same weak tag", weak, ifRange: false, fields: ["etag": "W/\"a\""], is: good),

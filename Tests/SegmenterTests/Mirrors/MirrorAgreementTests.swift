@@ -72,8 +72,8 @@ import Testing
                 size: 100, lastModified: date, lastModifiedIsStrong: true)
             $1.identity = $0.identity
         },
-        Row("another size", .contradicts(.otherSize(expected: 100, got: 99))) { mirror, lead in
-            (mirror.identity.etag, lead.identity.etag) = ("\"a\"", "\"a\"")
+        Row("another size", .contradicts(.otherSize(expected: 100, got: 99))) { mirror, primary in
+            (mirror.identity.etag, primary.identity.etag) = ("\"a\"", "\"a\"")
             mirror.identity.size = 99
         },
         Row(
@@ -82,8 +82,8 @@ import Testing
         ) { mirror, _ in mirror.identity.size = 99 },
         Row("an unknown size", .standby, checksum: sha) { mirror, _ in mirror.identity.size = nil },
         Row("no ranges", .standby, checksum: sha) { mirror, _ in mirror.acceptsRanges = false },
-        Row("a leader without ranges", .standby, checksum: sha) { _, lead in
-            lead.acceptsRanges = false
+        Row("a primary without ranges", .standby, checksum: sha) { _, primary in
+            primary.acceptsRanges = false
         },
         Row("a checksum", .together(.checksum), checksum: sha) { _, _ in },
         Row("a weak checksum", .together(.checksum), checksum: digest(.md5, 1)) { _, _ in },
@@ -120,8 +120,8 @@ import Testing
 
     @Test(arguments: rows)
     func judges(row: Row) {
-        var (mirror, lead) = (Self.file(), Self.file())
-        row.change(&mirror, &lead)
-        #expect(MirrorAgreement(mirror, with: lead, checksum: row.checksum) == row.expected)
+        var (mirror, primary) = (Self.file(), Self.file())
+        row.change(&mirror, &primary)
+        #expect(MirrorAgreement(mirror, with: primary, checksum: row.checksum) == row.expected)
     }
 }

@@ -21,8 +21,8 @@ import Testing
             report: { _ in })
     }
 
-    private func landing(_ status: Int, isOneTooMany: Bool = false) -> Probe.Landing {
-        let exchange = Exchange(reply: Reply(status: status), isOneTooMany: isOneTooMany)
+    private func landing(_ status: Int, isOverLimit: Bool = false) -> Probe.Landing {
+        let exchange = Exchange(reply: Reply(status: status), isOverLimit: isOverLimit)
         return .init(url: url, redirects: 0, exchange: exchange)
     }
 
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Whoever is served beside it shows that the server is there.
-    @Test(arguments: [0, 1]) func oneTooManyIsNoAttempt(index: Int) async {
+    @Test(arguments: [0, 1]) func overTheLimitIsNoAttempt(index: Int) async {
         let question = Self.questions[index]()
         loop.perform { $0.servers.join(Busy(), as: $0.makeID()) }
         let answer = await ask(probe(retries: 0), question, failing: 9, .failed(landing(503)))
@@ -79,9 +79,9 @@ import Testing
         // What is no sign of too many counts.
         let other = await ask(probe(retries: 0), question, failing: 9, .failed(landing(500)))
         #expect(other == ([0], .transfer(.status(500), attempts: 1)))
-        let told = landing(503, isOneTooMany: true)
+        let over = landing(503, isOverLimit: true)
         #expect(
-            await ask(probe(retries: 0), question, failing: 2, .failed(told)) == ([0, 1, 2], nil))
+            await ask(probe(retries: 0), question, failing: 2, .failed(over)) == ([0, 1, 2], nil))
     }
 
     @Test func whatIsAskedOtherwiseIsNoFailure() async {

@@ -3,14 +3,14 @@ import Testing
 @testable import Segmenter
 
 @Suite struct CanaryRetryAfterTests {
-    private static let silent = [0: StallDetector.Connection(quiet: 5)]
+    private static let stalled = [0: StallDetector.Connection(quiet: 5)]
 
     /// When the canary after one that was refused goes out, in seconds.
     private func next(after end: StallDetector.CanaryEnd, due: Double?) -> Double? {
-        var silence = StallDetector()
-        guard silence.step(Self.silent, now: 0) == .sendCanary else { return nil }
-        guard !silence.canaryEnded(end, received: 0, due: due) else { return nil }
-        for tick in 1...1000 where silence.step(Self.silent, now: Double(tick) / 10) != .nothing {
+        var detector = StallDetector()
+        guard detector.step(Self.stalled, now: 0) == .sendCanary else { return nil }
+        guard !detector.canaryEnded(end, received: 0, due: due) else { return nil }
+        for tick in 1...1000 where detector.step(Self.stalled, now: Double(tick) / 10) != .nothing {
             return Double(tick) / 10
         }
         return nil

@@ -119,7 +119,7 @@ struct ConnectionGovernorTests {
         #expect(network.numbers.max() == 16)
     }
 
-    @Test func staysAtTheServersCeiling() {
+    @Test func staysAtTheServersLimit() {
         var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
         network.sample.cap = 5
         network.run(seconds: 60)

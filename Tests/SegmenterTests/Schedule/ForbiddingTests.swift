@@ -38,7 +38,7 @@ import Testing
         #expect(!answer7)
     }
 
-    @Test func aKnownCeilingExplainsIt() {
+    @Test func aKnownLimitExplainsIt() {
         var forbidding = Forbidding()
         let answer8 = forbidding.mayPass(Forbidding.tries, isBeside: true, isLimited: true)
         #expect(answer8)

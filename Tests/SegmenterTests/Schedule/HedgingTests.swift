@@ -7,10 +7,11 @@ import Testing
 struct HedgingTests {
     private static func connection(
         rest: Int64 = 100_000, rate: Double? = 1e6, quiet: Double = 0, isAnswered: Bool = true,
-        longestWait: Double? = 0.01
+        longestTimeToFirstByte: Double? = 0.01
     ) -> Hedging.Connection {
         Hedging.Connection(
-            rest: rest, rate: rate, quiet: quiet, isAnswered: isAnswered, longestWait: longestWait)
+            rest: rest, rate: rate, quiet: quiet, isAnswered: isAnswered,
+            longestTimeToFirstByte: longestTimeToFirstByte)
     }
 
     @Test(
@@ -24,9 +25,9 @@ struct HedgingTests {
             (connection(rate: 1e5), 0.0, true), (connection(rate: 3e5), 0.0, false),
             (connection(rate: nil), 0.0, false),
             // No reply yet: not before it takes far longer than ever.
-            (connection(quiet: 5, isAnswered: false, longestWait: nil), 0.0, false),
-            (connection(quiet: 5, isAnswered: false, longestWait: 4), 0.0, false),
-            (connection(quiet: 5, isAnswered: false, longestWait: 1), 0.0, true),
+            (connection(quiet: 5, isAnswered: false, longestTimeToFirstByte: nil), 0.0, false),
+            (connection(quiet: 5, isAnswered: false, longestTimeToFirstByte: 4), 0.0, false),
+            (connection(quiet: 5, isAnswered: false, longestTimeToFirstByte: 1), 0.0, true),
             // More than is kept in memory.
             (connection(rest: 2 << 20, quiet: 5), 0.0, false),
         ] as [(Hedging.Connection, Double, Bool)])

@@ -20,7 +20,7 @@ import Testing
         ] as [([(Int, Int64)], [String])])
     func decides(runs: [(Int, Int64)], verdicts: [String]) {
         var floor = RateFloor(rate: 1000, period: 30)
-        var told: [String] = []
+        var found: [String] = []
         var ticks = 0
         for (seconds, rate) in runs {
             for _ in 0..<seconds * 10 {
@@ -28,14 +28,14 @@ import Testing
                 let second = Int((Double(ticks) / 10).rounded())
                 switch floor.note(bytes: rate / 10, seconds: 0.1) {
                 case .goOn: break
-                case .changeConnections: told.append("c\(second)")
+                case .changeConnections: found.append("c\(second)")
                 case .giveUp(let measured):
-                    told.append("g\(second)")
+                    found.append("g\(second)")
                     #expect(measured < 1000)
                 }
             }
         }
-        #expect(told == verdicts)
+        #expect(found == verdicts)
     }
 
     @Test func timeThatDoesNotCountChangesNothing() {

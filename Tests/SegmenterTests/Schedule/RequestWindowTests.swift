@@ -18,8 +18,8 @@ struct RequestWindowTests {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 20, by: 2) {
             let others = sent(2, &window)
-            let isSpare = window.refused(beside: others[1], sent: time, now: time + 0.1)
-            #expect(!isSpare)
+            let isOverLimit = window.refused(beside: others[1], sent: time, now: time + 0.1)
+            #expect(!isOverLimit)
             window.served(now: time + 0.1)
         }
         #expect(window.limit == nil && window.underWay == 0)
@@ -28,8 +28,8 @@ struct RequestWindowTests {
     @Test func aCrowdNarrowsItOnce() {
         var window = RequestWindow()
         let others = sent(64, &window)
-        let spare = others.map { window.refused(beside: $0, sent: 0, now: 0.1) }
-        #expect(spare.dropFirst(3).allSatisfy { $0 })
+        let overLimit = others.map { window.refused(beside: $0, sent: 0, now: 0.1) }
+        #expect(overLimit.dropFirst(3).allSatisfy { $0 })
         #expect(window.limit == 31 && window.underWay == 0)
     }
 
@@ -37,8 +37,8 @@ struct RequestWindowTests {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 5, by: 0.5) {
             let others = window.sent(now: time)
-            let isSpare = window.refused(beside: others, sent: time, now: time + 0.1)
-            #expect(!isSpare)
+            let isOverLimit = window.refused(beside: others, sent: time, now: time + 0.1)
+            #expect(!isOverLimit)
         }
     }
 

@@ -9,102 +9,102 @@ import Testing
 
     /// A ceiling that was learned at `time`: `limit` were served when others were turned away.
     private static func learned(_ limit: Int, at time: Double = 0) -> ServerLimit {
-        var ceiling = ServerLimit()
+        var serverLimit = ServerLimit()
         for _ in 0..<ServerLimit.doubt {
-            _ = ceiling.refused(
+            _ = serverLimit.refused(
                 beside: Load(served: limit), asked: time - 0.1, isFirst: true, failure: busy,
                 now: time)
         }
-        return ceiling
+        return serverLimit
     }
 
     @Test func nothingIsForbiddenBeforeARefusal() {
-        var ceiling = ServerLimit()
-        ceiling.asked(beside: Load(served: 60, asking: 3), now: 1)
-        ceiling.served(Load(served: 64), asked: 1, now: 2)
-        ceiling.watch(Load(served: 64), now: 3)
-        #expect(ceiling.allows(beside: Load(served: 63), now: 4))
-        #expect(ceiling.limit == nil)
-        #expect(ceiling.takeNews(now: 100) == nil)
+        var serverLimit = ServerLimit()
+        serverLimit.asked(beside: Load(served: 60, asking: 3), now: 1)
+        serverLimit.served(Load(served: 64), asked: 1, now: 2)
+        serverLimit.watch(Load(served: 64), now: 3)
+        #expect(serverLimit.allows(beside: Load(served: 63), now: 4))
+        #expect(serverLimit.limit == nil)
+        #expect(serverLimit.takeNews(now: 100) == nil)
     }
 
     @Test func aRefusalWhileNothingIsServedIsAFailure() {
-        var ceiling = Self.learned(2)
+        var serverLimit = Self.learned(2)
         for load in [Load(), Load(waiting: 7), Load(asking: 3)] {
-            let verdict = ceiling.refused(
+            let verdict = serverLimit.refused(
                 beside: load, asked: 1, isFirst: false, failure: Self.busy, now: 2)
             #expect(verdict == .failure)
         }
-        #expect(ceiling.limit == 2)
+        #expect(serverLimit.limit == 2)
     }
 
     /// Those that went out together: some of them may be about to be served.
     @Test func theFirstRefusalBesideOthersThatAskDoesNotCount() {
-        var ceiling = ServerLimit()
-        let verdict = ceiling.refused(
+        var serverLimit = ServerLimit()
+        let verdict = serverLimit.refused(
             beside: Load(asking: 1), asked: 1, isFirst: true, failure: Self.busy, now: 2)
         #expect(verdict == .again)
     }
 
     @Test func isLearnedFromTheThirdRefusal() {
-        var ceiling = ServerLimit()
+        var serverLimit = ServerLimit()
         let verdicts = (1...3).map { served in
-            ceiling.refused(
+            serverLimit.refused(
                 beside: Load(served: served), asked: 0, isFirst: true, failure: Self.busy, now: 1)
         }
         #expect(verdicts == [.again, .again, .rest])
-        #expect(ceiling.limit == 3)
-        #expect(ceiling.allows(beside: Load(served: 2), now: 2))
-        #expect(ceiling.allows(beside: Load(served: 1, asking: 1), now: 2))
-        #expect(!ceiling.allows(beside: Load(served: 3), now: 2))
-        #expect(!ceiling.allows(beside: Load(served: 2, asking: 1), now: 2))
+        #expect(serverLimit.limit == 3)
+        #expect(serverLimit.allows(beside: Load(served: 2), now: 2))
+        #expect(serverLimit.allows(beside: Load(served: 1, asking: 1), now: 2))
+        #expect(!serverLimit.allows(beside: Load(served: 3), now: 2))
+        #expect(!serverLimit.allows(beside: Load(served: 2, asking: 1), now: 2))
     }
 
     /// What fails now and then is no ceiling.
     @Test func onesServedAboveClearTheSuspicion() {
-        var ceiling = ServerLimit()
+        var serverLimit = ServerLimit()
         for round in 0..<50 {
             let now = Double(round)
             for _ in 0..<2 {
-                let verdict = ceiling.refused(
+                let verdict = serverLimit.refused(
                     beside: Load(served: 6), asked: now, isFirst: true, failure: Self.busy,
                     now: now)
                 #expect(verdict == .again)
             }
-            ceiling.served(Load(served: 7), asked: now + 0.2, now: now + 0.5)
+            serverLimit.served(Load(served: 7), asked: now + 0.2, now: now + 0.5)
         }
-        #expect(ceiling.limit == nil)
+        #expect(serverLimit.limit == nil)
     }
 
     /// Replies that were on their way when the ceiling was learned belong to it.
     @Test func theFirstWaveIsCountedWhole() {
-        var ceiling = Self.learned(1, at: 1)
-        ceiling.served(Load(served: 2), asked: 0.5, now: 1.1)
-        ceiling.served(Load(served: 3), asked: 0.5, now: 1.2)
-        #expect(ceiling.limit == 3)
-        #expect(ceiling.takeNews(now: 1.5) == nil)
-        #expect(ceiling.takeNews(now: 2.3) == .init(limit: 3, cause: Self.busy))
-        #expect(ceiling.takeNews(now: 9) == nil)
+        var serverLimit = Self.learned(1, at: 1)
+        serverLimit.served(Load(served: 2), asked: 0.5, now: 1.1)
+        serverLimit.served(Load(served: 3), asked: 0.5, now: 1.2)
+        #expect(serverLimit.limit == 3)
+        #expect(serverLimit.takeNews(now: 1.5) == nil)
+        #expect(serverLimit.takeNews(now: 2.3) == .init(limit: 3, cause: Self.busy))
+        #expect(serverLimit.takeNews(now: 9) == nil)
     }
 
     /// With nothing under way, the delays of those that failed are kept.
     @Test func othersDoNotTakeThePlaceOfOneThatWaits() {
-        let ceiling = Self.learned(1)
-        #expect(!ceiling.allows(beside: Load(waiting: 1), now: 1000))
-        #expect(ceiling.allows(beside: Load(), now: 1))
-        #expect(!ceiling.allows(beside: Load(asking: 1), now: 1000))
+        let serverLimit = Self.learned(1)
+        #expect(!serverLimit.allows(beside: Load(waiting: 1), now: 1000))
+        #expect(serverLimit.allows(beside: Load(), now: 1))
+        #expect(!serverLimit.allows(beside: Load(asking: 1), now: 1000))
     }
 
     @Test func isTriedEverMoreRarely() {
-        var ceiling = Self.learned(2)
+        var serverLimit = Self.learned(2)
         let full = Load(served: 2)
         var tries: [Double] = []
         for step in 1...72_000 {
             let now = Double(step) / 10
-            guard ceiling.allows(beside: full, now: now) else { continue }
-            ceiling.asked(beside: full, now: now)
-            #expect(!ceiling.allows(beside: full, now: now + 0.1), "one at a time")
-            let verdict = ceiling.refused(
+            guard serverLimit.allows(beside: full, now: now) else { continue }
+            serverLimit.asked(beside: full, now: now)
+            #expect(!serverLimit.allows(beside: full, now: now + 0.1), "one at a time")
+            let verdict = serverLimit.refused(
                 beside: full, asked: now, isFirst: true, failure: Self.busy, now: now + 0.05)
             #expect(verdict == .rest)
             tries.append(now)
@@ -117,63 +117,63 @@ import Testing
     }
 
     @Test func keepsRetryAfter() {
-        var ceiling = Self.learned(2)
+        var serverLimit = Self.learned(2)
         let full = Load(served: 2)
-        _ = ceiling.refused(
+        _ = serverLimit.refused(
             beside: full, asked: 6, isFirst: true, retryAfter: 900, failure: Self.busy, now: 7)
-        #expect(!ceiling.allows(beside: full, now: 906))
-        #expect(ceiling.allows(beside: full, now: 908))
-        #expect(ceiling.allows(beside: Load(served: 1), now: 8), "below the ceiling")
+        #expect(!serverLimit.allows(beside: full, now: 906))
+        #expect(serverLimit.allows(beside: full, now: 908))
+        #expect(serverLimit.allows(beside: Load(served: 1), now: 8), "below the serverLimit")
     }
 
     /// What a server serves for a moment only, it had finished already.
     @Test func isLiftedByWhatLasts() {
-        var ceiling = Self.learned(2)
-        ceiling.asked(beside: Load(served: 2), now: 10)
-        ceiling.served(Load(served: 3), asked: 10, now: 10.1)
-        ceiling.watch(Load(served: 3), now: 10.9)
-        #expect(ceiling.limit == 2)
-        #expect(ceiling.allows(beside: Load(served: 2), now: 10.9), "one is kept above it")
-        #expect(!ceiling.allows(beside: Load(served: 3), now: 10.9), "and no more")
-        ceiling.watch(Load(served: 3), now: 11.2)
-        #expect(ceiling.limit == 3)
-        #expect(ceiling.allows(beside: Load(served: 3), now: 11.2), "the next is tried at once")
+        var serverLimit = Self.learned(2)
+        serverLimit.asked(beside: Load(served: 2), now: 10)
+        serverLimit.served(Load(served: 3), asked: 10, now: 10.1)
+        serverLimit.watch(Load(served: 3), now: 10.9)
+        #expect(serverLimit.limit == 2)
+        #expect(serverLimit.allows(beside: Load(served: 2), now: 10.9), "one is kept above it")
+        #expect(!serverLimit.allows(beside: Load(served: 3), now: 10.9), "and no more")
+        serverLimit.watch(Load(served: 3), now: 11.2)
+        #expect(serverLimit.limit == 3)
+        #expect(serverLimit.allows(beside: Load(served: 3), now: 11.2), "the next is tried at once")
     }
 
     /// Another one is refused in the place of one that was served: that was not for long.
     @Test func isNotLiftedByWhatDoesNotLast() {
-        var ceiling = Self.learned(2)
-        ceiling.asked(beside: Load(served: 2), now: 10)
-        ceiling.served(Load(served: 3), asked: 10, now: 10.1)
-        let verdict = ceiling.refused(
+        var serverLimit = Self.learned(2)
+        serverLimit.asked(beside: Load(served: 2), now: 10)
+        serverLimit.served(Load(served: 3), asked: 10, now: 10.1)
+        let verdict = serverLimit.refused(
             beside: Load(served: 2), asked: 10.3, isFirst: true, failure: Self.busy, now: 10.4)
         #expect(verdict == .rest)
-        ceiling.watch(Load(served: 3), now: 11.2)
-        #expect(ceiling.limit == 2)
-        #expect(!ceiling.allows(beside: Load(served: 2), now: 12))
+        serverLimit.watch(Load(served: 3), now: 11.2)
+        #expect(serverLimit.limit == 2)
+        #expect(!serverLimit.allows(beside: Load(served: 2), now: 12))
     }
 
     @Test func tellsRisesWithoutACause() {
-        var ceiling = Self.learned(2)
-        #expect(ceiling.takeNews(now: 2)?.cause == Self.busy)
-        ceiling.served(Load(served: 3), asked: 9.9, now: 10)
-        ceiling.watch(Load(served: 3), now: 11)
-        #expect(ceiling.takeNews(now: 12) == .init(limit: 3, cause: nil))
+        var serverLimit = Self.learned(2)
+        #expect(serverLimit.takeNews(now: 2)?.cause == Self.busy)
+        serverLimit.served(Load(served: 3), asked: 9.9, now: 10)
+        serverLimit.watch(Load(served: 3), now: 11)
+        #expect(serverLimit.takeNews(now: 12) == .init(limit: 3, cause: nil))
     }
 
     @Test func comesDownAfterTwoRefusalsBelowIt() {
-        var ceiling = Self.learned(5)
+        var serverLimit = Self.learned(5)
         let verdicts = (1...2).map { _ in
-            ceiling.refused(
+            serverLimit.refused(
                 beside: Load(served: 3), asked: 20, isFirst: true, failure: Self.busy, now: 21)
         }
         #expect(verdicts == [.again, .rest])
-        #expect(ceiling.limit == 3)
+        #expect(serverLimit.limit == 3)
     }
 
     @Test func neverGoesUnderOne() {
         forEachSeed(200) { seed, random in
-            var ceiling = ServerLimit()
+            var serverLimit = ServerLimit()
             var now = 0.0
             for _ in 0..<400 {
                 now += Double.random(in: 0...3, using: &random)
@@ -184,15 +184,15 @@ import Testing
                 let asked = now - Double.random(in: 0...5, using: &random)
                 switch Int.random(in: 0...3, using: &random) {
                 case 0:
-                    _ = ceiling.refused(
+                    _ = serverLimit.refused(
                         beside: load, asked: asked, isFirst: .random(using: &random),
                         failure: Self.busy, now: now)
-                case 1: ceiling.asked(beside: load, now: now)
-                case 2 where load.served > 0: ceiling.served(load, asked: asked, now: now)
-                default: ceiling.watch(load, now: now)
+                case 1: serverLimit.asked(beside: load, now: now)
+                case 2 where load.served > 0: serverLimit.served(load, asked: asked, now: now)
+                default: serverLimit.watch(load, now: now)
                 }
-                #expect(ceiling.limit ?? 1 >= 1, "seed \(seed)")
-                #expect(ceiling.allows(beside: Load(), now: now), "seed \(seed)")
+                #expect(serverLimit.limit ?? 1 >= 1, "seed \(seed)")
+                #expect(serverLimit.allows(beside: Load(), now: now), "seed \(seed)")
             }
         }
     }

@@ -5,17 +5,17 @@ import Testing
 
 /// A `StallDetector` that an expectation may change.
 private final class Watch {
-    private var silence = StallDetector()
+    private var detector = StallDetector()
 
-    var noticed: Double? { silence.noticed }
-    var caution: Double { silence.caution }
+    var noticed: Double? { detector.noticed }
+    var caution: Double { detector.caution }
 
     func step(_ connections: [Int: StallDetector.Connection], now: Double) -> StallDetector.Action {
-        silence.step(connections, now: now)
+        detector.step(connections, now: now)
     }
 
     func canaryEnded(_ end: StallDetector.CanaryEnd, received: Int64) -> Bool {
-        silence.canaryEnded(end, received: received)
+        detector.canaryEnded(end, received: received)
     }
 }
 
@@ -27,44 +27,44 @@ private final class Watch {
         Dictionary(uniqueKeysWithValues: connections.enumerated().map { ($0, $1) })
     }
 
-    @Test func allSilentForASecond() {
-        let silence = Watch()
-        #expect(silence.step(all(.init(quiet: 0.9), .init(quiet: 5)), now: 0) == .nothing)
-        #expect(silence.step(all(.init(quiet: 1), .init(quiet: 5)), now: 0.1) == .sendCanary)
+    @Test func allStallForASecond() {
+        let detector = Watch()
+        #expect(detector.step(all(.init(quiet: 0.9), .init(quiet: 5)), now: 0) == .nothing)
+        #expect(detector.step(all(.init(quiet: 1), .init(quiet: 5)), now: 0.1) == .sendCanary)
         // One at a time.
-        #expect(silence.step(all(.init(quiet: 9), .init(quiet: 9)), now: 8) == .nothing)
-        #expect(silence.canaryEnded(.answered, received: 1))
-        #expect(silence.noticed == nil)
+        #expect(detector.step(all(.init(quiet: 9), .init(quiet: 9)), now: 8) == .nothing)
+        #expect(detector.canaryEnded(.answered, received: 1))
+        #expect(detector.noticed == nil)
     }
 
-    @Test func aServerThatIsAlwaysSlowIsNotSilent() {
-        let silence = Watch()
-        let slow = Connection(quiet: 5.9, isAnswered: false, longestWait: 1.5)
-        #expect(silence.step(all(slow), now: 0) == .nothing)
+    @Test func aServerThatIsAlwaysSlowDoesNotStall() {
+        let detector = Watch()
+        let slow = Connection(quiet: 5.9, isAnswered: false, longestTimeToFirstByte: 1.5)
+        #expect(detector.step(all(slow), now: 0) == .nothing)
         var late = slow
         late.quiet = 6
-        #expect(silence.step(all(late), now: 0.1) == .sendCanary)
+        #expect(detector.step(all(late), now: 0.1) == .sendCanary)
     }
 
     @Test func nobodyToWaitFor() {
-        let silence = Watch()
-        #expect(silence.step([:], now: 0) == .nothing)
-        // What was refused is no silence.
+        let detector = Watch()
+        #expect(detector.step([:], now: 0) == .nothing)
+        // What was refused is no detector.
         let waiting = Connection(quiet: .infinity, isAnswered: false, isConnected: false)
-        #expect(silence.step(all(waiting, waiting), now: 1) == .nothing)
-        #expect(silence.noticed == nil)
+        #expect(detector.step(all(waiting, waiting), now: 1) == .nothing)
+        #expect(detector.noticed == nil)
     }
 
     /// Half a second apart at first; seldom in the end, whoever does not answer.
     @Test(arguments: [(StallDetector.CanaryEnd.lost, 24), (.refused, 10)])
     func canariesBecomeRare(end: StallDetector.CanaryEnd, most: Int) {
-        let silence = Watch()
+        let detector = Watch()
         var sent: [Double] = []
         for tick in 0..<600 {
             let now = Double(tick) / 10
-            if silence.step(all(.init(quiet: 1 + now)), now: now) == .sendCanary {
+            if detector.step(all(.init(quiet: 1 + now)), now: now) == .sendCanary {
                 sent.append(now)
-                #expect(!silence.canaryEnded(end, received: 0))
+                #expect(!detector.canaryEnded(end, received: 0))
             }
         }
         #expect(sent[0] == 0)
@@ -78,64 +78,64 @@ private final class Watch {
     /// What comes by itself ends the silence, and the canary with it; a request that has only just
     /// gone out does not.
     @Test func endsByItself() {
-        let silence = Watch()
-        #expect(silence.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
+        let detector = Watch()
+        #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
         let fresh = Connection(quiet: 0, isAnswered: false)
-        #expect(silence.step(all(.init(quiet: 2), fresh), now: 1) == .nothing)
-        #expect(silence.noticed != nil)
-        #expect(silence.step(all(.init(quiet: 3), .init(quiet: 0.1)), now: 2) == .endCanary)
-        #expect(silence.noticed == nil)
-        #expect(!silence.canaryEnded(.answered, received: 0))
+        #expect(detector.step(all(.init(quiet: 2), fresh), now: 1) == .nothing)
+        #expect(detector.noticed != nil)
+        #expect(detector.step(all(.init(quiet: 3), .init(quiet: 0.1)), now: 2) == .endCanary)
+        #expect(detector.noticed == nil)
+        #expect(!detector.canaryEnded(.answered, received: 0))
     }
 
     /// All that were silent have failed: the silence goes on while they wait to try again.
     @Test func goesOnWhileAllWait() {
-        let silence = Watch()
-        #expect(silence.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
-        #expect(!silence.canaryEnded(.lost, received: 0))
+        let detector = Watch()
+        #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
+        #expect(!detector.canaryEnded(.lost, received: 0))
         let waiting = Connection(quiet: .infinity, isAnswered: false, isConnected: false)
-        #expect(silence.step(all(waiting), now: 1) == .sendCanary)
-        #expect(!silence.canaryEnded(.lost, received: 0))
+        #expect(detector.step(all(waiting), now: 1) == .sendCanary)
+        #expect(!detector.canaryEnded(.lost, received: 0))
         // They have got other answers meanwhile.
-        #expect(silence.step([:], now: 2) == .nothing)
-        #expect(silence.noticed == nil)
+        #expect(detector.step([:], now: 2) == .nothing)
+        #expect(detector.noticed == nil)
     }
 
-    @Test func theSilentOneAmongOthersIsRescued() {
-        let silence = Watch()
+    @Test func theStalledOneAmongOthersIsRescued() {
+        let detector = Watch()
         let flowing = Connection(quiet: 0.1)
         let connecting = Connection(quiet: 3, isAnswered: false, isConnected: false)
-        #expect(silence.step(all(flowing, .init(quiet: 0.9)), now: 0) == .nothing)
+        #expect(detector.step(all(flowing, .init(quiet: 0.9)), now: 0) == .nothing)
         #expect(
-            silence.step(all(flowing, .init(quiet: 1), connecting, .init(quiet: 7)), now: 1)
+            detector.step(all(flowing, .init(quiet: 1), connecting, .init(quiet: 7)), now: 1)
                 == .rescue([1, 3]))
-        // Nobody knows whether that was needed: the next one has to be silent for longer.
-        #expect(silence.step(all(flowing, .init(quiet: 1.9)), now: 3) == .nothing)
-        #expect(silence.step(all(flowing, .init(quiet: 2)), now: 3.1) == .rescue([1]))
-        #expect(silence.caution == 4)
-        for tick in 0..<310 { _ = silence.step(all(flowing), now: 4 + Double(tick) / 10) }
-        #expect(silence.caution == 2)
+        // Nobody knows whether that was needed: the next one has to stall for longer.
+        #expect(detector.step(all(flowing, .init(quiet: 1.9)), now: 3) == .nothing)
+        #expect(detector.step(all(flowing, .init(quiet: 2)), now: 3.1) == .rescue([1]))
+        #expect(detector.caution == 4)
+        for tick in 0..<310 { _ = detector.step(all(flowing), now: 4 + Double(tick) / 10) }
+        #expect(detector.caution == 2)
     }
 
     /// Those that have only begun show nothing.
     @Test func nobodyIsRescuedWhereNothingFlows() {
-        let silence = Watch()
+        let detector = Watch()
         let fresh = Connection(quiet: 0, isAnswered: false)
-        #expect(silence.step(all(.init(quiet: 5), fresh), now: 0) == .nothing)
+        #expect(detector.step(all(.init(quiet: 5), fresh), now: 0) == .nothing)
     }
 
     /// A server that pauses for a second and a half again and again, and answers whoever asks anew.
     @Test func aServerThatSendsInBurstsKeepsItsConnections() {
-        let silence = Watch()
+        let detector = Watch()
         var replaced = 0
         for tick in 0..<3000 {
             let now = Double(tick) / 10
             let phase = Double(tick % 30) / 10
             let quiet = max(0, phase - 1.5)
-            switch silence.step(all(.init(quiet: quiet), .init(quiet: quiet)), now: now) {
+            switch detector.step(all(.init(quiet: quiet), .init(quiet: quiet)), now: now) {
             case .sendCanary:
-                if silence.canaryEnded(.answered, received: Int64(tick)) { replaced += 1 }
-            case .rescue: Issue.record("nothing flows past the silent ones")
+                if detector.canaryEnded(.answered, received: Int64(tick)) { replaced += 1 }
+            case .rescue: Issue.record("nothing flows past the stalled ones")
             default: break
             }
         }
@@ -144,7 +144,7 @@ private final class Watch {
 
     /// Canaries are answered, and nothing else is: the stall timeout must have its turn.
     @Test func answersWithoutProgressAreNotBelievedForLong() {
-        let silence = Watch()
+        let detector = Watch()
         var replaced = 0
         var sent = 0
         var quietSince = 0.0
@@ -152,9 +152,9 @@ private final class Watch {
             let now = Double(tick) / 10
             let waiting = Connection(quiet: now - quietSince, isAnswered: false)
             // Half of them are lost on the way, to look like an outage.
-            if silence.step(all(waiting), now: now) == .sendCanary {
+            if detector.step(all(waiting), now: now) == .sendCanary {
                 sent += 1
-                if silence.canaryEnded(sent % 2 == 0 ? .answered : .lost, received: 0) {
+                if detector.canaryEnded(sent % 2 == 0 ? .answered : .lost, received: 0) {
                     replaced += 1
                     quietSince = now
                 }
@@ -162,14 +162,14 @@ private final class Watch {
             if now - quietSince > 15 { quietSince = now }
         }
         #expect(replaced <= 5)
-        #expect(silence.caution >= 16)
+        #expect(detector.caution >= 16)
     }
 
     /// Links that go down and come back at random, connections that die: at most one canary at a
     /// time, none without silence, nobody gives up what flows, and whoever can be reached again is.
     @Test func randomOutages() {
         forEachSeed(300) { seed, random in
-            let silence = Watch()
+            let detector = Watch()
             let count = Int.random(in: 1...8, using: &random)
             var heard = Array(repeating: 0.0, count: count)
             var isDead = Array(repeating: false, count: count)
@@ -190,7 +190,7 @@ private final class Watch {
                 for index in heard.indices where isUp && !isDead[index] { heard[index] = now }
                 let connections = heard.map { Connection(quiet: now - $0) }
                 let numbered = Dictionary(uniqueKeysWithValues: zip(0..., connections))
-                switch silence.step(numbered, now: now) {
+                switch detector.step(numbered, now: now) {
                 case .nothing: break
                 case .endCanary:
                     #expect(canarySince != nil)
@@ -209,15 +209,15 @@ private final class Watch {
                 guard let sent = canarySince else { continue }
                 if isUp, sent >= downUntil {
                     canarySince = nil
-                    #expect(silence.canaryEnded(.answered, received: Int64(tick)))
+                    #expect(detector.canaryEnded(.answered, received: Int64(tick)))
                     for index in heard.indices { (heard[index], isDead[index]) = (now, false) }
                 } else if now - sent >= 1 {
                     canarySince = nil
-                    #expect(!silence.canaryEnded(.lost, received: Int64(tick)))
+                    #expect(!detector.canaryEnded(.lost, received: Int64(tick)))
                 }
                 // StallDetector that is noticed while the wire is whole ends with the next canary.
-                if silence.noticed != nil, isUp {
-                    #expect(now - max(upSince, silence.noticed ?? 0) <= 2, "seed \(seed)")
+                if detector.noticed != nil, isUp {
+                    #expect(now - max(upSince, detector.noticed ?? 0) <= 2, "seed \(seed)")
                 }
             }
         }

@@ -33,12 +33,12 @@ import Testing
         let seconds = try run(&fetch, within: 60)
         let log = fetch.log
         #expect(log.isComplete)
-        #expect(log.count { if case .silence = $0 { true } else { false } } == 1)
-        #expect(log.count { $0 == .silenceOver(connections: 8) } == 1)
+        #expect(log.count { if case .stalled = $0 { true } else { false } } == 1)
+        #expect(log.count { $0 == .stallOver(connections: 8) } == 1)
         #expect(log.retries == 0)
         // A canary that went out just before has its second, and the next one follows with a tick.
         let woken = try #require(
-            log.time { if case .silenceOver = $0 { true } else { false } })
+            log.time { if case .stallOver = $0 { true } else { false } })
         #expect(woken <= 8 + StallDetector.patience + 0.1 + 0.15)
         // What is brought in 8 s is there after what was lost, and slow start of two seconds.
         #expect(seconds <= woken + 5 + 2)
@@ -69,7 +69,7 @@ import Testing
         let seconds = try run(&fetch, within: 60)
         let log = fetch.log
         let over = try #require(
-            log.time { if case .silenceOver = $0 { true } else { false } })
+            log.time { if case .stallOver = $0 { true } else { false } })
         let rescued = try #require(
             log.time { if case .rescued = $0 { true } else { false } })
         let hedged = try #require(log.time { if case .hedged = $0 { true } else { false } })
@@ -144,10 +144,10 @@ import Testing
         let log = fetch.log
         #expect(log.isComplete)
         #expect(fetch.world.limits.values.map(\.limit) == [8])
-        let ceilings = log.notices.compactMap { _, notice -> Int? in
-            if case .ceiling(let limit, _) = notice { limit } else { nil }
+        let limits = log.notices.compactMap { _, notice -> Int? in
+            if case .serverLimit(let limit, _) = notice { limit } else { nil }
         }
-        #expect(ceilings.first == 4 && ceilings.last == 8 && ceilings == ceilings.sorted())
+        #expect(limits.first == 4 && limits.last == 8 && limits == limits.sorted())
         // Once known, no minute sees more than three refusals.
         let later = log.refusals.filter { $0 > 15 }
         #expect(later.allSatisfy { start in later.count { $0 >= start && $0 < start + 60 } <= 3 })

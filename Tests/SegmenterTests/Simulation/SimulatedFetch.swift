@@ -93,7 +93,7 @@ struct SimulatedFetch {
             guard world.requests[request.link] === request else { continue }
             world.sync(request)
             request.noteActivity(world.now)
-            if request.silence.ofBody(world.now) > request.stallTimeout {
+            if request.stallClock.ofBody(world.now) > request.stallTimeout {
                 end(request, .failed(.stalled(for: .init(seconds: request.stallTimeout))))
             }
         }

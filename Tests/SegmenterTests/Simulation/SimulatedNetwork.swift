@@ -202,7 +202,7 @@ struct SimulatedConnections {
         let count = min(count, network.served)
         var connections = SimulatedConnections(network, count: count)
         var starts = Array(repeating: Double.infinity, count: count)
-        var silence = SimulatedSilence(network)
+        var stalls = SimulatedStalls(network)
         var (now, sum) = (0.0, 0.0)
         for index in 0..<count { starts[index] = connections.open(index, 0) * network.roundTrip }
         while true {
@@ -212,7 +212,7 @@ struct SimulatedConnections {
             }
             for index in 0..<count where connections[index].flows && connections[index].dies <= now
             {
-                let wait = silence.next(now)
+                let wait = stalls.next(now)
                 connections.close(index)
                 let trips = connections.open(index, now + wait)
                 starts[index] = now + wait + trips * network.roundTrip
@@ -234,16 +234,16 @@ struct SimulatedConnections {
 }
 
 /// How long connections that have died without a word are waited for, at the least: as long as
-/// `StallDetector` bears a silence, which is twice as long after each time, and half as long again after
-/// a while, and no longer than the stall timeout.
-struct SimulatedSilence {
+/// `StallDetector` waits for a stalled one, which is twice as long after each time, and half as
+/// long again after a while, and no longer than the stall timeout.
+struct SimulatedStalls {
     private let patience: Double
     private var caution = 1.0
     private var changed = 0.0
 
     init(_ network: SimulatedNetwork) {
-        let longestWait = (1 + network.handshakes) * network.roundTrip
-        patience = max(StallDetector.patience, StallDetector.factor * longestWait)
+        let longestTimeToFirstByte = (1 + network.handshakes) * network.roundTrip
+        patience = max(StallDetector.patience, StallDetector.factor * longestTimeToFirstByte)
     }
 
     /// A connection has died.

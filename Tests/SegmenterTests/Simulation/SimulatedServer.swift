@@ -100,13 +100,13 @@ final class SimulatedRequest {
     var fallsSilent = false
 
     /// For how long nothing has come, as a transfer knows it.
-    private(set) var silence: Silence
+    private(set) var stallClock: StallClock
 
     init(_ purpose: Purpose, _ ask: FetchMachine.Ask, number: Int, link: Int, now: Double) {
         (self.purpose, self.ask, self.number) = (purpose, ask, number)
         (self.link, since) = (link, now)
-        silence = Silence(since: now)
-        silence.before = ask.silentBefore
+        stallClock = StallClock(since: now)
+        stallClock.before = ask.stalledBefore
     }
 
     /// Bytes of the body that have come.
@@ -119,7 +119,7 @@ final class SimulatedRequest {
 
     /// Notes what has happened since the last tick.
     func noteActivity(_ now: Double) {
-        silence.note(
+        stallClock.note(
             .init(
                 received: count, isAnswered: isAnswered, isConnected: now >= connectedAt,
                 isIdle: false),

@@ -19,8 +19,8 @@ extension SimulatedWorld: FetchFacts {
     func state(of slot: Int) -> FetchMachine.RequestState? {
         guard slot < lines.count, let request = lines[slot].request else { return nil }
         return .init(
-            quiet: request.silence.ofServer(now), silence: request.silence.ofBody(now),
-            pause: request.count == 0 ? 0 : request.silence.ofOwnBody(now),
+            quiet: request.stallClock.ofServer(now), stalledFor: request.stallClock.ofBody(now),
+            pause: request.count == 0 ? 0 : request.stallClock.ofOwnBody(now),
             isAnswered: request.isAnswered, isConnected: now >= request.connectedAt)
     }
 

@@ -26,7 +26,7 @@ extension FetchMachine {
         else { return false }
         let hasOther = sources[source].places.leave(
             address, .failed(cause), atLeast: request.retryAfter, now: world.now)
-        tellAddresses(of: source, world)
+        reportAddresses(of: source, world)
         guard hasOther else { return false }
         scheduler.release(index)
         slots[index].startAnew()
@@ -231,7 +231,7 @@ extension FetchMachine {
             return true
         }
         slots[index].backoff.failures += 1
-        slots[index].backoff.isSpare = true
+        slots[index].backoff.isOverLimit = true
         let delay = setup.policy.delay(
             failures: slots[index].backoff.failures, retryAfter: retryAfter,
             random: world.random())

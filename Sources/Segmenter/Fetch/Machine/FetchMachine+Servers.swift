@@ -110,11 +110,11 @@ extension FetchMachine {
         world.reached(address, of: route.origin)
         slots[index].route = route
         sources[slots[index].source].places.answered(route, from: address)
-        tellAddresses(of: slots[index].source, world)
+        reportAddresses(of: slots[index].source, world)
     }
 
     /// Tells of the addresses that are used for the first time, or left.
-    mutating func tellAddresses(of source: Int, _ world: some FetchWorld) {
+    mutating func reportAddresses(of source: Int, _ world: some FetchWorld) {
         for notice in sources[source].places.takeNews() { world.report(notice) }
     }
 

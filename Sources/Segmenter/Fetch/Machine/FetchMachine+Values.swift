@@ -165,7 +165,7 @@ extension FetchMachine {
         /// Most bytes that are read at a time; `nil` is the usual.
         var bufferSize: Int?
         /// Seconds without a byte of the connections before, which count as this one's.
-        var silentBefore = 0.0
+        var stalledBefore = 0.0
         /// What the reply is held against.
         var check: ResponseCheck
     }
@@ -222,8 +222,8 @@ extension FetchMachine {
         /// Seconds since anything last came from the server, or it was last not asked for more.
         var quiet = 0.0
         /// Seconds for which no byte of the body has come, though it could have: those before the
-        /// request began count as `Ask.silentBefore` says.
-        var silence = 0.0
+        /// request began count as `Ask.stalledBefore` says.
+        var stalledFor = 0.0
         /// Seconds since a byte of the body came; 0 before the first.
         var pause = 0.0
         /// Whether the head of a reply has come.

@@ -40,7 +40,7 @@ extension FetchMachine {
         guard !isOver else { return }
         for origin in Set(sources.map(\.origin)).sorted() {
             if let news = world.watchLimit(of: origin, own: load(at: origin, world)) {
-                world.report(.ceiling(connections: news.limit, cause: news.cause))
+                world.report(.serverLimit(connections: news.limit, cause: news.cause))
             }
         }
     }
@@ -121,9 +121,9 @@ extension FetchMachine {
             let slow = sources[source].places.leaveSlow(
                 flowing, of: source, slots, roundTrip: scheduler.roundTrip, now: world.now)
             reopen(slow, of: source, world)
-            let silent = sources[source].leaveSilent(flowing, of: source, slots, world)
-            reopen(silent, of: source, world)
-            tellAddresses(of: source, world)
+            let stalled = sources[source].leaveStalled(flowing, of: source, slots, world)
+            reopen(stalled, of: source, world)
+            reportAddresses(of: source, world)
         }
     }
 
@@ -140,7 +140,7 @@ extension FetchMachine {
     /// A single stream cannot be continued: it has the stall timeout only.
     private mutating func watchStalls(_ world: some FetchWorld) {
         guard !setup.isOneStream else { return }
-        let connections = slots.silentOrNot(sources, world)
+        let connections = slots.stalledOrNot(sources, world)
         switch stalls.step(connections, slots, received: received(world), now: world.now) {
         case .nothing: break
         case .dropCanary: dropCanary(world)
@@ -148,12 +148,12 @@ extension FetchMachine {
             for index in indices {
                 let seconds = connections[index]?.quiet ?? 0
                 if let rest = scheduler.segments[index]?.rest {
-                    world.report(.rescued(rest, silentFor: .init(seconds: seconds)))
+                    world.report(.rescued(rest, stalledFor: .init(seconds: seconds)))
                 }
                 reopen(index, world)
             }
-        case .sendCanary(let source, let silence):
-            if let silence { world.report(.silence(for: .init(seconds: silence))) }
+        case .sendCanary(let source, let seconds):
+            if let seconds { world.report(.stalled(for: .init(seconds: seconds))) }
             sendCanary(to: sources[source], world)
         }
     }
@@ -180,7 +180,7 @@ extension FetchMachine {
             now: world.now)
         guard let news else { return }
         if let due = news.due { sources[news.source].restsUntil = due }
-        if news.replaces { replaceSilent(of: news.source, world) }
+        if news.replaces { replaceStalled(of: news.source, world) }
     }
 
     /// Drops the canary, if there is one.
@@ -188,9 +188,9 @@ extension FetchMachine {
         if stalls.dropCanary() { world.dropCanary() }
     }
 
-    /// Gives up the connections to a server that are silent, for new ones.
-    private mutating func replaceSilent(of source: Int, _ world: some FetchWorld) {
-        let connections = slots.silentOrNot(sources, world)
+    /// Gives up the stalled connections to a server, for new ones.
+    private mutating func replaceStalled(of source: Int, _ world: some FetchWorld) {
+        let connections = slots.stalledOrNot(sources, world)
         var count = 0
         for index in slots.indices(of: source) {
             // Whatever is kept idle is as dead.
@@ -198,14 +198,14 @@ extension FetchMachine {
             guard let connection = connections[index],
                 !connection.isAnswered || connection.quiet >= StallDetector.patience
             else { continue }
-            let silence = world.state(of: index)?.silence ?? 0
+            let stall = world.state(of: index)?.stalledFor ?? 0
             reopen(index, world)
-            slots[index].silentBefore = stalls.isInVain ? silence : 0
+            slots[index].stalledBefore = stalls.isInVain ? stall : 0
             slots[index].backoff.failures = 0
             slots[index].backoff.until = 0
             count += 1
         }
-        world.report(.silenceOver(connections: count))
+        world.report(.stallOver(connections: count))
         pump(world)
     }
 
@@ -248,7 +248,7 @@ extension FetchMachine {
         var ask = sources[source].ask(
             rest, skipsIfRange: slots[index].skipsIfRange, isDecoded: setup.isDecoded)
         ask.address = sources[source].pin(forHedgeOf: slots[index], slots, world)
-        tellAddresses(of: source, world)
+        reportAddresses(of: source, world)
         hedges.send(index, to: ask.url.origin, for: rest)
         world.sendHedge(index, ask)
         world.report(.hedged(rest))

@@ -52,7 +52,7 @@ struct FetchMachine {
         roundTrip: Double? = nil
     ) {
         self.setup = setup
-        sources = Sources(Source(leading: setup))
+        sources = Sources(Source(primary: setup))
         let size = setup.identity.size
         scheduler = SegmentScheduler(size: size ?? .max, verifying: verifying, done: done)
         hedges = Hedges(size: size ?? 0)
@@ -178,11 +178,11 @@ struct FetchMachine {
             isSample: slots[index].sample != nil, isDecoded: setup.isDecoded)
         ask.bufferSize = slots.bufferSize
         sources[source].route(index, &slots, &ask, world)
-        tellAddresses(of: source, world)
-        slots[index].backoff.isSpare = false
+        reportAddresses(of: source, world)
+        slots[index].backoff.isOverLimit = false
         let origin = sources[source].origin
         world.asks(origin, beside: load(at: origin, world))
-        ask.silentBefore = slots[index].silentBefore
+        ask.stalledBefore = slots[index].stalledBefore
         slots[index].begin(ask, isHTTP2: world.needsHTTP2(origin), now: world.now)
         world.request(index, ask)
         if setup.isOneStream { allow(world) }
@@ -268,7 +268,7 @@ struct FetchMachine {
     private mutating func count(_ world: some FetchWorld) {
         slots.measure(since: account.lastTick, &scheduler, world)
         account.tick(received(world), now: world.now)
-        slots.tell(
+        slots.report(
             &scheduler, sources, used: used, arrived: account.arrivedSince, now: world.now)
     }
 
@@ -279,7 +279,7 @@ struct FetchMachine {
         let isAccepted = slots[index].request.body != nil
         let reached = world.position(of: index) ?? 0
         let sample = endSample(index)
-        slots[index].silentBefore = 0
+        slots[index].stalledBefore = 0
         guard !settleProof(index, world) else { return }
         // A reply that is not read to its end costs the connection.
         if end != .complete || reached != slots[index].request.asked?.end {

@@ -56,7 +56,7 @@ struct Hedges {
             connections[index] = Hedging.Connection(
                 rest: rest.count, rate: scheduler.rates[index], quiet: state.quiet,
                 isAnswered: slot.request.body != nil,
-                longestWait: sources[slot.source].longestWait)
+                longestTimeToFirstByte: sources[slot.source].longestTimeToFirstByte)
         }
         return hedging.choose(
             connections, free: free - sent.count, roundTrip: scheduler.roundTrip)

@@ -12,7 +12,7 @@ extension Slot {
         /// Until when it waits; infinity stands for its server's URL, which is being resolved.
         var until = 0.0
         /// Whether it waits because the server may serve no more at a time, and not for a failure.
-        var isSpare = false
+        var isOverLimit = false
 
         /// What follows from a failure.
         enum Step: Hashable {

@@ -21,7 +21,7 @@ struct Slot {
     /// Whether its next request goes out on a new connection.
     var wantsFreshConnection = false
     /// Seconds without a byte of the connections that this one replaces, which count as its own.
-    var silentBefore = 0.0
+    var stalledBefore = 0.0
 
     /// Whether a request is under way.
     var isBusy: Bool { request.isUnderWay }
@@ -128,11 +128,11 @@ struct Slot {
     ///   - now: The time.
     /// - Returns: The rate; 1 stands for one that is known to be slow.
     func knownRate(stallLimit: Double, arrived: Double, now: Double) -> Double? {
-        let isSilent =
+        let isStalled =
             isBusy && sample == nil && request.since < arrived
             && (request.body == nil || rate == 0)
         let isWaiting = request.body != nil && flow.isHeldBack
-        if isSilent, !isWaiting, now - request.since > stallLimit { return 1 }
+        if isStalled, !isWaiting, now - request.since > stallLimit { return 1 }
         return flow.isHeldBack ? nil : rate
     }
 }

@@ -101,7 +101,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
     ///     count.
     ///   - arrived: When something came last over any connection, at the earliest.
     ///   - now: The time.
-    func tell(
+    func report(
         _ scheduler: inout SegmentScheduler, _ sources: Sources, used: Int, arrived: Double,
         now: Double
     ) {
@@ -139,7 +139,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
 
     /// The connections that have a request under way, and those whose last one failed without a
     /// reply and that wait to try again.
-    func silentOrNot(
+    func stalledOrNot(
         _ sources: Sources, _ facts: some FetchFacts
     ) -> [Int: StallDetector.Connection] {
         var connections: [Int: StallDetector.Connection] = [:]
@@ -148,7 +148,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
                 connections[index] = StallDetector.Connection(
                     quiet: state.quiet, isAnswered: state.isAnswered,
                     isConnected: state.isConnected,
-                    longestWait: sources[slot.source].longestWait)
+                    longestTimeToFirstByte: sources[slot.source].longestTimeToFirstByte)
             } else if slot.waitsForNetwork(facts.now) {
                 connections[index] = StallDetector.Connection(
                     quiet: .infinity, isAnswered: false, isConnected: false)
@@ -175,7 +175,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
             if let state = facts.state(of: index) {
                 let isFlowing = state.pause < Self.longestPause
                 if slot.isTaken, isFlowing { load.served += 1 } else { load.asking += 1 }
-            } else if slot.backoff.until > facts.now, !slot.backoff.isSpare {
+            } else if slot.backoff.until > facts.now, !slot.backoff.isOverLimit {
                 load.waiting += 1
             }
         }
@@ -223,7 +223,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
     /// longest; `nil` where it is serving, or has no request.
     ///
     /// Connections that are not made yet count too: other addresses wait to be used.
-    func silence(of address: String, of source: Int, _ facts: some FetchFacts) -> Double? {
+    func stallTime(of address: String, of source: Int, _ facts: some FetchFacts) -> Double? {
         guard !isServing(address, of: source, facts) else { return nil }
         return indices(of: source, at: address).filter { all[$0].sample == nil }
             .compactMap { facts.state(of: $0)?.quiet }.max()

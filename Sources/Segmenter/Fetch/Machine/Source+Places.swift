@@ -200,7 +200,7 @@ extension Source {
     ///   - slots: All connections.
     ///   - facts: The present moment.
     /// - Returns: The addresses that are left.
-    mutating func leaveSilent(
+    mutating func leaveStalled(
         _ flowing: [Int: Rescue.Connection], of source: Int, _ slots: Slots,
         _ facts: some FetchFacts
     ) -> [String] {
@@ -211,7 +211,7 @@ extension Source {
         else { return [] }
         let (now, least) = (facts.now, patience)
         return book.addresses.filter(book.hasOther(than:)).filter { address in
-            guard let longest = slots.silence(of: address, of: source, facts),
+            guard let longest = slots.stallTime(of: address, of: source, facts),
                 longest >= least
             else { return false }
             return places.leave(address, .failed(.stalled(for: .init(seconds: longest))), now: now)

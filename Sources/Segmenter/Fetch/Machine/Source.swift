@@ -25,8 +25,9 @@ struct Source {
     var sampling: Int?
     /// Replies whose body was taken.
     var accepted = 0
-    /// Longest time from a request to its reply, in seconds; `nil` before the first.
-    private(set) var longestWait: Double?
+    /// Longest time from a request to the first byte of its reply, in seconds; `nil` before the
+    /// first.
+    private(set) var longestTimeToFirstByte: Double?
     /// Bytes that transfers which are over have written.
     var received: Int64 = 0
 
@@ -41,8 +42,8 @@ struct Source {
         places = Places(isSpread: !isOneStream)
     }
 
-    /// The server that leads, whose bytes may be used at once.
-    init(leading setup: FetchMachine.Setup) {
+    /// The primary server, whose bytes may be used at once.
+    init(primary setup: FetchMachine.Setup) {
         self.init(setup.primary, isOneStream: setup.isOneStream)
         (standing, hasJoined) = (.proven, true)
         dates.vouched = setup.vouchedDates
@@ -61,10 +62,10 @@ struct Source {
     }
 
     /// How much longer than ever before a reply may take, in seconds.
-    var stallLimit: Double { longestWait.map { max(1, 4 * $0) } ?? .infinity }
-    /// Seconds of silence that mean something.
+    var stallLimit: Double { longestTimeToFirstByte.map { max(1, 4 * $0) } ?? .infinity }
+    /// Seconds without a byte from which on it stalls.
     var patience: Double {
-        max(StallDetector.patience, StallDetector.factor * (longestWait ?? 0))
+        max(StallDetector.patience, StallDetector.factor * (longestTimeToFirstByte ?? 0))
     }
 
     // MARK: What happens to it
@@ -93,8 +94,10 @@ struct Source {
         return isElsewhere
     }
 
-    /// Notes how long a reply took, in seconds from its request.
-    mutating func answered(after wait: Double) { longestWait = max(longestWait ?? 0, wait) }
+    /// Notes the time to the first byte of a reply, in seconds.
+    mutating func answered(after wait: Double) {
+        longestTimeToFirstByte = max(longestTimeToFirstByte ?? 0, wait)
+    }
 
     /// A request for some of its bytes, with what its reply is held against.
     ///

@@ -25,8 +25,9 @@ struct Stalls {
         case reopen([Int])
         /// A canary is due to a server.
         ///
-        /// `silence`: seconds for which nothing has come, when that is noticed for the first time.
-        case sendCanary(source: Int, silence: Double?)
+        /// `stalledFor`: seconds for which nothing has come, when that is noticed for the first
+        /// time.
+        case sendCanary(source: Int, stalledFor: Double?)
     }
 
     /// What a canary has told of its server.
@@ -71,7 +72,7 @@ struct Stalls {
             canary = Canary(source: source)
             // Not those that had failed before.
             let quiet = connections.values.map(\.quiet).filter { $0 < .infinity }
-            return .sendCanary(source: source, silence: wasNoticed ? nil : quiet.min() ?? 0)
+            return .sendCanary(source: source, stalledFor: wasNoticed ? nil : quiet.min() ?? 0)
         }
     }
 

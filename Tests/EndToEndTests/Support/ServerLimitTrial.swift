@@ -2,8 +2,8 @@ import Dispatch
 import TestSupport
 
 /// A file on an origin that serves only so many requests at a time, and turns all others away.
-final class CeilingTrial: Sendable {
-    /// How a request too many is turned away.
+final class ServerLimitTrial: Sendable {
+    /// How a request over the limit is turned away.
     enum Refusal: String, Sendable, CaseIterable {
         case status503, status429, status403, reset, closed, words, silence, refused, retryAfter
 
@@ -25,7 +25,7 @@ final class CeilingTrial: Sendable {
     let trial: WireTrial
     private let gate: Gate
 
-    /// Serves as many requests at a time as `limit` says, which is told the bytes served so far.
+    /// Serves as many requests at a time as `limit` says, which takes the bytes served so far.
     init(
         size: Int64, pace: Double, refusal: Refusal,
         limit: @escaping @Sendable (_ served: Int64) -> Int

@@ -4,13 +4,13 @@ import Testing
 @testable import Segmenter
 
 /// A server that serves `limit` requests at a time, and connections that always have work.
-private struct CeilingSimulation {
+private struct ServerLimitSimulation {
     /// Seconds between two looks.
     static let tick = 0.05
 
     enum Place {
         case free
-        case waiting(until: Double, isSpare: Bool)
+        case waiting(until: Double, isOverLimit: Bool)
         case asking(since: Double, until: Double)
         case served(until: Double)
     }
@@ -46,7 +46,8 @@ private struct CeilingSimulation {
             switch place {
             case .asking: load.asking += 1
             case .served: load.served += 1
-            case .waiting(let until, let isSpare) where until > now && !isSpare: load.waiting += 1
+            case .waiting(let until, let isOverLimit) where until > now && !isOverLimit:
+                load.waiting += 1
             default: break
             }
         }
@@ -106,17 +107,17 @@ private struct CeilingSimulation {
         failures[index] += 1
         let delay = RetryPolicy(retries: 10).delay(
             failures: failures[index], retryAfter: nil, random: .random(in: 0..<1, using: &random))
-        places[index] = .waiting(until: now + delay, isSpare: verdict == .again)
+        places[index] = .waiting(until: now + delay, isOverLimit: verdict == .again)
     }
 }
 
-@Suite struct CeilingSimulationTests {
+@Suite struct ServerLimitSimulationTests {
     /// Fifteen seconds to learn, then ten minutes.
     @Test func settlesAtWhatIsServed() {
         forEachSeed(10) { seed, random in
             let connections = Int.random(in: 2...32, using: &random)
             let limit = Int.random(in: 1..<connections, using: &random)
-            var simulation = CeilingSimulation(
+            var simulation = ServerLimitSimulation(
                 connections: connections, limit: limit, random: random)
             simulation.run(for: 15)
             let (learning, before) = (simulation.refused.count, simulation.service)
@@ -137,7 +138,7 @@ private struct CeilingSimulation {
     @Test func followsWhatChanges() {
         forEachSeed(5) { seed, random in
             let connections = Int.random(in: 4...16, using: &random)
-            var simulation = CeilingSimulation(
+            var simulation = ServerLimitSimulation(
                 connections: connections, limit: connections / 2, random: random)
             simulation.run(for: 120)
             for _ in 0..<4 {
@@ -155,11 +156,11 @@ private struct CeilingSimulation {
         }
     }
 
-    /// Failures that have nothing to do with a ceiling do not keep connections away for long.
+    /// Failures that have nothing to do with a limit do not keep connections away for long.
     @Test(arguments: [0.02, 0.1, 0.3])
-    func badLuckIsNoCeiling(share: Double) {
+    func badLuckIsNoLimit(share: Double) {
         forEachSeed(8) { seed, random in
-            var simulation = CeilingSimulation(connections: 8, limit: 8, random: random)
+            var simulation = ServerLimitSimulation(connections: 8, limit: 8, random: random)
             simulation.badLuck = share
             simulation.run(for: 600)
             let used = simulation.service / (600 * 8)

@@ -1,7 +1,7 @@
 /// For how long nothing has come from a server that was to send something; looked at in each tick.
 ///
 /// All times are in seconds, on the monotonic clock.
-struct Silence {
+struct StallClock {
     /// What a look sees of a transfer.
     struct Look {
         /// Bytes of its body that have come.
@@ -14,7 +14,8 @@ struct Silence {
         var isIdle: Bool
     }
 
-    /// Seconds of silence before this transfer began that count as its own, until something comes.
+    /// Seconds of the stall before this transfer began that count as its own, until something
+    /// comes.
     var before = 0.0
     /// When the body last grew, or could not.
     private var lastActivity: Double

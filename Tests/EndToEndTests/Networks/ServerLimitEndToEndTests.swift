@@ -3,13 +3,13 @@ import Testing
 
 /// Servers that serve only so many requests at a time: segget settles at that number.
 @Suite(.serialized, .timeLimit(.minutes(5)))
-struct CeilingEndToEndTests {
+struct ServerLimitEndToEndTests {
     /// Runs `-x 8`.
     ///
-    /// - Returns: What it did, and how many requests were turned away after it had told the ceiling,
-    ///   in how many seconds.
+    /// - Returns: What it did, and how many requests were turned away after it had reported the
+    ///   limit, in how many seconds.
     private static func run(
-        _ stage: CeilingTrial, _ options: [String] = []
+        _ stage: ServerLimitTrial, _ options: [String] = []
     ) async throws -> (outcome: ChildProcess.Outcome, refused: Int, seconds: Double) {
         let child = try Segget.start(
             [stage.trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "8"] + options,
@@ -26,7 +26,7 @@ struct CeilingEndToEndTests {
 
     /// By every way of turning away, all at the same time.
     @Test func settlesAtWhatIsServed() async throws {
-        let cases: [(CeilingTrial.Refusal, Int)] = [
+        let cases: [(ServerLimitTrial.Refusal, Int)] = [
             (.status503, 1), (.status429, 2), (.status403, 3), (.reset, 3), (.closed, 2),
             (.words, 1), (.silence, 2), (.refused, 2),
         ]
@@ -38,19 +38,19 @@ struct CeilingEndToEndTests {
         }
     }
 
-    private static func settle(_ refusal: CeilingTrial.Refusal, _ limit: Int) async throws {
-        let stage = try CeilingTrial(
+    private static func settle(_ refusal: ServerLimitTrial.Refusal, _ limit: Int) async throws {
+        let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 300_000 / Double(limit), refusal: refusal
         ) { _ in limit }
-        // A request too many is silent for that long.
+        // A request over the limit stalls for that long.
         let (outcome, refused, seconds) = try await run(stage, ["--stall-timeout", "2"])
         let context = Comment(rawValue: "\(refusal), \(limit): \(outcome.errorOutput)")
         try stage.trial.expectComplete(outcome)
-        let ceilings = try outcome.notices("ceiling")
-        #expect(!ceilings.isEmpty, context)
+        let limits = try outcome.notices("ceiling")
+        #expect(!limits.isEmpty, context)
         // One that was late for so long that it was given up is refused once more, for a while.
-        #expect(ceilings.contains { $0.connections == limit }, context)
-        #expect(ceilings.last?.connections ?? .max <= limit, context)
+        #expect(limits.contains { $0.connections == limit }, context)
+        #expect(limits.last?.connections ?? .max <= limit, context)
         #expect(refused <= 3 * Int((seconds / 60).rounded(.up)), context)
         #expect(stage.trial.excess <= 1 << 20, context)
         // Those that rest are not in use.
@@ -60,20 +60,20 @@ struct CeilingEndToEndTests {
 
     /// They do not use up retries either, and are not waited for at the end.
     @Test func restingIsNoFailure() async throws {
-        let stage = try CeilingTrial(
+        let stage = try ServerLimitTrial(
             size: 1_500_000, pace: 300_000, refusal: .status503
         ) { _ in 1 }
         let (outcome, _, _) = try await Self.run(stage, ["--retries", "1"])
         try stage.trial.expectComplete(outcome)
-        let told = try #require(try outcome.notices("ceiling").first)
-        #expect(told.connections == 1)
-        #expect(told.reason == "status")
+        let notice = try #require(try outcome.notices("ceiling").first)
+        #expect(notice.connections == 1)
+        #expect(notice.reason == "status")
         #expect(outcome.errorOutput.contains("serves 1 request at a time"))
     }
 
     /// Nor is a mirror on the same server asked for its sample without end.
     @Test func aMirrorOnTheSameServerIsNotStormed() async throws {
-        let stage = try CeilingTrial(
+        let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 150_000, refusal: .status503
         ) { _ in 2 }
         let mirror = stage.trial.origin.url("/mirror/file.bin")
@@ -84,7 +84,7 @@ struct CeilingEndToEndTests {
 
     /// Nobody asks again before the time that the server names, which is longer than it takes.
     @Test func retryAfterHoldsForAllThatRest() async throws {
-        let stage = try CeilingTrial(
+        let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 150_000, refusal: .retryAfter
         ) { _ in 2 }
         let (outcome, _, _) = try await Self.run(stage)
@@ -95,17 +95,17 @@ struct CeilingEndToEndTests {
         #expect(monotonicSeconds() > first + 6)
     }
 
-    /// The ceiling goes up in the middle, and comes down again.
-    @Test func followsACeilingThatMoves() async throws {
-        let stage = try CeilingTrial(
+    /// The limit goes up in the middle, and comes down again.
+    @Test func followsALimitThatMoves() async throws {
+        let stage = try ServerLimitTrial(
             size: 7_500_000, pace: 300_000, refusal: .status503
         ) { served in
             served < 1_200_000 ? 1 : served < 5_000_000 ? 4 : 2
         }
         let (outcome, _, _) = try await Self.run(stage)
         try stage.trial.expectComplete(outcome)
-        let ceilings = try outcome.notices("ceiling")
-        #expect(ceilings.contains { $0.reason == nil }, "it rises: \(outcome.errorOutput)")
+        let limits = try outcome.notices("ceiling")
+        #expect(limits.contains { $0.reason == nil }, "it rises: \(outcome.errorOutput)")
         #expect(stage.refusals.count <= 40)
         #expect(stage.trial.excess <= 1 << 20)
     }
@@ -139,7 +139,7 @@ struct CeilingEndToEndTests {
     }
 
     /// Files of one host share what it serves: none of them fails for it.
-    @Test func filesOfAListShareTheCeiling() async throws {
+    @Test func filesOfAListShareTheLimit() async throws {
         let stage = try BatchStage(size: 600_000)
         let held = Guarded<[Int]>([])
         let refused = Tally()
