@@ -148,7 +148,7 @@ int segget_read_tcp_state(int fd, struct segget_tcp_state *state) {
     struct tcp_info info;
     socklen_t length = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length)) return -1;
-    // Kernels before 5.4 do not tell it all.
+    // Kernels before 5.4 do not say it all.
     if (length < offsetof(struct tcp_info, tcpi_rcv_ooopack) + sizeof info.tcpi_rcv_ooopack) {
         errno = EOPNOTSUPP;
         return -1;

@@ -56,7 +56,7 @@ extension Assembly {
             recordMismatch(actual, keeping: keeping)
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
-        // What could not be written through is told once, here: it must not be published.
+        // What could not be written through is reported once, here: it must not be published.
         if let failure = stopThreads() { throw failure }
         guard !wasInterrupted else { return nil }
         onVerified()

@@ -65,7 +65,7 @@ extension Assembly {
         folder.isFree(name) && isUnbegun(name, in: folder)
     }
 
-    /// Whether an earlier run has left nothing beside a name, as far as the system tells.
+    /// Whether an earlier run has left nothing beside a name, as far as the system says.
     static func isUnbegun(_ name: String, in folder: Folder) -> Bool {
         PartNames.suffixes.allSatisfy { folder.isFree(name + $0) }
     }
@@ -92,7 +92,7 @@ extension Assembly {
         return try OpenedPart.decide(request, in: folder, partSize: part?.size)
     }
 
-    /// Bytes that an earlier run's manifest tells of, for messages; 0 when there is none.
+    /// Bytes that an earlier run's manifest records, for messages; 0 when there is none.
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
         manifestOfPart(folder: folder, name: name)?.extents.covered.count ?? 0
     }

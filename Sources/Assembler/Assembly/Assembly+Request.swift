@@ -43,8 +43,8 @@ extension Assembly {
         /// `overwrite`, which is about the part's and the manifest's names too.
         package var replacesDestination = false
 
-        /// The digests that the file is to have, as far as the caller and the server tell; some may be
-        /// there twice.
+        /// The digests that the file is to have, as far as the caller and the server state them;
+        /// some may be there twice.
         var expected: [Digest] { [checksum].compactMap { $0 } + advertised + required }
 
         /// Whether a regular file at the destination may be replaced.

@@ -2,11 +2,11 @@ import Glibc
 
 /// The part that an earlier run left, opened to be looked at before it is continued.
 ///
-/// It is neither locked nor changed: the generation tells whether it is still the same one later.
+/// It is neither locked nor changed: the generation shows whether it is still the same one later.
 package final class EarlierPart: Sendable {
     /// The generation of its manifest.
     package let generation: String
-    /// What its manifest tells of.
+    /// What its manifest records.
     package let extents: [Extent]
     private let descriptor: Int32
 

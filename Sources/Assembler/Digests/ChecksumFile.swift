@@ -10,7 +10,7 @@ public struct ChecksumFile: Sendable {
         public var digest: Digest
     }
 
-    /// Why a file of checksums tells nothing about a file.
+    /// Why a file of checksums says nothing about a file.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
@@ -32,7 +32,7 @@ public struct ChecksumFile: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The content.
-    ///   - fileName: Its name, which may tell the algorithm: `MD5SUMS`, `SHA1SUMS`, `SHA256SUMS`,
+    ///   - fileName: Its name, which may state the algorithm: `MD5SUMS`, `SHA1SUMS`, `SHA256SUMS`,
     ///     `SHA512SUMS`. Otherwise the length of each value does.
     /// - Throws: `unreadable`, when no line could be read.
     public init(_ bytes: some Sequence<UInt8>, fileName: String) throws(Problem) {

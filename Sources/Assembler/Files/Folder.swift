@@ -1,5 +1,6 @@
-// Files: open folders and files, what stat(2) tells of them, and reading them. It knows what the system
-// calls do and which of their failures matter; it never knows a manifest, a part or a download.
+// Files: open folders and files, what stat(2) says of them, and reading them. It knows what the
+// system calls do and which of their failures matter; it never knows a manifest, a part or a
+// download.
 
 import CLinux
 import Glibc
@@ -30,10 +31,10 @@ package final class Folder: Sendable {
     /// The path of a file in it, for messages and results.
     package func path(of name: String) -> String { FileTarget(folder: path, name: name).path }
 
-    /// Which folder it is, however its path is spelled; `nil` when the system does not tell.
+    /// Which folder it is, however its path is spelled; `nil` when the system does not say.
     package var identity: FileIdentity? { FileStatus(of: descriptor)?.identity }
 
-    /// What a path leads to; `nil` with `errno` set when the system does not tell.
+    /// What a path leads to; `nil` with `errno` set when the system does not say.
     package static func identity(at path: String) -> FileIdentity? {
         var status = stat()
         return stat(path, &status) == 0 ? FileStatus(status).identity : nil
@@ -64,7 +65,7 @@ package final class Folder: Sendable {
         return FileStatus(status)
     }
 
-    /// Whether nothing stands at a name, as far as the system tells; false when it does not.
+    /// Whether nothing stands at a name, as far as the system says; false when it does not.
     package func isFree(_ name: String) -> Bool {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
@@ -119,14 +120,14 @@ package final class Folder: Sendable {
     static func cannotSync(_ code: Int32) -> Bool { [EINVAL, ENOSYS, ENOTSUP].contains(code) }
 
     /// Bytes that an unprivileged user may still write to the file system; `nil` when it does not
-    /// tell, as one without a size of its own.
+    /// say, as one without a size of its own.
     func freeBytes() -> Int64? {
         var status = statvfs()
         guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
-    /// Checks that the file system has room for `needed` bytes more, as far as it tells.
+    /// Checks that the file system has room for `needed` bytes more, as far as it says.
     ///
     /// - Throws: `noSpace`, with the path of the file that needs them.
     func checkSpace(for needed: Int64, path: String) throws(AssemblyError) {

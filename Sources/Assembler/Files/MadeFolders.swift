@@ -110,7 +110,7 @@ package final class MadeFolders: Sendable {
         return nil
     }
 
-    /// Where a folder is or will be; `nil` when the system does not tell.
+    /// Where a folder is or will be; `nil` when the system does not say.
     package func place(of path: String) -> FolderPlace? {
         if let identity = Folder.identity(at: path) {
             return state.withLock { $0.places[identity] } ?? FolderPlace(root: identity)

@@ -66,14 +66,14 @@ public struct FileVerification: Sendable, Hashable {
         damaged.isEmpty && digests.allSatisfy(\.matches) && (isPart || isComplete)
     }
 
-    /// Why there is nothing to tell.
+    /// Why there is nothing to report.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Failure: Error, Sendable, Hashable {
         /// There is no such file, and no part of one.
         case noFile(path: String)
-        /// Nothing tells what the content should be.
+        /// Nothing says what the content should be.
         case nothingToCheckAgainst(path: String)
         /// The file of checksums cannot be opened or read.
         case sumsUnavailable(path: String, errno: Int32)
@@ -172,7 +172,7 @@ public struct FileVerification: Sendable, Hashable {
 }
 
 extension FinishedFacts {
-    /// The extents as a map; `nil` when only the attributes tell of the file.
+    /// The extents as a map; `nil` when only the attributes describe the file.
     fileprivate var map: ExtentMap? {
         guard !extents.isEmpty else { return nil }
         var map = ExtentMap()

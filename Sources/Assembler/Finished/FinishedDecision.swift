@@ -25,7 +25,7 @@ package enum FinishedDecision: Sendable, Hashable {
             return
         }
         var (mine, theirs) = (facts.header.identity, offered)
-        // A server that tells no size is believed when its validators are the same.
+        // A server that states no size is believed when its validators are the same.
         if theirs.size == nil { theirs.size = size }
         mine.size = size
         if let reason = mine.obstacle(toContinuingWith: theirs) {
@@ -49,7 +49,7 @@ package enum FinishedDecision: Sendable, Hashable {
 public enum FinishedDoubt: Sendable, Hashable {
     /// It no longer has the size that it was downloaded with. In bytes.
     case resized(was: Int64, now: Int64)
-    /// The server offers another version, or nothing that tells versions apart.
+    /// The server offers another version, or nothing that distinguishes versions.
     case remote(StartOverReason)
     /// It was downloaded from another URL.
     case otherURL
@@ -65,7 +65,7 @@ public enum FinishedDoubt: Sendable, Hashable {
 package enum TimestampDecision: Sendable, Hashable {
     /// The remote file is not newer.
     case keep
-    /// It is newer, of another size or version, or does not tell.
+    /// It is newer, of another size or version, or it does not say.
     case fetch
 
     /// Decides as wget does, and by the entity tag where both are known.

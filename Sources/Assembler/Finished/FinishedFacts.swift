@@ -13,7 +13,7 @@ package struct FinishedFacts: Sendable {
     package var size: Int64
     /// Digests of its content; a CRC-32 is among them.
     package var digests: [Digest]
-    /// Its pieces with their checksums; empty when only the attributes tell of it.
+    /// Its pieces with their checksums; empty when only the attributes describe it.
     package var extents: [Extent]
 
     package init(header: Manifest.Header, size: Int64, digests: [Digest], extents: [Extent]) {
@@ -44,7 +44,7 @@ package struct FinishedFacts: Sendable {
         return FinishedFacts(attributesOf: descriptor)
     }
 
-    /// What the attributes of the file at `name` tell; `nil` when they do not.
+    /// What the attributes of the file at `name` say; `nil` when they do not.
     static func attributes(
         of name: String, in folder: Folder
     ) throws(AssemblyError) -> FinishedFacts? {
@@ -111,7 +111,7 @@ extension FinishedFacts {
         return Array((lines + Self.check(lines.utf8) + "\n").utf8)
     }
 
-    /// The last line, which tells damaged ones, and those of which one is missing.
+    /// The last line, which shows damaged ones, and those of which one is missing.
     private static func check(_ lines: some Sequence<UInt8>) -> String {
         "crc=\(Digest(crc32: CRC32.of(lines)).hex)"
     }

@@ -3,7 +3,7 @@ import Glibc
 // What earlier runs have left in a folder.
 extension Folder {
     /// The names of the files in the folder that segget has begun or finished, as far as their
-    /// manifests or attributes tell.
+    /// manifests or attributes say.
     ///
     /// May block on the disk. Empty when the folder cannot be read.
     package func ownNames() -> [String] {
@@ -37,7 +37,7 @@ extension Folder {
     }
 
     /// What a destination was begun for, by its manifest, or by the attributes of the finished file;
-    /// `nil` when neither tells.
+    /// `nil` when neither says.
     ///
     /// May block on the disk.
     package func header(of name: String) -> Manifest.Header? {

@@ -74,7 +74,7 @@ package final class StandingFile: Sendable {
         return (digest, crc.crc32)
     }
 
-    /// Checks all its bytes against everything that `facts` tell.
+    /// Checks all its bytes against everything that `facts` say.
     ///
     /// - Parameter isCancelled: Asked again and again meanwhile.
     /// - Returns: The digests that were compared and the CRC-32; `nil` when something differs, or

@@ -10,7 +10,7 @@ final class VerificationSubject {
     let isPart: Bool
     /// Open for reading.
     let descriptor: Int32
-    /// What stat(2) told when it was opened.
+    /// What stat(2) said when it was opened.
     let status: FileStatus
     /// What an earlier run wrote down of the finished file; `nil` for a part.
     let facts: FinishedFacts?

@@ -25,7 +25,7 @@ extension Manifest {
     /// Reads a manifest's bytes.
     ///
     /// Lines that are torn, damaged or of another generation are counted and skipped: what they
-    /// told is fetched again.
+    /// recorded is fetched again.
     ///
     /// - Throws: `Problem` when there is no readable header of this version.
     package init(reading bytes: [UInt8]) throws(Problem) {

@@ -19,7 +19,7 @@ package struct Manifest: Sendable {
 
     /// The first line.
     package var header: Header
-    /// What arrived, as far as the readable lines tell.
+    /// What arrived, as far as the readable lines say.
     ///
     /// Not yet checked against the data.
     package var extents = ExtentMap()

@@ -4,7 +4,7 @@ package struct Mirroring: Sendable {
     package var otherURLs: [String] = []
     /// Whether bytes of servers may be mixed that only the caller's checksum holds together.
     ///
-    /// The manifest then tells no validators: a later run without the checksum must not take any
+    /// The manifest then states no validators: a later run without the checksum must not take any
     /// server's word for all of the bytes.
     package var isHeldByChecksum = false
     /// The bytes of an earlier attempt that may be kept; `nil` for all.

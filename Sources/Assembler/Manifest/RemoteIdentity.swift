@@ -1,4 +1,4 @@
-/// What tells one version of a remote file from another.
+/// What distinguishes one version of a remote file from another.
 public struct RemoteIdentity: Sendable, Hashable {
     /// Length of the representation in bytes, `nil` when unknown.
     public var size: Int64?
@@ -12,10 +12,10 @@ public struct RemoteIdentity: Sendable, Hashable {
     /// The content coding in which the bytes are saved, in lower case (RFC 9110 §8.4); `nil` when they are
     /// the file's own.
     public var coding: String?
-    /// What of this only `HEAD` tells: replies to `GET` leave it out.
+    /// What of this only `HEAD` states: replies to `GET` leave it out.
     public var headOnly: HeadOnly = []
 
-    /// Fields that only `HEAD` tells.
+    /// Fields that only `HEAD` states.
     public struct HeadOnly: OptionSet, Sendable, Hashable {
         /// A bit for each field.
         public let rawValue: Int
@@ -50,8 +50,8 @@ public struct RemoteIdentity: Sendable, Hashable {
     /// The entity tag as a condition may carry it, weak or strong; `nil` for one that is malformed, as
     /// one without quotes is.
     ///
-    /// A malformed tag proves nothing and is sent to nobody. That it differs tells of another version all
-    /// the same, as with a weak one.
+    /// A malformed tag proves nothing and is sent to nobody. That it differs shows another version
+    /// all the same, as with a weak one.
     public var wellFormedETag: String? {
         guard let etag, Self.isQuoted(etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]) else {
             return nil
@@ -75,7 +75,7 @@ public struct RemoteIdentity: Sendable, Hashable {
     /// Whether both have the same strong tag and size, and dates that differ.
     ///
     /// That proves neither: servers of a cluster may differ in the date, and some servers compute a
-    /// file's tag once and do not notice that it changed. A sample of the bytes tells.
+    /// file's tag once and do not notice that it changed. A sample of the bytes shows it.
     public func isDoubted(by offered: RemoteIdentity) -> Bool {
         guard let mine = lastModified, let theirs = offered.lastModified else { return false }
         return strongETag != nil && strongETag == offered.strongETag && size == offered.size
@@ -87,7 +87,7 @@ public struct RemoteIdentity: Sendable, Hashable {
         strongETag ?? (lastModifiedIsStrong ? lastModified : nil)
     }
 
-    /// The value for `If-Range` (RFC 9110 §13.1.5): nothing that a reply to `GET` would not tell.
+    /// The value for `If-Range` (RFC 9110 §13.1.5): nothing that a reply to `GET` would not state.
     package var ifRange: String? {
         if !headOnly.contains(.etag), let strongETag { return strongETag }
         return lastModifiedIsStrong && !headOnly.contains(.lastModified) ? lastModified : nil

@@ -86,7 +86,7 @@ package enum ResumeDecision: Sendable {
                 // Kept for the finished file, not left by an earlier run.
                 self = .begin
             } else if let reason = Self.obstacle(manifest, now) {
-                // Where nothing is lost there is nothing to tell.
+                // Where nothing is lost there is nothing to report.
                 let isEmpty = manifest.extents.extents.isEmpty && manifest.rejected == nil
                 self = isEmpty ? .begin : .startOver(reason)
             } else if Self.obstacle(manifest, now.withoutChecksum) != nil {

@@ -29,7 +29,7 @@ package protocol Output: AnyObject, Sendable {
     func makeWriter(at offset: Int64) -> ExtentWriter
     /// How far ahead may be written from now on; `nil` when everywhere.
     ///
-    /// Room that was made is only there once it has been told here.
+    /// Room that was made is only there once it has been taken here.
     func takeWindow() -> OutputWindow?
     /// Takes a writer back; what it wrote is recorded with the next `record`.
     func retire(_ writer: ExtentWriter)

@@ -4,7 +4,7 @@ import Glibc
 /// the file: byte `n` stands at `n` modulo the capacity.
 ///
 /// The loop thread stores, at and behind the front of contiguous data; the output's thread reads,
-/// before it. What one thread may touch is told to the other under a lock, never by this type.
+/// before it. What one thread may touch the other learns under a lock, never from this type.
 final class RingBuffer: @unchecked Sendable {
     // Unchecked, because the two threads never touch the same bytes, as said above.
     private let base: UnsafeMutableRawPointer

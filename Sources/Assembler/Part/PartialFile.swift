@@ -157,7 +157,7 @@ package final class PartialFile: Sendable {
 
     /// Has the kernel begin to write what it holds, and waits for nothing (sync_file_range(2)).
     ///
-    /// What makes the data durable later finds little left to do, and tells of failures.
+    /// What makes the data durable later finds little left to do, and reports failures.
     func startWriteback() { _ = segget_start_writeback(descriptor) }
 
     /// Lets go of the page cache's copy of what is durable, before `end` (posix_fadvise(2)).
@@ -168,8 +168,8 @@ package final class PartialFile: Sendable {
 
     /// The failure of a synchronization.
     ///
-    /// The kernel now takes what it could not write for clean, and tells nobody again. A later run
-    /// has to see what the disk really holds, and finds what is lost by its CRC-32.
+    /// The kernel now takes what it could not write for clean, and says so to nobody again. A later
+    /// run has to see what the disk really holds, and finds what is lost by its CRC-32.
     private func distrusted(_ operation: String) -> AssemblyError {
         let failure = failure(operation)
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)

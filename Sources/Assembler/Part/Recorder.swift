@@ -48,7 +48,8 @@ struct Recorder {
     /// Has what was appended made durable before long, takes a rewritten manifest into use, and asks for
     /// one when the manifest has grown.
     ///
-    /// - Parameter extents: All that the manifest tells of; asked for only when it is to be rewritten.
+    /// - Parameter extents: All that the manifest records; asked for only when it is to be
+    ///   rewritten.
     /// - Throws: `io`, also when an earlier synchronization failed.
     mutating func settle(_ extents: @autoclosure () -> [Extent]) throws(AssemblyError) {
         try syncer.noteRecorded()
@@ -65,7 +66,7 @@ struct Recorder {
 
     /// Ends the thread, once, and removes what it has not finished.
     ///
-    /// - Returns: What failed in making data durable and was not told yet.
+    /// - Returns: What failed in making data durable and was not reported yet.
     func stop() -> AssemblyError? {
         let failure = syncer.stop()
         try? folder.remove(journal.names.rewrite)
@@ -78,7 +79,7 @@ struct Recorder {
 extension Recorder {
     /// Has the manifest say what is wrong with the part, and vouch for its bytes in no other line.
     ///
-    /// That the digest is wrong is the error to tell, whatever else fails: the record is appended
+    /// That the digest is wrong is the error to report, whatever else fails: the record is appended
     /// first, which needs the least space, and the rest is rewritten when that can be done.
     ///
     /// - Parameters:

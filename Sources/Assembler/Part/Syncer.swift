@@ -20,8 +20,8 @@ final class Syncer: Sendable {
 
     /// Seconds between two synchronizations.
     static let interval = 5.0
-    /// Seconds after which the kernel is told to write what has come, so that no synchronization, above all
-    /// not the last, has much to wait for.
+    /// Seconds after which the kernel is asked to write what has come, so that no synchronization,
+    /// above all not the last, has much to wait for.
     private static let writeback = 0.5
 
     private let monitor = Monitor(State())
@@ -108,7 +108,7 @@ final class Syncer: Sendable {
 
     /// Ends the thread and waits for its end.
     ///
-    /// - Returns: What failed on the thread and was not told yet: the kernel says it only once.
+    /// - Returns: What failed on the thread and was not reported yet: the kernel says it only once.
     func stop() -> AssemblyError? {
         monitor.withLock { $0.stop = true }
         thread.join()

@@ -65,7 +65,7 @@ extension Publishing {
     ///   - name: Name of the destination in it.
     ///   - fullURL: What the download must have been begun for.
     ///   - hasChecksum: Whether the caller expects a digest.
-    /// - Returns: Bytes that the manifest tells of, or `nil` when there is nothing to finish.
+    /// - Returns: Bytes that the manifest records, or `nil` when there is nothing to finish.
     /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package static func pending(
         folder path: String, name: String, fullURL: String, hasChecksum: Bool
@@ -126,7 +126,7 @@ extension Publishing {
     ) -> PublishedFile? {
         guard let status = FileStatus(of: descriptor),
             manifest.header.size ?? status.size == status.size,
-            // Without a size, a line that is lost may have told of the end.
+            // Without a size, a line that is lost may have stated the end.
             manifest.header.size != nil || manifest.damagedLines == 0,
             let crc = manifest.extents.combinedCRC(size: status.size)
         else { return nil }

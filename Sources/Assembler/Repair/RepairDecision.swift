@@ -6,7 +6,7 @@ extension RepairPlan {
     /// longer than it should be is not intact, though nothing of it is to be fetched.
     ///
     /// - Parameters:
-    ///   - facts: What the kept manifest tells.
+    ///   - facts: What the kept manifest says.
     ///   - size: The file's present length in bytes.
     ///   - check: What reading all of it has found.
     /// - Returns: Extents in ascending order; `nil` when the file is intact.

@@ -11,7 +11,7 @@ import Glibc
 package struct RepairPlan: Sendable {
     /// What stands at the names of a file, its part and its manifest.
     package enum Finding: Sendable {
-        /// No manifest tells what the content should be.
+        /// No manifest says what the content should be.
         case noManifest(isFileThere: Bool)
         /// There is a part with its manifest, of a repair or a download that was stopped.
         case part(Manifest)
@@ -21,7 +21,7 @@ package struct RepairPlan: Sendable {
         case damaged(RepairPlan)
     }
 
-    /// What the kept manifest tells.
+    /// What the kept manifest says.
     package let facts: FinishedFacts
     /// Extents that are to be fetched again, in ascending order.
     package let damaged: [Extent]
@@ -63,7 +63,7 @@ package struct RepairPlan: Sendable {
             RepairPlan(facts: facts, damaged: lost, file: file, folder: folder, names: names))
     }
 
-    /// Makes the part of what is intact, with a manifest that tells of exactly that.
+    /// Makes the part of what is intact, with a manifest that says exactly that.
     ///
     /// Until the manifest is replaced, as the last step, the file counts as finished and its
     /// manifest as kept: whatever stops this in between changes nothing.
@@ -83,7 +83,7 @@ package struct RepairPlan: Sendable {
             for extent in intact { covered.insert(extent.range) }
             for range in covered.ranges { try copy(range, to: part) }
             // Before the manifest that vouches for it: once that has replaced the kept one, nothing
-            // else tells what of the file is intact.
+            // else shows what of the file is intact.
             try part.sync()
             try folder.sync()
             var header = facts.header

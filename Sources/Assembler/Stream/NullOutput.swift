@@ -33,7 +33,7 @@ package final class NullOutput: Output, @unchecked Sendable {
     package func takeWindow() -> OutputWindow? { nil }
 
     package func makeWriter(at offset: Int64) -> ExtentWriter {
-        // A write for each buffer, as other programs do it that are told to write there.
+        // A write for each buffer, as other programs do it that write there.
         writers.add(ExtentWriter(descriptor: descriptor, at: offset))
     }
 

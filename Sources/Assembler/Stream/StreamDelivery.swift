@@ -5,9 +5,9 @@ import Glibc
 /// When a digest is expected, the last piece is held back until the digest has been compared: a
 /// reader never sees the end of a stream that is wrong.
 final class StreamDelivery {
-    /// What the output's thread and the others tell each other.
+    /// What the output's thread and the others say to each other.
     struct State: Sendable {
-        /// The end of the file, told when all of it is in memory.
+        /// The end of the file, stated when all of it is in memory.
         struct End: Sendable {
             /// In bytes.
             var size: Int64
@@ -70,7 +70,8 @@ final class StreamDelivery {
 
     /// Runs until the end of the stream, a failure or a stop.
     func run() {
-        // A reader that has gone is an error to be told, whatever the process does about SIGPIPE.
+        // A reader that has gone is an error to be reported, whatever the process does about
+        // SIGPIPE.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

@@ -8,7 +8,7 @@ import Glibc
 /// What has arrived waits in memory until what is before it has gone out. The memory is a window of
 /// the file: what lies behind the window cannot be taken yet. Nothing is kept on any disk.
 ///
-/// Used as `Output` says; what has been written is told to any thread.
+/// Used as `Output` says; any thread may ask what has been written.
 package final class StreamOutput: Output, @unchecked Sendable {
     // Unchecked, because ownership moves from thread to thread as `Output` says.
 
@@ -157,7 +157,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
         guard let crc = recorded.combinedCRC(size: size) else {
             preconditionFailure("published before all \(size) bytes had arrived")
         }
-        // What has gone out cannot be taken back, but its reader is not told that this was all.
+        // What has gone out cannot be taken back, but its reader does not hear that this was all.
         guard isCurrent() else { return nil }
         monitor.withLock { $0.end = .init(size: size, crc: crc) }
         let isVerified = monitor.wait { state -> Bool? in

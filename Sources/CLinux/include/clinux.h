@@ -63,7 +63,7 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
 int segget_spawn_bound(const char *path, char *const arguments[], char *const environment[],
                        int input, int output, pid_t *pid);
 
-// Opens a child process for poll(2), which tells its end (pidfd_open(2)).
+// Opens a child process for poll(2), which reports its end (pidfd_open(2)).
 // Returns a descriptor, closed on exec, or -1 with errno.
 int segget_open_process(pid_t pid);
 
@@ -71,7 +71,7 @@ int segget_open_process(pid_t pid);
 // Returns its descriptor, or -1 with errno.
 int segget_memory_file(const char *name);
 
-// What the kernel tells of a connection (TCP_INFO, tcp(7)), as far as a receiver cares.
+// What the kernel says of a connection (TCP_INFO, tcp(7)), as far as a receiver cares.
 struct segget_tcp_state {
     uint32_t segments;    // segments with data that have come (tcpi_data_segs_in)
     uint32_t disordered;  // those that came out of order, because one before them was lost

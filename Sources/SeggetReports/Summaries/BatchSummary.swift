@@ -22,7 +22,7 @@ package struct BatchSummary {
     /// Files that never began.
     package var notStarted: Int { count - done - failures.count - stopped.count }
 
-    /// Takes the end of a file; `received` is what its last progress told, in bytes.
+    /// Takes the end of a file; `received` is what its last progress reported, in bytes.
     package mutating func add(
         _ result: Result<DownloadedFile, DownloadError>, of index: Int, received: Int64,
         signal: Int32?

@@ -8,7 +8,7 @@ package import Segmenter
 package struct Summary {
     package let text: String
 
-    /// Words it; `endIsProven` is false when no size told where the file ends.
+    /// Words it; `endIsProven` is false when no size says where the file ends.
     package init(_ file: DownloadedFile, endIsProven: Bool) {
         if let unchanged = file.unchanged {
             text = Self.text(unchanged, file)

@@ -24,7 +24,7 @@ package struct VerificationReport: Encodable {
         var matches: Bool
     }
 
-    /// That there is nothing to tell.
+    /// That there is nothing to report.
     package struct Failure: Encodable {
         var code: Int32
         var kind: String

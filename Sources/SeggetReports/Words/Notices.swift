@@ -3,6 +3,8 @@ public import Segmenter
 
 extension DownloadNotice {
     /// A stable name for programs; `docs/json.md` lists them all.
+    ///
+    /// Scripts read them: where a case was renamed since, its word in `--json` stays.
     public var kind: String {
         switch self {
         case .startedOver: "started_over"

@@ -10,7 +10,7 @@ public struct AccessOptions: Sendable, Hashable {
     public struct Credentials: Sendable, Hashable {
         /// The user; holds no colon (RFC 7617 §2).
         public var user: String
-        /// The password; `nil` when only a netrc file can tell.
+        /// The password; `nil` when only a netrc file can say it.
         public var password: String?
         /// What a newer version stored beside these.
         var unknown: [String: CodedValue] = [:]

@@ -47,7 +47,7 @@ extension Download: Stoppable {
     func report(_ event: DownloadEvent) { eventsOffered.offer(event) }
 }
 
-/// What a download tells: its events for one reader, and for anybody how far it is.
+/// What a download reports: its events for one reader, and for anybody how far it is.
 final class DownloadEvents: Sendable {
     /// Events that wait for a slow reader; older ones are dropped first.
     static let limit = 256

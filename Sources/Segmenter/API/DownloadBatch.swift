@@ -28,7 +28,7 @@ public struct BatchEvent: Sendable {
     public enum Kind: Sendable {
         /// The file's turn has come; carries its URL, without credentials and query.
         case begun(url: String)
-        /// The download tells something.
+        /// The download reports something.
         case event(DownloadEvent)
         /// The file is done, has failed or was stopped.
         ///

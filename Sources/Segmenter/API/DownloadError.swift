@@ -66,7 +66,7 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var bytesWritten: Int64?
     /// Whether the complete file has its name already: making that durable or tidying up failed.
     public var isPublished = false
-    /// Whether the link was refused, and tells that it has expired: a fresh one goes on.
+    /// Whether the link was refused, and says that it has expired: a fresh one goes on.
     public var isLinkExpired = false
     /// Where several URLs were given: each one that failed, in their order, and why.
     public var mirrors: [FailedMirror] = []
@@ -89,7 +89,7 @@ public struct DownloadError: Error, Sendable, Hashable {
     @nonexhaustive
 #endif
 public enum RepairObstacle: Error, Sendable, Hashable {
-    /// There is no manifest to tell what of it is damaged. `isFileThere`: whether there is a file.
+    /// There is no manifest to show what of it is damaged. `isFileThere`: whether there is a file.
     case noManifest(isFileThere: Bool)
     /// The server offers another version, or nothing proves that it is the same.
     case otherVersion(StartOverReason)

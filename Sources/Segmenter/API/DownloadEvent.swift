@@ -1,6 +1,6 @@
 public import Assembler
 
-/// What a download tells while it runs.
+/// What a download reports while it runs.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
@@ -32,7 +32,7 @@ public struct DownloadStart: Sendable, Hashable {
     /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`; `unverified` where
     /// a part is continued that only a sample was compared of.
     public var identity: String
-    /// Number of URLs of the file that are not given up, the one that leads included.
+    /// Number of URLs of the file that are not given up, the primary one included.
     public var mirrors = 1
 }
 
@@ -52,7 +52,7 @@ public enum DownloadNotice: Sendable, Hashable {
     case resolvingAgain(status: Int)
     /// The server ignored the range; the file is fetched in one stream.
     case rangesIgnored
-    /// Servers behind one name tell of different versions; the file is fetched in one stream.
+    /// Servers behind one name state different versions; the file is fetched in one stream.
     case serversDisagree
     /// A reply was not accepted, and nothing of its body was written.
     case replyRefused(ContractBreach)
@@ -179,7 +179,7 @@ public struct DownloadProgress: Sendable, Hashable {
     /// The session's limit of rate in bytes per second, `nil` when there is none.
     public var limit: Double?
 
-    /// Time to go at the present speed, `nil` when that cannot be told.
+    /// Time to go at the present speed, `nil` when that cannot be said.
     public var timeLeft: Duration? {
         guard let size, bytesPerSecond > 0 else { return nil }
         return Duration(seconds: Double(max(0, size - bytesDone)) / bytesPerSecond)

@@ -46,7 +46,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Further URLs of the same file, in order of preference.
     ///
     /// They work together where ``checksum``, equal strong entity tags or equal advertised digests prove
-    /// that all have the same file; otherwise one at a time, the others as spares.
+    /// that all have the same file; otherwise one at a time, the others as standby mirrors.
     public var mirrors: [String] = []
 
     /// What becomes of the file on the disk.

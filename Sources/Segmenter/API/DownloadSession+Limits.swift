@@ -15,7 +15,7 @@ extension DownloadSession {
 
     /// Halves the limit of rate; where there is none, half the present speed becomes the limit.
     ///
-    /// It is never halved to less than 1 KiB/s. The download that began first tells the new limit
+    /// It is never halved to less than 1 KiB/s. The download that began first reports the new limit
     /// (`DownloadNotice.limitChanged`). Any thread may call this.
     public func halveRateLimit() {
         changeRateLimit { limit, measured in limit.halve(measured: measured) }
@@ -25,7 +25,7 @@ extension DownloadSession {
     ///
     /// A limit that `halveRateLimit` has made out of none is gone when it is back at the speed that
     /// it was made from. Where there is no limit, nothing changes. The download that began first
-    /// tells the new limit (`DownloadNotice.limitChanged`). Any thread may call this.
+    /// reports the new limit (`DownloadNotice.limitChanged`). Any thread may call this.
     public func doubleRateLimit() {
         changeRateLimit { limit, _ in limit.double() }
     }

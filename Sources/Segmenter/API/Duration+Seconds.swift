@@ -1,7 +1,7 @@
 // Times are `Duration` in the library's API, and seconds inside: what computes with them, as rates do, needs
 // numbers.
 extension Duration {
-    /// Longest time in seconds, in either direction, that is told apart from a longer one.
+    /// Longest time in seconds, in either direction, that is distinguished from a longer one.
     private static let longest = 9.2e18
 
     /// So many seconds; what is longer than any time there is becomes the longest, and what is no number

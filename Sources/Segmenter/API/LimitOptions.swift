@@ -4,7 +4,7 @@
 public struct LimitOptions: Sendable, Hashable {
     /// Largest file that is fetched, in bytes; `nil` is any.
     ///
-    /// A larger one is refused before anything of it is fetched; where the server tells no size,
+    /// A larger one is refused before anything of it is fetched; where the server states no size,
     /// when it turns out to be larger.
     public var maxSize: Int64?
     /// Longest time that the download may take, probing and publishing included.

@@ -9,7 +9,7 @@ public enum MirrorFault: Error, Sendable, Hashable {
     case failed(DownloadError.Reason)
     /// It offers a file of another size. In bytes.
     case otherSize(expected: Int64, got: Int64)
-    /// It advertises a digest that contradicts `--checksum`, or the mirror that leads.
+    /// It advertises a digest that contradicts `--checksum`, or the primary mirror.
     case otherDigest(expected: Digest, got: Digest)
     /// It sent other bytes than were there already, and none of its bytes had been used.
     case otherData(ByteRange)
@@ -43,14 +43,14 @@ public enum MirrorFault: Error, Sendable, Hashable {
         }
     }
 
-    /// Whether the mirror could yet be the one that is right: only a digest can tell.
+    /// Whether the mirror could yet be the one that is right: only a digest can show it.
     ///
     /// - Parameter checksum: The digest that the caller expects, if any.
     /// - Returns: Whether its file is worth a try when those of others are wrong.
     func mayBeRight(_ checksum: Digest?) -> Bool {
         switch self {
         case .otherData, .doubted: true
-        // It differs from the one that leads, which may itself be wrong.
+        // It differs from the primary one, which may itself be wrong.
         case .otherSize, .changed: MirrorAgreement.canDecide(checksum)
         case .otherDigest(let expected, _):
             MirrorAgreement.canDecide(checksum) && expected != checksum

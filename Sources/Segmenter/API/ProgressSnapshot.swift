@@ -1,4 +1,4 @@
-/// How far a download is, from what it has told so far.
+/// How far a download is, from what it has reported so far.
 ///
 /// Pure.
 struct ProgressSnapshot: Sendable {
@@ -11,7 +11,7 @@ struct ProgressSnapshot: Sendable {
     /// Takes the time at which the download began, on the monotonic clock.
     init(began: Double) { self.began = began }
 
-    /// Takes what the download tells.
+    /// Takes what the download reports.
     mutating func take(_ event: DownloadEvent) {
         switch event {
         case .probed(let file):

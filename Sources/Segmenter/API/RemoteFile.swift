@@ -8,7 +8,7 @@ public struct RemoteFile: Sendable, Equatable {
     public var effectiveURL: String
     /// Number of redirects that were followed.
     public var redirects: Int
-    /// Size and validators: what tells this version of the file from others.
+    /// Size and validators: what distinguishes this version of the file from others.
     public var identity: RemoteIdentity
     /// The `Date` field, as sent (RFC 9110 §6.6.1).
     public var date: String?
@@ -28,7 +28,7 @@ public struct RemoteFile: Sendable, Equatable {
     /// belong to the encoded bytes then, and are left out.
     public var isDecoded = false
 
-    /// Length of the representation in bytes, `nil` when the server does not tell.
+    /// Length of the representation in bytes, `nil` when the server does not state it.
     public var size: Int64? { identity.size }
     /// The `ETag` field, as sent (RFC 9110 §8.8.3).
     public var etag: String? { identity.etag }
@@ -44,7 +44,7 @@ public struct RemoteFile: Sendable, Equatable {
         case segments
         /// One stream, because the server does not serve ranges.
         case oneStreamNoRanges
-        /// One stream, because the server does not tell the size.
+        /// One stream, because the server does not state the size.
         case oneStreamUnknownSize
     }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// Gives the files of a session's batches their names, each name once.
 ///
-/// Folders are told apart by device and inode, not by how their paths are spelled. Blocks on the
+/// Folders are distinguished by device and inode, not by how their paths are spelled. Blocks on the
 /// disk.
 final class BatchNames: Sendable {
     private struct State {

@@ -140,7 +140,7 @@ final class BatchSlots: Sendable {
         state.withLock { $0.width.limit(to: connections) }
     }
 
-    /// A small file is done; `wait` says how long replies let wait.
+    /// A small file is done; `wait` is the time to first byte of replies.
     func adjust(wait: BatchWidth.Wait?) { state.withLock { $0.width.adjust(wait: wait) } }
 
     /// A file has ended.

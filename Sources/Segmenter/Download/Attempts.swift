@@ -52,9 +52,9 @@ struct Attempts: Sendable {
     private(set) var startOver: StartOverReason?
     /// What samples of the bytes have shown.
     var samples = Samples()
-    /// Whether the server has told of several versions.
+    /// Whether the server has stated several versions.
     private(set) var isDoubted = false
-    /// Whether its first ranges contradicted what it had told.
+    /// Whether its first ranges contradicted what it had stated.
     private(set) var hasContradicted = false
     /// Whether the file is asked for whole from now on.
     private(set) var isRangeless = false
@@ -68,7 +68,7 @@ struct Attempts: Sendable {
     private var wereRangesIgnored = false
     private var restarts = 0
     private var takenBack = 0
-    /// The version that was being fetched when a reply told of another, and what it told.
+    /// The version that was being fetched when a reply stated another, and what it stated.
     private var change: (before: RemoteIdentity, breach: ContractBreach)?
     private var breaks = StreamBreaks()
 
@@ -80,7 +80,7 @@ struct Attempts: Sendable {
     ///   - received: Bytes that have come in all attempts so far.
     ///   - policy: How often a stream may break without progress.
     ///   - isSurplus: Whether the request was one more than the server serves at a time.
-    ///   - isDateConfirmed: Whether it was asked for the date meanwhile, and told it.
+    ///   - isDateConfirmed: Whether it was asked for the date meanwhile, and stated it.
     /// - Returns: What is to be done.
     mutating func next(
         after outcome: Fetch.Outcome, of file: RemoteFile, received: Int64, policy: RetryPolicy,
@@ -117,7 +117,7 @@ struct Attempts: Sendable {
             // Who does so from the start may take it back less often.
             if hasContradicted { takenBack += 1 }
             change = (file.identity, breach)
-            // Where ranges do not tell their version, another one is fetched in one reply.
+            // Where ranges do not state their version, another one is fetched in one reply.
             isRangeless = isUndated
             return .find(Question(extent: isRangeless ? .whole : .firstRange))
         case .streamBroken(let failure, let retryAfter, let reached):
@@ -143,7 +143,7 @@ struct Attempts: Sendable {
         }
     }
 
-    /// Whether it is to be told now that the server ignores ranges.
+    /// Whether it is to be reported now that the server ignores ranges.
     mutating func takeRangesIgnored(_ offered: RemoteFile) -> Bool {
         defer { wereRangesIgnored = false }
         return wereRangesIgnored && offered.plan != .segments
@@ -151,7 +151,7 @@ struct Attempts: Sendable {
 
     // MARK: Changes
 
-    /// What is to be done after a reply that told of another version.
+    /// What is to be done after a reply that stated another version.
     enum Settlement: Sendable, Hashable {
         /// Go on with what was found.
         case goOn
@@ -192,14 +192,14 @@ struct Attempts: Sendable {
     /// Has the next attempt throw away what is there.
     mutating func startOver(because reason: StartOverReason) { startOver = reason }
 
-    /// A part is open; `hasStartedOver` tells whether an earlier one was thrown away.
+    /// A part is open; `hasStartedOver` says whether an earlier one was thrown away.
     mutating func opened(hasStartedOver: Bool) {
         startOver = nil
         // What was compared was of another version.
         if hasStartedOver { samples = Samples() }
     }
 
-    /// Another server leads: what the one before has done does not count for it.
+    /// Another server is the primary: what the one before has done does not count for it.
     mutating func turnToAnotherServer() {
         (startOver, change) = (nil, nil)
         (isUndated, isRangeless) = (false, false)
@@ -238,7 +238,7 @@ struct Samples: Sendable {
 private struct StreamBreaks: Sendable {
     /// They lengthen the pause.
     private(set) var count = 0
-    /// Those of them that were not one request too many: they are bounded.
+    /// Those of them that were not over the server's limit: they are bounded.
     private(set) var failures = 0
     private var reached: Int64 = 0
     /// The version whose stream has just broken, when anything of it had come.
@@ -278,7 +278,7 @@ extension Fetch.Outcome {
         }
     }
 
-    /// What is told of it.
+    /// What is reported of it.
     var notice: DownloadNotice? {
         switch self {
         case .contradictsProbe: .headUnusable(Probe.contradicted)

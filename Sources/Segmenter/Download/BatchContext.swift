@@ -13,7 +13,7 @@ struct BatchContext: Sendable {
     let hasCome: @Sendable (Int) -> Void
     /// Notes that it goes the way of others nevertheless.
     let isDeclined: @Sendable () -> Void
-    /// Notes that it is done; takes how long replies let wait.
+    /// Notes that it is done; takes the time to first byte of replies.
     let isDone: @Sendable (BatchWidth.Wait?) -> Void
     /// Runs what chooses a name when the turn of the file has come.
     let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void

@@ -107,7 +107,7 @@ final class DownloadJob: Sendable {
         }
     }
 
-    /// Where the file goes as far as that can be told before anything is asked.
+    /// Where the file goes as far as that can be said before anything is asked.
     ///
     /// - Parameter url: The URL that was given first.
     /// - Returns: The place; `nil` for what goes to no file.

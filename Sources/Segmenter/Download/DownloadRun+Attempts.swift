@@ -63,7 +63,7 @@ extension DownloadRun {
         state.attempts.startOver(with: primary.finding.file.identity)
     }
 
-    /// The lead after an attempt that failed.
+    /// The primary after an attempt that failed.
     ///
     /// - Throws: The failure, when there is none.
     func successor(
@@ -143,8 +143,8 @@ extension DownloadRun {
 
     /// Opens what the file is put together in, or goes out through.
     ///
-    /// - Returns: `nil` when there is no space for a size that only a `HEAD` has told: a `GET` is to
-    ///   say first.
+    /// - Returns: `nil` when there is no space for a size that only a `HEAD` has stated: a `GET` is
+    ///   to say first.
     private func open(
         _ primary: Primary, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> (any Output)? {
@@ -227,7 +227,7 @@ extension DownloadRun {
 
     /// Asks once more for the date of a complete file, some of whose bytes came without it.
     ///
-    /// Perhaps the server ignores `If-Range`. It is asked in the way in which it told that date.
+    /// Perhaps the server ignores `If-Range`. It is asked in the way in which it stated that date.
     ///
     /// - Returns: What is to be done with the file.
     private func stillOffered(
@@ -243,8 +243,8 @@ extension DownloadRun {
         }
     }
 
-    /// Begins to ask whether the complete file is still the server's; `nil` where a digest tells, the
-    /// server was given up for other mirrors, or hardly any time has passed.
+    /// Begins to ask whether the complete file is still the server's; `nil` where a digest shows
+    /// it, the server was given up for other mirrors, or hardly any time has passed.
     private func endCheck(
         _ primary: Primary, _ started: Double, _ state: DownloadState
     ) throws(DownloadError.Reason) -> EndCheck? {

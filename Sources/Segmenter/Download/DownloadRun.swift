@@ -144,7 +144,7 @@ final class DownloadRun: Sendable {
         }
     }
 
-    /// The first URL that answers, and tells what it offers.
+    /// The first URL that answers, and what it offers.
     private func firstPrimary<Carrier: PlanCarrier>(
         _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {

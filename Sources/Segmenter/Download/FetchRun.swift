@@ -2,7 +2,7 @@ import Assembler
 
 /// One fetch on the loop thread, which a task waits for.
 struct FetchRun: Sendable {
-    /// How a fetch ended, what it told last, and what each server has brought.
+    /// How a fetch ended, what it reported last, and what each server has brought.
     typealias End = (outcome: Fetch.Outcome, last: DownloadProgress?, ledger: MirrorLedger)
 
     let loop: TransferLoop

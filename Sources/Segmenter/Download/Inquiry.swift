@@ -22,7 +22,7 @@ struct Inquiry: Sendable {
         }
     }
 
-    /// Probes, and tells what was found.
+    /// Probes, and reports what was found.
     ///
     /// - Parameters:
     ///   - probe: What asks.

@@ -25,7 +25,7 @@ struct LossCheck: Sendable {
     ///
     /// - Parameters:
     ///   - reason: Why what is there would be lost.
-    ///   - begun: What is there, and whether it came in one stream; `nil` when nothing tells.
+    ///   - begun: What is there, and whether it came in one stream; `nil` when nothing says so.
     ///   - file: What the server offers.
     ///   - isProven: Whether a `GET` has said so.
     /// - Returns: What is to be done.

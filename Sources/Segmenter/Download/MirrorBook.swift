@@ -95,7 +95,7 @@ final class MirrorBook: Sendable {
 
     /// URLs that are not given up, by number.
     var usable: [Int] { numbers { $0 == nil } }
-    /// URLs that may have the right file, as far as only a digest can tell.
+    /// URLs that may have the right file, as far as only a digest can show.
     var possible: [Int] { numbers { $0?.mayBeRight(checksum) ?? true } }
 
     private func numbers(_ matches: (MirrorFault?) -> Bool) -> [Int] {
@@ -125,7 +125,7 @@ final class MirrorBook: Sendable {
     /// Takes a URL that was given up into use again.
     func restore(_ number: Int) { entries.withLock { $0[number].fault = nil } }
 
-    /// Keeps a URL as a spare; says so, the first time.
+    /// Keeps a URL as a standby mirror; says so, the first time.
     func keepAsStandby(_ number: Int) {
         let isNew = entries.withLock { entries in
             defer { entries[number].isOnStandby = true }

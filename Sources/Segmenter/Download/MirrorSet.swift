@@ -1,6 +1,7 @@
 import Assembler
 
-/// The URLs of a file that has several: which one leads, which ones help, and which one is next.
+/// The URLs of a file that has several: which one is the primary, which ones help, and which one is
+/// next.
 struct MirrorSet: Sendable {
     let book: MirrorBook
     private let checksum: Digest?
@@ -24,7 +25,7 @@ struct MirrorSet: Sendable {
     /// Begins to ask all URLs of a file; `nil` when there is one only.
     ///
     /// - Parameters:
-    ///   - inquiry: What is asked for, and who is told.
+    ///   - inquiry: What is asked for, and who hears of it.
     ///   - probe: What asks the URL that was given first.
     /// - Throws: `invalidURL`, `foreignURL`.
     init?(_ inquiry: Inquiry, _ probe: Probe) throws(DownloadError.Reason) {
@@ -57,7 +58,7 @@ struct MirrorSet: Sendable {
         request.mirroring.otherURLs = book.probes.map(\.url.text)
         request.mirroring.isHeldByChecksum = MirrorAgreement.canDecide(checksum)
         request.mirroring.keeps = keeps
-        // What they were joined by, should no server tell it any more.
+        // What they were joined by, should no server state it any more.
         if !request.mirroring.isHeldByChecksum { request.required += request.advertised }
     }
 
@@ -67,7 +68,7 @@ struct MirrorSet: Sendable {
         if output.bytesKept == 0 { ledger.keepOnly(nil) }
     }
 
-    /// Takes what a fetch tells of its mirrors.
+    /// Takes what a fetch reports of its mirrors.
     mutating func take(_ later: MirrorLedger) {
         ledger.add(later)
         for (number, fault) in later.faults { book.note(number, fault) }
@@ -79,12 +80,12 @@ struct MirrorSet: Sendable {
             candidates: book.possible, wrote: ledger.wrote, tried: tried, size: size)
     }
 
-    // MARK: Who leads
+    // MARK: Which one is the primary
 
-    /// The next URL to lead, of those that are not given up.
+    /// The next primary URL, of those that are not given up.
     ///
-    /// The one given first leads if it answers in time; otherwise the first that does, unless an earlier
-    /// run's part would be lost by that.
+    /// The one given first is the primary if it answers in time; otherwise the first that does,
+    /// unless an earlier run's part would be lost by that.
     ///
     /// - Parameter loses: Whether it would be.
     /// - Returns: The URL, with what it offers.
@@ -135,14 +136,15 @@ struct MirrorSet: Sendable {
         return primary
     }
 
-    /// The lead after an attempt that failed.
+    /// The primary after an attempt that failed.
     ///
     /// - Parameters:
-    ///   - primary: The lead before.
+    ///   - primary: The primary before.
     ///   - reason: Why it failed.
     ///   - attempts: What it has shown, which does not count for another server.
     ///   - kept: Bytes that are there.
-    /// - Returns: The one that goes on alone; `nil` when the ``next(unless:)`` one is to lead.
+    /// - Returns: The one that goes on alone; `nil` when the ``next(unless:)`` one is to be the
+    ///   primary.
     /// - Throws: The failure, when there is none.
     mutating func successor(
         of primary: Primary, after reason: DownloadError.Reason, _ attempts: inout Attempts,

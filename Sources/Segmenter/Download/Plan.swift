@@ -3,8 +3,8 @@ import Assembler
 /// Decides step by step what is to be done about one file until its bytes are fetched: from what was asked,
 /// what stands at the destination, and what the server offers.
 ///
-/// A run carries the steps out; a preview goes the same way, and tells where it leads. Knows no file, no
-/// server and no clock: whoever does a step says what that has shown.
+/// A run carries the steps out; a preview goes the same way, and shows where it leads. Knows no
+/// file, no server and no clock: whoever does a step says what that has shown.
 ///
 /// Pure.
 struct Plan: Sendable {
@@ -36,7 +36,7 @@ struct Plan: Sendable {
         case fetch
         /// Nothing: the file is there.
         case leave(Left)
-        /// Fail; `because` tells why what stands there is not taken for the file.
+        /// Fail; `because` says why what stands there is not taken for the file.
         case refuse(DownloadError.Reason, because: FinishedDoubt? = nil)
     }
 
@@ -217,7 +217,7 @@ struct Plan: Sendable {
 
     /// Takes what a look at the destination has shown.
     ///
-    /// - Returns: Why what stands there is replaced, to be told.
+    /// - Returns: Why what stands there is replaced, to be reported.
     mutating func take(_ sight: Sight) -> FinishedDoubt? {
         switch sight {
         case .nothing: standing = .nothing
@@ -331,7 +331,7 @@ struct Plan: Sendable {
             url: offer.url, otherURLs: job.urls.map(\.text))
         var isSampled = false
         if case .doubtful(let doubt) = decision {
-            // `HEAD` is a hint: some servers leave out there what tells the version.
+            // `HEAD` is a hint: some servers leave out there what states the version.
             guard offer.isProven else { return .prove }
             let isDateDoubted =
                 file.size == known.size && known.header.isFor(fullURL: offer.fullURL)

@@ -37,7 +37,7 @@ struct RepairRun: Sendable {
 
     /// Puts the kept manifest back where a repair has come to nothing that a later one could use.
     ///
-    /// - Returns: What to tell in place of `reason`.
+    /// - Returns: What to report in place of `reason`.
     func undo(_ reason: DownloadError.Reason) async -> DownloadError.Reason {
         guard let plan = prepared else { return reason }
         var reason = reason
@@ -47,7 +47,7 @@ struct RepairRun: Sendable {
         case .remoteChanged, .unrepairable: break
         default: return reason
         }
-        // That it came to nothing is the error to tell, whatever else fails.
+        // That it came to nothing is the error to report, whatever else fails.
         _ = await Disk.result { () throws(AssemblyError) in try plan.restore() }
         return reason
     }

@@ -25,7 +25,7 @@ extension DownloadState {
         request.sampled = part?.generation
         guard let part else { return }
         if let other = try Self.loss(request) {
-            // What is told is what stands in the way, not that nothing proves the file.
+            // What is reported is what stands in the way, not that nothing proves the file.
             if other != obstacle { attempts.startOver(because: other) }
             return
         }

@@ -18,7 +18,7 @@ struct Exchange: Sendable {
     var end: TransferEnd?
     /// Whether the reply came over HTTP/2.
     var isHTTP2 = false
-    /// How long replies to such requests let wait.
+    /// The time to first byte of replies to such requests.
     var wait: BatchWidth.Wait?
     /// Whether it was turned away as over the server's limit: then it is no attempt that counts.
     var isOverLimit = false
@@ -30,8 +30,8 @@ struct Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Starts a request and tells its outcome exactly once, from the loop: when the head is there and the
-    /// body waits, or else at the end.
+    /// Starts a request and reports its outcome exactly once, from the loop: when the head is there
+    /// and the body is paused, or else at the end.
     ///
     /// - Parameters:
     ///   - request: What to ask.
@@ -94,7 +94,7 @@ extension TransferLoop {
         }
     }
 
-    /// Has a body that is held come, of which nothing is kept but the checksum.
+    /// Has a body that is paused come, of which nothing is kept but the checksum.
     ///
     /// - Parameters:
     ///   - paused: The reply.

@@ -22,7 +22,7 @@ final class SmallRequests: LoopResident {
     private var transfers: [Int: Int] = [:]
     /// How many may be under way at a server, by origin.
     fileprivate var windows: [String: RequestWindow] = [:]
-    /// How long replies let wait, by origin.
+    /// The time to first byte of replies, by origin.
     private var waits: [String: BatchWidth.Wait] = [:]
     /// When the next request is due that waits for its time; infinity when none does.
     private(set) var due = Double.infinity
@@ -36,8 +36,8 @@ final class SmallRequests: LoopResident {
     /// Whether none waits.
     var isIdle: Bool { waiting.isEmpty }
 
-    /// Makes a request when there is room for it, and tells its outcome exactly once: when a short body
-    /// is complete or broken, or when a longer one begins to wait.
+    /// Makes a request when there is room for it, and reports its outcome exactly once: when a
+    /// short body is complete or broken, or when a longer one begins to wait.
     ///
     /// - Returns: The number of the request, for `cancel`.
     func collect(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
@@ -116,9 +116,9 @@ final class SmallRequests: LoopResident {
         transfers[entry.id] = transfer.id
     }
 
-    /// Takes how long a reply let wait, in seconds.
+    /// Takes the time to first byte of a reply, in seconds.
     ///
-    /// - Returns: How long they do: those before it count for less and less.
+    /// - Returns: The time of all: those before it count for less and less.
     fileprivate func wait(
         of origin: String, after seconds: Double?, isMultiplexed: Bool
     ) -> BatchWidth.Wait? {
@@ -240,7 +240,7 @@ private final class SmallRequest {
 
 extension Exchange {
     /// How a server with too much to do turned the request away, which statuses for which
-    /// `saysSo` holds tell; `nil` when that is not what happened.
+    /// `saysSo` holds say; `nil` when that is not what happened.
     fileprivate func turnedAway(
         _ end: TransferEnd, by saysSo: (Int) -> Bool
     ) -> TransferFailure? {

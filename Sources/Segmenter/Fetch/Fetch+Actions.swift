@@ -155,7 +155,7 @@ extension Fetch: FetchActions {
         }
     }
 
-    // MARK: What is remembered and told
+    // MARK: What is remembered and reported
 
     func record() throws(AssemblyError) { try output.record() }
 
@@ -174,8 +174,8 @@ extension Fetch: FetchActions {
     }
 
     func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger) {
-        // First of all: the machine is at work until this returns, so whoever `completion` tells must not
-        // find this fetch by the worker and ask it something.
+        // First of all: the machine is at work until this returns, so whoever hears from
+        // `completion` must not find this fetch by the worker and ask it something.
         worker.remove(id)
         servers.leave(id)
         do throws(AssemblyError) {

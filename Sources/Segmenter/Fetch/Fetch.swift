@@ -4,7 +4,7 @@
 
 import Assembler
 
-/// Carries out what a `FetchMachine` decides on, and tells it what happens.
+/// Carries out what a `FetchMachine` decides on, and reports to it what happens.
 ///
 /// It knows the transfers and writers of the machine's connections; it decides nothing. Lives on the
 /// loop thread.
@@ -131,7 +131,7 @@ final class Fetch: LoopClient, ServerUser {
         machine.cancel(self)
     }
 
-    /// Whether the number of connections is being found: what the kernel tells of them is needed.
+    /// Whether the number of connections is being found: what the kernel says of them is needed.
     var watchesConnections: Bool { machine.width.isFound }
 
     /// What this fetch has under way at an origin; never asked by its own machine.

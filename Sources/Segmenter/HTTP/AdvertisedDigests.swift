@@ -44,8 +44,8 @@ enum AdvertisedDigests {
 
     /// Whether Amazon's checksums may be of the checksums of the parts that an object was uploaded in.
     ///
-    /// `x-amz-checksum-type` tells. Where it does not, an entity tag of the form `"…-N"` does, which an
-    /// object of N parts has: not every server writes the number behind the checksum too.
+    /// `x-amz-checksum-type` says. Where it does not, an entity tag of the form `"…-N"` does, which
+    /// an object of N parts has: not every server writes the number behind the checksum too.
     private static func isComposite(_ reply: Reply) -> Bool {
         switch reply["x-amz-checksum-type"]?.uppercased() {
         case "FULL_OBJECT": return false

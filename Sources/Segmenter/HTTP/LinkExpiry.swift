@@ -1,6 +1,6 @@
 import Glibc
 
-/// When a link expires, as its query tells.
+/// When a link expires, as its query states.
 ///
 /// Pure. Signed links of object stores and CDNs: S3 and its kin (`X-Amz-Date` and `X-Amz-Expires` in
 /// seconds; `Expires` since 1970), Google (`X-Goog-…`), Azure (`se` with `sig`), nginx
@@ -18,7 +18,7 @@ struct LinkExpiry: Sendable, Hashable {
 
     /// Reads the parameters of a query, percent-decoded.
     ///
-    /// - Returns: `nil` when they do not tell of an expiry.
+    /// - Returns: `nil` when they state no expiry.
     init?(query: [(name: String, value: String)]) {
         var values: [String: String] = [:]
         for (name, value) in query { values[name.lowercased()] = value }
@@ -44,7 +44,7 @@ struct LinkExpiry: Sendable, Hashable {
     init?(_ url: WebURL) { self.init(query: url.queryParameters) }
 
     /// Whether the link has expired at `now`, in seconds since 1970, as far as this machine's clock can
-    /// tell.
+    /// say.
     func isOver(now: Double) -> Bool { now + Self.skew >= time }
 
     private static func seconds(since1970 text: String) -> Int64? {

@@ -30,7 +30,8 @@ struct Reply: Sendable, Hashable {
 
     subscript(_ name: String) -> String? { fields[name] }
 
-    /// The `Content-Length` field, unless chunks tell the end: then it means nothing (RFC 9112 §6.3).
+    /// The `Content-Length` field, unless chunks mark the end: then it means nothing (RFC 9112
+    /// §6.3).
     private var lengthField: String? {
         let coding = self["transfer-encoding"]?.lowercased() ?? "identity"
         return coding == "identity" ? self["content-length"] : nil
@@ -52,7 +53,7 @@ struct Reply: Sendable, Hashable {
         return length
     }
 
-    /// Whether it can be told from its end that all of the body has come, by a length or by chunks.
+    /// Whether its end shows that all of the body has come, by a length or by chunks.
     var provesItsEnd: Bool {
         contentLength != nil
             || self["transfer-encoding"]?.lowercased().contains("chunked") == true

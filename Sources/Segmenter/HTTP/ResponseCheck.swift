@@ -100,7 +100,7 @@ struct ResponseCheck: Sendable {
         guard date != identity.lastModified else { return }
         if identity.strongETag != nil {
             // The tag decides, unless the date contradicts it: some servers compute the tag once, and
-            // others differ in the date alone. A sample tells which it is.
+            // others differ in the date alone. A sample shows which it is.
             guard let date, identity.lastModified != nil, !vouchedDates.contains(date) else {
                 return
             }

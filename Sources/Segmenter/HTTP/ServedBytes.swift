@@ -1,6 +1,7 @@
 import Assembler
 
-// Which bytes of a file a body brings: the one place where a part is told from the whole file.
+// Which bytes of a file a body brings: the one place where a part is distinguished from the whole
+// file.
 extension Reply {
     /// What `Content-Range` says of the body of a 200 or 206; `nil` when the body is the whole file.
     ///
@@ -9,7 +10,7 @@ extension Reply {
     ///
     /// - Parameter asked: The bytes that the request asked for; `nil` for the whole file.
     /// - Returns: The part, with a total that a file can have; not compared with what was asked for yet.
-    /// - Throws: Why nobody can tell which bytes these are.
+    /// - Throws: Why nobody can say which bytes these are.
     func part(asked: ByteRange?) throws(ContractBreach) -> ContentRange? {
         let isMultipart =
             self["content-type"]?.lowercased().hasPrefix("multipart/byteranges") == true

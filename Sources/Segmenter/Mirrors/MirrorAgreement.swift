@@ -24,7 +24,7 @@ enum MirrorAgreement: Hashable {
         case checksum
     }
 
-    /// Judges a mirror against the one that leads.
+    /// Judges a mirror against the primary one.
     ///
     /// An equal `Last-Modified` proves nothing here: it is a time, and files of one release often
     /// share it.

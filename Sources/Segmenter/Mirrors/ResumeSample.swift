@@ -1,7 +1,7 @@
 import Assembler
 
 /// Decides which bytes of an earlier run's part are compared with the server's file, where nothing
-/// else tells whether it is still the same one.
+/// else says whether it is still the same one.
 ///
 /// Pure.
 enum ResumeSample {

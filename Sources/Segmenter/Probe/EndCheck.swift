@@ -20,7 +20,8 @@ final class EndCheck: Sendable {
     /// Seconds before it is asked again, where the answer is that it changed.
     private static let pauses = [0.5, 1]
 
-    /// Asks, and again where the answer is that it changed; `report` is told why that failed, if it did.
+    /// Asks, and again where the answer is that it changed; `report` takes why that failed, if it
+    /// did.
     init(
         _ ask: @escaping @Sendable () async -> Result<ContractBreach?, TransferFailure>,
         report: @escaping @Sendable (DownloadNotice) -> Void

@@ -3,8 +3,9 @@ import Assembler
 /// Waits out trouble that may pass, from one attempt to ask a question to the next, and says when it is
 /// enough.
 ///
-/// Which failures count as attempts is decided here: not those that were one request too many, and of
-/// the first question those neither that another address may mend, nor a 403 that may be a limit.
+/// Which failures count as attempts is decided here: not those that were over the server's limit,
+/// and of the first question those neither that another address may mend, nor a 403 that may be a
+/// limit.
 struct Persistence {
     /// What is asked.
     enum Question {
@@ -56,7 +57,7 @@ struct Persistence {
     ///
     /// - Parameters:
     ///   - landing: Where the last one has led.
-    ///   - known: Why it failed, where the exchange does not tell.
+    ///   - known: Why it failed, where the exchange does not say.
     /// - Throws: What no retry can mend, or the failure when there were enough.
     mutating func wait(
         after landing: Probe.Landing, _ known: TransferFailure?
@@ -123,7 +124,7 @@ struct Persistence {
     // MARK: A 403 that may be a limit
 
     /// Why an exchange failed, when trying again may help: a 403 to the first question, beside requests
-    /// that are served, may say that there are too many.
+    /// that are served, may say that they are over its limit.
     ///
     /// - Throws: What no retry can mend.
     private mutating func failure(

@@ -2,7 +2,7 @@ import Assembler
 
 // What the answers say of the file.
 extension Probe {
-    /// The version of the file, as the reply to a request for all of it tells.
+    /// The version of the file, as the reply to a request for all of it states it.
     func identity(by reply: Reply) -> RemoteIdentity {
         reply.identity(size: reply.contentLength, time: secondsSince1970(httpDate:))
     }
@@ -16,14 +16,14 @@ extension Probe {
             type: reply["content-type"], decodable: curlCodings)
     }
 
-    /// The facts that a reply tells.
+    /// The facts that a reply states.
     ///
     /// - Parameters:
     ///   - landing: Where the request led.
     ///   - reply: What it was answered.
     ///   - method: How it was asked.
     ///   - part: The part of the file that it brings; `nil` for the whole file.
-    ///   - isDecoded: Whether its body is decoded: what it tells is of other bytes then.
+    ///   - isDecoded: Whether its body is decoded: what it states is of other bytes then.
     /// - Returns: The facts, with what waits of the body.
     func finding(
         _ landing: Landing, _ reply: Reply, by method: RequestMethod,
@@ -90,8 +90,8 @@ extension Probe {
 
     /// What both say together.
     ///
-    /// `GET` decides, as `HEAD` is a hint: what only `HEAD` tells, such as digests, counts where both tell
-    /// of the same version.
+    /// `GET` decides, as `HEAD` is a hint: what only `HEAD` states, such as digests, counts where
+    /// both state the same version.
     ///
     /// - Parameters:
     ///   - head: What `HEAD` said.
@@ -145,7 +145,7 @@ extension Probe.Finding {
 }
 
 extension Probe.Asking {
-    /// Holds what `GET` says against what `HEAD` has said, and adds what only that tells.
+    /// Holds what `GET` says against what `HEAD` has said, and adds what only that states.
     ///
     /// - Throws: `otherSize`, when a reply to a range makes the file shorter than `HEAD` said of the same
     ///   version: a request without a range is to say the same first.

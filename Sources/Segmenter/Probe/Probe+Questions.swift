@@ -14,7 +14,7 @@ extension Probe {
         case answered(Value)
         /// It is asked otherwise, at once; that counts for nothing.
         case again
-        /// It has failed, and why, where the exchange does not tell.
+        /// It has failed, and why, where the exchange does not say.
         case failed(Landing, TransferFailure? = nil)
     }
 
@@ -55,10 +55,10 @@ extension Probe {
         var isDecoded = false
         /// The range that was left out, because of which a request may have been refused.
         var refused: ByteRange?
-        /// What a part told of a file that is shorter than `HEAD` said.
+        /// What a part stated of a file that is shorter than `HEAD` said.
         var shortened: RemoteIdentity?
 
-        /// Leaves the range out, once: a request without one tells whether it was to blame.
+        /// Leaves the range out, once: a request without one shows whether it was to blame.
         ///
         /// - Returns: Whether another request is worth it.
         mutating func leavesRangeOut(because status: Int) -> Bool {
@@ -152,7 +152,7 @@ extension Probe {
         }
     }
 
-    /// Whether several replies in a row, each on a connection of its own, tell of the same version:
+    /// Whether several replies in a row, each on a connection of its own, state the same version:
     /// servers behind one address may disagree.
     func isConsistent(_ identity: RemoteIdentity) async -> Bool {
         for _ in 0..<Self.consistencyChecks {

@@ -13,7 +13,7 @@ struct Probe: Sendable {
     static let smallRange = ByteRange(0, Int64(SmallRequests.longestBody))
     /// Bytes that are asked for beside `HEAD`: other connections will fetch, too.
     static let overlappingRange = ByteRange(0, 1 << 20)
-    /// The least that a ranged `GET` can ask for: to be told the size, and hardly anything else.
+    /// The least that a ranged `GET` can ask for: to learn the size, and hardly anything else.
     static let firstByte = ByteRange(0, 1)
 
     /// What is wrong with `HEAD` where nothing came.
@@ -38,7 +38,7 @@ struct Probe: Sendable {
     var wantsName = false
     /// What `HEAD` has just said of the file, when it was asked before.
     var said: RemoteIdentity?
-    /// Whether it is asked in any case: it tells what `GET` does not.
+    /// Whether it is asked in any case: it states what `GET` does not.
     var asksHead = false
     /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
     var beginning: Beginning?
@@ -188,8 +188,9 @@ struct Probe: Sendable {
         return (finding(landing, reply, by: .head), nil)
     }
 
-    /// Whether only `GET` may tell the name: where a query asks for one (`response-content-disposition` of
-    /// S3, `rscd` of Azure), some servers do not heed it for `HEAD`.
+    /// Whether only `GET` may state the name: where a query asks for one
+    /// (`response-content-disposition` of S3, `rscd` of Azure), some servers do not heed it for
+    /// `HEAD`.
     private func mayNameOtherwise(_ head: Finding) -> Bool {
         guard wantsName, !head.isNamed else { return false }
         return [url, head.effective].contains { url in

@@ -86,7 +86,8 @@ struct AddressBook: Sendable {
         if let isDue { return isDue }
         var good = addresses.filter(isGood)
         guard !good.isEmpty else {
-            // In turn: how long one is left tells nothing when all are. But who asked for that is asked last.
+            // In turn: how long one is left says nothing when all are. But who asked for that is
+            // asked last.
             func turn(_ address: String) -> (Int, Int, Int, Double) {
                 let entry = entries[address] ?? Entry()
                 return (

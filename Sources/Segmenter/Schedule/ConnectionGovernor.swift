@@ -59,7 +59,7 @@ struct ConnectionGovernor: Sendable, Hashable {
     static let warmLooks = 2
     /// Part of the segments out of order that shows that packets get lost.
     static let loss = 0.01
-    /// Fewest segments that tell anything of loss.
+    /// Fewest segments that show anything of loss.
     static let leastSegments: Int64 = 200
     /// Segments out of order for each connection and round trip from which on the path is full, whatever
     /// the round trip is at present: a queue has run over, or whoever sends does not heed what gets lost.

@@ -17,7 +17,7 @@ struct Forbidding: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - refusals: How many times in a row it was.
-    ///   - isBeside: Whether other requests were under way: alone, none is one too many.
+    ///   - isBeside: Whether other requests were under way: alone, none is over the server's limit.
     ///   - isLimited: Whether the host is known to serve only so many requests at a time.
     /// - Returns: Whether it is; that it is not after so many times is remembered of the host.
     mutating func mayPass(_ refusals: Int, isBeside: Bool, isLimited: Bool = false) -> Bool {

@@ -56,7 +56,7 @@ struct RequestWindow: Sendable, Hashable {
         return underWay
     }
 
-    /// A request was answered in a way that tells nothing of how many are.
+    /// A request was answered in a way that says nothing of how many are.
     mutating func left() { underWay -= 1 }
 
     /// A request was served.
@@ -71,11 +71,11 @@ struct RequestWindow: Sendable, Hashable {
     /// A request was turned away.
     ///
     /// - Parameters:
-    ///   - others: What `sent` told of it.
+    ///   - others: What `sent` returned for it.
     ///   - sent: When it went out.
     ///   - retryAfter: Seconds that the server asks to wait for, unless that is too long.
     ///   - now: The present time.
-    /// - Returns: Whether it was one too many: then it is no attempt that counts.
+    /// - Returns: Whether it was over the server's limit: then it is no attempt that counts.
     mutating func refused(
         beside others: Int, sent: Double, retryAfter: Double? = nil, now: Double
     ) -> Bool {

@@ -89,7 +89,7 @@ struct SegmentScheduler {
     private(set) var segments: [Int: Segment] = [:]
     /// Seconds from a request to its first byte on a connection that is made; 0 when unknown.
     var roundTrip = 0.0
-    /// When `advance` was last told how far all connections are, in seconds.
+    /// When `advance` last heard how far all connections are, in seconds.
     var asOf = 0.0
     /// Bytes per second of each connection, as far as they are known.
     private(set) var rates: [Int: Double] = [:]
@@ -193,7 +193,7 @@ struct SegmentScheduler {
         return ByteRange(segment.position, segment.asked)
     }
 
-    /// Gives a free connection work, of which `ask` tells the first window.
+    /// Gives a free connection work, of which `ask` gives the first window.
     ///
     /// Unassigned bytes first: half of what the connection has to bring if all are to finish together,
     /// so that shares shrink towards the end (guided self-scheduling), or all of it when the half

@@ -2,12 +2,12 @@
 ///
 /// Pure.
 ///
-/// A request that is turned away while others are being served is one too many, or bad luck: that is
-/// believed when it happens again, and nothing above that number was served in between. From then on
-/// whatever is above the ceiling rests. From time to time, and ever more rarely, one request above it
-/// finds out whether the server serves more by now. When it is served, so many are asked for; when they
-/// are still served after a while, the ceiling is higher. (For a moment there is always one more: what
-/// the server has finished is still arriving here.)
+/// A request that is turned away while others are being served is over the server's limit, or had
+/// bad luck: the limit is believed when it happens again, and nothing above that number was served
+/// in between. From then on whatever is above the limit rests. From time to time, and ever more
+/// rarely, one request above it finds out whether the server serves more by now. When it is served,
+/// so many are asked for; when they are still served after a while, the limit is higher. (For a
+/// moment there is always one more: what the server has finished is still arriving here.)
 struct ServerLimit: Sendable, Hashable {
     /// What a request that was turned away means.
     enum Verdict: Sendable, Hashable {
@@ -15,7 +15,7 @@ struct ServerLimit: Sendable, Hashable {
         case failure
         /// To be tried again soon; no failure, since others are served.
         case again
-        /// One too many: nothing to be done until there is room.
+        /// Over the server's limit: nothing to be done until there is room.
         case rest
     }
 
@@ -35,46 +35,46 @@ struct ServerLimit: Sendable, Hashable {
         }
     }
 
-    /// What is to be told: how many requests are served at a time, and why no more.
+    /// What is to be reported: how many requests are served at a time, and why no more.
     struct News: Sendable, Hashable {
         var limit: Int
         /// How the server turned one away; `nil` when it serves more than before.
         var cause: TransferFailure?
     }
 
-    /// Requests in a row that are turned away before a ceiling is believed in.
+    /// Requests in a row that are turned away before a limit is believed in.
     static let doubt = 3
-    /// The same when the ceiling seems to have come down.
+    /// The same when the limit seems to have come down.
     static let doubtOfFall = 2
-    /// Seconds until one request above the ceiling is tried; twice as many after each that is turned
+    /// Seconds until one request above the limit is tried; twice as many after each that is turned
     /// away, so that no minute sees more than three of them.
     static let firstProbe = 5.0
     /// Most seconds until the next one is tried.
     static let longestProbe = 240.0
-    /// Seconds for which one more than the ceiling must be served to lift it.
+    /// Seconds for which one more than the limit must be served to lift it.
     static let settling = 1.0
     /// Seconds after which that has not come about.
     static let patience = 5.0
 
-    /// The ceiling; `nil` while none is known.
+    /// The limit; `nil` while none is known.
     private(set) var limit: Int?
     private var interval = Self.firstProbe
     private var nextProbe = 0.0
-    /// When one was last turned away at the ceiling: what was asked before tells nothing new.
+    /// When one was last turned away at the limit: what was asked before shows nothing new.
     private var judged = -Double.infinity
-    /// When the ceiling last came down.
+    /// When the limit last came down.
     private var learned = -Double.infinity
-    /// Turned away in a row without being above the ceiling, when the first of them was, and how many
+    /// Turned away in a row without being above the limit, when the first of them was, and how many
     /// were served meanwhile.
     private var refusals = 0
     private var refusedSince = 0.0
     private var mostServed = 0
-    /// Since when one more than the ceiling is tried, after a request above it was served.
+    /// Since when one more than the limit is tried, after a request above it was served.
     private var liftedSince: Double?
     private var cause: TransferFailure?
     private var reported: Int?
     private var changed = 0.0
-    /// Whether the ceiling is of this session, and not what an earlier one learned.
+    /// Whether the limit is of this session, and not what an earlier one learned.
     private(set) var isNews = false
 
     init() {}
@@ -117,7 +117,7 @@ struct ServerLimit: Sendable, Hashable {
         }
         guard let limit, load.served > limit else { return }
         if asked < learned {
-            // It had gone out when the ceiling was learned: it was not counted yet.
+            // It had gone out when the limit was learned: it was not counted yet.
             set(load.served, now)
         } else if asked >= judged, liftedSince == nil {
             liftedSince = now

@@ -2,23 +2,23 @@
 ///
 /// Pure: time is an argument, and comes in ticks.
 ///
-/// When all are silent, nobody knows whether the server thinks or the network is gone. A *canary*
-/// tells: a small request on a new connection. One that is answered shows that the way is there, and
-/// that the silent connections are not on it: they are replaced. As long as none is answered, nothing
-/// is given up; the limits of connecting and of silence go on as always.
+/// When all stall, nobody knows whether the server thinks or the network is gone. A *canary* finds
+/// out: a small request on a new connection. One that is answered shows that the way is there, and
+/// that the stalled connections are not on it: they are replaced. As long as none is answered,
+/// nothing is given up; the limits of connecting and of stalls go on as always.
 ///
-/// One that is silent while others bring bytes is rescued: a new connection takes its place.
+/// One that stalls while others bring bytes is rescued: a new connection takes its place.
 ///
 /// Either costs a server that only thinks for long some work. So each time that nobody knows whether
-/// it was needed, the next silence has to last twice as long.
+/// it was needed, the next stall has to last twice as long.
 struct StallDetector: Sendable {
     /// Longest time from one step to the next that counts, in seconds.
     ///
     /// It is about two ticks: in more the loop stood still.
     static let longestStep = 0.2
-    /// Silence that is borne in any case, in seconds.
+    /// Shortest time without a byte that is a stall, in seconds.
     static let patience = 1.0
-    /// How much longer than a server has ever taken to answer its silence has to last.
+    /// How much longer than the longest time to first byte of its server a stall has to last.
     static let factor = 4.0
     /// Seconds from one canary to the next.
     static let interval = 0.5
@@ -44,7 +44,7 @@ struct StallDetector: Sendable {
         /// Longest time to first byte of its server, in seconds.
         var longestTimeToFirstByte: Double?
 
-        /// Silence that means nothing yet, in seconds.
+        /// Time without a byte that is no stall yet, in seconds.
         func limit(_ caution: Double) -> Double {
             let patience = max(
                 StallDetector.patience, StallDetector.factor * (longestTimeToFirstByte ?? 0))
@@ -55,11 +55,11 @@ struct StallDetector: Sendable {
     /// What is to be done now.
     enum Action: Hashable, Sendable {
         case nothing
-        /// All are silent: try a new connection.
+        /// All stall: try a new connection.
         case sendCanary
         /// Something has come: the canary is not needed any more.
         case endCanary
-        /// These have been silent while others were not: give them new connections.
+        /// These have stalled while others have not: give them new connections.
         case rescue([Int])
     }
 
@@ -74,7 +74,7 @@ struct StallDetector: Sendable {
         case lost
     }
 
-    /// When the present silence was noticed; `nil` while there is none.
+    /// When the present stall was noticed; `nil` while there is none.
     private(set) var noticed: Double?
     /// Bytes that had come then: one more ends it, though whoever brought it may ask again already.
     private var receivedWhenNoticed: Int64 = 0
@@ -82,9 +82,9 @@ struct StallDetector: Sendable {
     private(set) var caution = 1.0
     private var hasCanary = false
     private var nextCanary = 0.0
-    /// Canaries of this silence that were not answered.
+    /// Canaries of this stall that were not answered.
     private var lost = 0
-    /// Canaries of this silence that were refused.
+    /// Canaries of this stall that were refused.
     private var refused = 0
     private var lastStep: Double?
     /// Seconds of flow since caution was changed.
@@ -92,7 +92,7 @@ struct StallDetector: Sendable {
     /// Bytes that had come when connections were last replaced.
     private var receivedAtReplacement: Int64?
     /// Whether nothing had come since the replacement before the last one: replacing does not help, and
-    /// the silence of the old connections counts as that of the new ones.
+    /// the stall of the old connections counts as that of the new ones.
     private(set) var isInVain = false
 
     /// Decides what to do.
@@ -152,7 +152,7 @@ struct StallDetector: Sendable {
     ///   - end: How.
     ///   - received: Bytes of the file that have come so far.
     ///   - due: When the server wants to be asked again at the earliest (`Retry-After`).
-    /// - Returns: Whether the silent connections are to be replaced.
+    /// - Returns: Whether the stalled connections are to be replaced.
     mutating func canaryEnded(
         _ end: CanaryEnd, received: Int64, due: Double? = nil
     ) -> Bool {

@@ -2,7 +2,7 @@ import Assembler
 import Glibc
 
 /// What the system's resolver says of a name that libcurl could not resolve, of which libcurl does not
-/// tell why (`CURLE_COULDNT_RESOLVE_HOST`).
+/// say why (`CURLE_COULDNT_RESOLVE_HOST`).
 enum NameVerdict: Sendable, Hashable {
     /// It does not exist, or has no address.
     case unknown

@@ -2,13 +2,13 @@
 ///
 /// The loop knows its clients by their numbers, and nothing else of them.
 protocol LoopClient: AnyObject {
-    /// Called in each turn of the loop, when all that has ended was told.
+    /// Called in each turn of the loop, when all that has ended was reported.
     func turn()
     /// Called about every 100 ms.
     func tick(_ now: Double)
     /// Stops in order: the loop is about to end.
     func cancel()
-    /// Whether it wants to know what the kernel tells of the connections (`SocketWatch`).
+    /// Whether it wants to know what the kernel says of the connections (`SocketWatch`).
     var watchesConnections: Bool { get }
 }
 
@@ -17,7 +17,7 @@ protocol LoopClient: AnyObject {
 protocol LoopResident: AnyObject, SendableMetatype {
     /// Moves in before the first transfer starts; those that moved in before can be asked for.
     init(_ worker: Worker)
-    /// Called in each turn of the loop, when all that has ended was told; may start transfers.
+    /// Called in each turn of the loop, when all that has ended was reported; may start transfers.
     func turn()
     /// When its next turn is due at the latest; infinity when nothing is.
     var due: Double { get }

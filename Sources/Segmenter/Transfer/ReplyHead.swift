@@ -24,7 +24,7 @@ struct ReplyHead {
     /// Takes the head of a response that is no interim one.
     ///
     /// Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this call,
-    /// when it can; the body that it shows, or the end, tells that it cannot.
+    /// when it can; the body that it shows, or the end, shows that it cannot.
     ///
     /// - Returns: Whether it is the final one for certain.
     mutating func take(_ head: Reply) -> Bool {

@@ -1,10 +1,10 @@
 import CLinux
 
-/// What the kernel tells of the connections of a loop, all together.
+/// What the kernel says of the connections of a loop, all together.
 ///
-/// libcurl does not tell which connection a transfer uses while it runs (`CURLINFO_ACTIVESOCKET` is -1
-/// then), nor when one is closed: a descriptor that is no TCP socket any more is forgotten. Lives on the
-/// loop thread.
+/// libcurl does not say which connection a transfer uses while it runs (`CURLINFO_ACTIVESOCKET` is
+/// -1 then), nor when one is closed: a descriptor that is no TCP socket any more is forgotten.
+/// Lives on the loop thread.
 final class SocketWatch {
     private var sockets: [Int32: segget_tcp_state] = [:]
     /// Segments with data that have come since the loop began.

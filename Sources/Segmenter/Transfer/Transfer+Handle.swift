@@ -1,6 +1,6 @@
 import CCurl
 
-// What libcurl tells of a transfer.
+// What libcurl says of a transfer.
 extension Transfer {
     /// Whether the connection is made and the request is under way.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }

@@ -112,10 +112,10 @@ final class Transfer {
     /// Whether the body waits for room in the output, or for a share of the rate; never for both.
     var isPaused: Bool { writing.waitsForRoom || pace.isWaiting }
 
-    /// Lets go a body that was held, with a new owner.
+    /// Lets a paused body go on, with a new owner.
     ///
     /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
-    ///   told nowhere else.
+    ///   reported nowhere else.
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .paused, "only a paused transfer can be resumed")
         self.onEnd = onEnd
@@ -225,7 +225,7 @@ final class Transfer {
         case .collecting:
             return collect(bytes, count)
         case .discarding:
-            // Not counted as received: a peer that drips away what nobody wants is silent.
+            // Not counted as received: a peer that drips away what nobody wants stalls.
             discarded += Int64(count)
             return discarded <= Self.discardLimit ? count : 0
         case .head:

@@ -34,8 +34,8 @@ extension TransferRequest {
             self.access = access
         }
 
-        /// What a request to `url` may tell: the one place where it is decided what stays with the
-        /// origin of the download's URL.
+        /// What a request to `url` may reveal: the one place where it is decided what stays with
+        /// the origin of the download's URL.
         func permitted(for url: WebURL) -> (access: AccessOptions, headers: [String]) {
             guard url.origin != origin else { return (access, headers) }
             let crosses = access.crossesOrigins && !url.isDowngraded

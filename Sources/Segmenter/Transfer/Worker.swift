@@ -28,7 +28,7 @@ final class Worker {
     private var isStopping = false
     /// The limit of rate of all transfers together.
     var pacing = Pacing()
-    /// What the kernel tells of the connections.
+    /// What the kernel says of the connections.
     let sockets = SocketWatch()
     /// How busy the loop thread was, of late.
     private(set) var load = ThreadLoad()
@@ -121,7 +121,7 @@ final class Worker {
         if let transfer = transfers[id], transfer.isSatisfied { end(transfer, .complete) }
     }
 
-    /// Lets go a body that was held, with a new owner.
+    /// Lets a paused body go on, with a new owner.
     func resume(
         _ transfer: Transfer, _ verdict: Transfer.Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
@@ -171,7 +171,7 @@ final class Worker {
             let now = monotonicSeconds()
             pace(now)
             if now >= nextTick {
-                // Time in which the loop did not run (a slow disk, SIGSTOP) is no peer's silence.
+                // Time in which the loop did not run (a slow disk, SIGSTOP) is no peer's stall.
                 tick(now, blocked: nextTick == 0 ? 0 : max(0, now - expected))
                 nextTick = now + Self.tickInterval
                 expected = nextTick + Self.tickInterval

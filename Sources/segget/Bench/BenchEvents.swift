@@ -59,7 +59,7 @@ enum BenchEvents {
             }
             bytesPerSecond = measurement.rate.map(Units.whole)
             firstByte = measurement.firstByte?.thousandths
-            // Whole milliseconds, so that what is told is what was used.
+            // Whole milliseconds, so that what is reported is what was used.
             let count = BenchMeasurement.steps(of: measurement.length, atMost: Self.steps)
             let step = (measurement.length / Double(count) * 1000).rounded(.up) / 1000
             guard step > 0 else { return }

@@ -81,7 +81,7 @@ struct BenchMeasurement: Sendable {
         return (firstByte + min(warmUp, (lastByte - firstByte) * Self.warmUpShare), lastByte)
     }
 
-    /// Bytes per second without the warm-up; `nil` where nothing can be told.
+    /// Bytes per second without the warm-up; `nil` where nothing can be said.
     var rate: Double? {
         guard let window, window.end > window.start else { return nil }
         return (bytes(at: window.end) - bytes(at: window.start)) / (window.end - window.start)

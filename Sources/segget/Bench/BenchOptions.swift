@@ -111,7 +111,7 @@ struct BenchMeasuringOptions: ParsableArguments {
     }
 }
 
-/// The options that say how the result is told.
+/// The options that say how the result is reported.
 struct BenchOutputOptions: ParsableArguments {
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
     var json = false

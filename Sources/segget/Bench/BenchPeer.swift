@@ -1,6 +1,6 @@
 import Glibc
 
-/// How another program is told to fetch a file; a value.
+/// How another program is made to fetch a file; a value.
 ///
 /// The URL may hold secrets, so it goes to the program's standard input, as a list or a
 /// configuration, and not onto its command line, which every user of the machine can read.
@@ -22,7 +22,7 @@ struct BenchPeer {
     /// Others jump about in the file, or rename it; wget2 knows `/dev/null`, and writes nothing at all.
     static func takesNull(_ client: BenchClient) -> Bool { client == .curl }
 
-    /// How `subject` is told to fetch; `folder` is where files go, `nil` for `/dev/null`.
+    /// How `subject` is made to fetch; `folder` is where files go, `nil` for `/dev/null`.
     init(_ subject: BenchSubject, _ request: Request, folder: String?) {
         let count = subject.connections.number ?? 8
         let output = folder.map { "\($0)/file" } ?? "/dev/null"

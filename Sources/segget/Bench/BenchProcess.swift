@@ -17,7 +17,7 @@ struct BenchProcess {
 
     /// Why it ended.
     enum End: Equatable {
-        /// By itself, with what waitpid(2) told.
+        /// By itself, with what waitpid(2) said.
         case itself(status: Int32)
         case time
         case bytes

@@ -7,7 +7,7 @@ import SeggetReports
 import Segmenter
 import Synchronization
 
-/// All measurements of `segget bench`, one after the other, and what is told of them.
+/// All measurements of `segget bench`, one after the other, and what is reported of them.
 struct BenchRun: Sendable {
     /// Tells a run to stop; any thread may.
     final class Stop: Sendable {
@@ -21,7 +21,7 @@ struct BenchRun: Sendable {
     /// The programs beside segget, and where they are installed.
     var programs: [BenchClient: String]
     var request: BenchPeer.Request
-    /// What every worker is told, but for its connections and its file.
+    /// What every worker is given, but for its connections and its file.
     var job: BenchWorker.Job
     /// The folder that was given for files.
     var disk: String?

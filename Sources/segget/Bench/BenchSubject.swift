@@ -14,7 +14,7 @@ enum BenchClient: String, CaseIterable, Sendable {
 
 /// What is measured: a program with its number of connections.
 struct BenchSubject: Hashable, Sendable {
-    /// How many connections a program is told to use.
+    /// How many connections a program is to use.
     enum Connections: Hashable, Sendable {
         case fixed(Int)
         /// As many as the program finds to be best.

@@ -129,7 +129,7 @@ final class BenchVoice {
         StandardStreams.write(message.line(colour: terminal.colour) + "\n", to: STDERR_FILENO)
     }
 
-    /// Tells of a failure, and ends the process.
+    /// Reports a failure, and ends the process.
     func fail(_ status: ExitStatus, _ kind: String, _ message: String, hint: String) -> Never {
         events.emit(
             "error",
@@ -139,7 +139,7 @@ final class BenchVoice {
         Glibc.exit(status.rawValue)
     }
 
-    /// Tells why the server could not be asked.
+    /// Reports why the server could not be asked.
     ///
     /// - Returns: What segget ends with.
     func report(_ error: DownloadError) -> ExitStatus {

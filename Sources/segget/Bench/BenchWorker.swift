@@ -23,7 +23,7 @@ enum BenchWorker {
         var path: String?
     }
 
-    /// What it tells on standard output at its end.
+    /// What it reports on standard output at its end.
     struct Report: Codable {
         var isOneStream = false
         var code: Int32

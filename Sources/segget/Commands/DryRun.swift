@@ -3,7 +3,7 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// `--dry-run`: tells what downloads would do.
+/// `--dry-run`: shows what downloads would do.
 struct DryRun: Sendable {
     let files: FileList
     let json: Bool

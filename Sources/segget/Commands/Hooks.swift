@@ -11,7 +11,7 @@ struct Hooks: Sendable {
     /// The command for a file that failed, and its arguments.
     var onError: [String]?
 
-    /// What the name of every variable begins with that tells a command of its file.
+    /// What the name of every variable begins with that describes its file to a command.
     ///
     /// No option's variable begins so: a segget that the command runs takes none of them for one.
     static let prefix = "SEGGET_TASK_"
@@ -26,7 +26,7 @@ struct Hooks: Sendable {
     /// Whether there is any command.
     var areWanted: Bool { onComplete != nil || onError != nil }
 
-    /// Runs the command that is meant for the end of a file, waits for it, and tells of its failure.
+    /// Runs the command that is meant for the end of a file, waits for it, and reports its failure.
     ///
     /// Nothing is run when a signal, or the caller, stopped the download.
     ///
@@ -55,7 +55,7 @@ struct Hooks: Sendable {
             message.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
     }
 
-    /// What the environment tells of a file.
+    /// What the environment says of a file.
     static func facts(
         _ result: Result<DownloadedFile, DownloadError>, url: String, status: ExitStatus
     ) -> [String: String] {

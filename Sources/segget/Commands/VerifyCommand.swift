@@ -75,7 +75,7 @@ struct VerifyCommand: ParsableCommand {
     }
 }
 
-/// Tells now and then how far a long check is.
+/// Shows now and then how far a long check is.
 private struct VerificationProgress {
     /// Seconds between two lines.
     private static let interval = 2.0

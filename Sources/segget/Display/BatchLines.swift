@@ -85,7 +85,7 @@ struct BatchLines {
         return facts
     }
 
-    /// Seconds until all are done, once all have begun and told their size.
+    /// Seconds until all are done, once all have begun and have a known size.
     private var secondsLeft: Double? {
         guard done + failed + lanes.count == count, rate > 0, !lanes.isEmpty else { return nil }
         var bytes: Int64 = 0

@@ -23,7 +23,7 @@ struct BatchReport {
         }
     }
 
-    /// Reports to a view and, as far as wanted, to `writeJSON`, which tells whether it takes more.
+    /// Reports to a view and, as far as wanted, to `writeJSON`, which says whether it takes more.
     init(
         _ settings: DownloadReport.Settings, count: Int, view: BatchView,
         writeJSON: @escaping (String) -> Bool

@@ -12,7 +12,7 @@ final class BatchView {
     private var isDrawn = false
     private var lastTime = -Double.infinity
 
-    /// Makes a view for `count` files that writes through `write`; `size` tells the terminal's
+    /// Makes a view for `count` files that writes through `write`; `size` gives the terminal's
     /// present size.
     init(
         style: ProgressView.Style, terminal: Terminal, count: Int,

@@ -45,7 +45,7 @@ struct DownloadReport {
         self.init(settings, view: view) { StandardStreams.write($0, to: STDOUT_FILENO) }
     }
 
-    /// Reports to a view and, as far as wanted, to `writeJSON`, which tells whether it takes more.
+    /// Reports to a view and, as far as wanted, to `writeJSON`, which says whether it takes more.
     init(_ settings: Settings, view: ProgressView, writeJSON: @escaping (String) -> Bool) {
         self.settings = settings
         self.view = view
@@ -75,7 +75,7 @@ struct DownloadReport {
         case .progress(let progress):
             view.show(progress, name: name)
             let tick = Units.whole(progress.elapsed.inSeconds * 10)
-            // A new phase is told at once: it may be the last that is heard for long.
+            // A new phase is reported at once: it may be the last that is heard for long.
             if tick != lastTick || progress.phase != lastPhase {
                 emit("progress", JSONEvents.Progress(progress))
             }
@@ -147,7 +147,7 @@ struct DownloadReport {
         }
     }
 
-    /// Whether it is all there is to see: before the start, nothing else tells why segget waits.
+    /// Whether it is all there is to see: before the start, nothing else says why segget waits.
     private func isWorthWaiting(_ notice: DownloadNotice) -> Bool {
         if case .retrying = notice { !hasStarted } else { false }
     }

@@ -7,7 +7,7 @@ final class JSONOutput {
     private let write: (String) -> Bool
     private var isOpen: Bool
 
-    /// Writes through `write`, which tells whether it takes more; nothing at all unless `isOpen`.
+    /// Writes through `write`, which says whether it takes more; nothing at all unless `isOpen`.
     init(isOpen: Bool, write: @escaping (String) -> Bool) {
         self.isOpen = isOpen
         self.write = write

@@ -31,7 +31,7 @@ struct ProgressLine {
             parts.append(part)
             used += columns
         }
-        // A name tells more than the limit does: several files may share the screen.
+        // A name says more than the limit does: several files may share the screen.
         if let limit {
             let columns = limit.count + Self.gap.count
             if share(width - used - columns).name > 0 {

@@ -31,7 +31,7 @@ final class ProgressView: ProgressDisplay {
     private var lastTick: Int64 = -1
     private var lastPhase: DownloadProgress.Phase?
 
-    /// Makes a view that writes through `write`; `width` tells the terminal's present columns.
+    /// Makes a view that writes through `write`; `width` gives the terminal's present columns.
     init(
         style: Style, terminal: Terminal, width: @escaping () -> Int,
         write: @escaping (String) -> Void

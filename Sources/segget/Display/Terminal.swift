@@ -28,10 +28,10 @@ struct Terminal: Sendable {
         }
     }
 
-    /// Present width of the terminal behind the descriptor, in columns; 80 when it tells none.
+    /// Present width of the terminal behind the descriptor, in columns; 80 when it states none.
     static func width(of descriptor: Int32) -> Int { size(of: descriptor).columns }
 
-    /// Present size of the terminal behind the descriptor; 80 times 24 when it tells none.
+    /// Present size of the terminal behind the descriptor; 80 times 24 when it states none.
     static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {

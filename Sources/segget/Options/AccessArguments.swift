@@ -74,7 +74,7 @@ struct AccessArguments: ParsableArguments {
         return options == AccessOptions() && who.bearerFd == nil && tls.clientKeyPasswordFd == nil
     }
 
-    /// The library's options, without what descriptors and terminals have to tell.
+    /// The library's options, without what descriptors and terminals have to say.
     private var options: AccessOptions {
         var options = AccessOptions()
         if let user = who.user {

@@ -4,7 +4,7 @@ public import Segmenter
 extension ConnectionCount: ExpressibleByArgument {
     /// Reads `auto` or a number.
     public init?(argument: String) {
-        // What is out of range is told by `check`.
+        // What is out of range is reported by `check`.
         guard let count = Self(argument) ?? Int(argument).map(Self.fixed) else { return nil }
         self = count
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SeggetFormats
 
-/// What scripts want: to know before, and to be told afterwards.
+/// What scripts want: to know before, and to hear of it afterwards.
 struct ScriptOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(

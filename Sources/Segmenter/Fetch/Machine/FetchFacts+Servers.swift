@@ -61,7 +61,8 @@ extension FetchFacts {
         return load.served > 0 && load.served + load.asking >= limit
     }
 
-    /// Whether a refusal may be that of one request too many: other files of the server are being served.
+    /// Whether a refusal may be that of a request over its limit: other files of the server are
+    /// being served.
     func mayBeLimit(of origin: String, _ reason: DownloadError.Reason) -> Bool {
         guard reason == .refused(status: 403), meaningOf403(origin) != .refusal else {
             return false
@@ -94,7 +95,7 @@ extension FetchFacts {
 
     /// Lifts a limit that is no more.
     ///
-    /// - Returns: What has changed, when that is to be told.
+    /// - Returns: What has changed, when that is to be reported.
     func watchLimit(
         of origin: String, own: @autoclosure () -> ServerLimit.Load
     ) -> ServerLimit.News? {

@@ -75,7 +75,7 @@ extension FetchMachine {
             let origin = sources[source].origin
             let isAbove =
                 status == 403 && world.isAboveLimit(of: origin, own: load(at: origin, world))
-            // Perhaps it is the range that the server does not like, though `HEAD` told of ranges.
+            // Perhaps it is the range that the server does not like, though `HEAD` offered ranges.
             let refusal =
                 isFirst && !setup.isOneStream && Probe.Asking.mayRefuseRanges.contains(status)
                 ? .contradictsProbe
@@ -243,8 +243,8 @@ extension FetchMachine {
 
     /// Has the original URL resolved again: a signed URL may have expired.
     ///
-    /// Where that changes nothing (a server that refuses a connection too many), the connection
-    /// waits.
+    /// Where that changes nothing (a server that refuses a connection over its limit), the
+    /// connection waits.
     private mutating func resolve(
         _ index: Int, because status: Int, _ world: some FetchWorld
     ) {
@@ -309,7 +309,7 @@ extension FetchMachine {
     /// Has the connections that were refused try again: at once, or after a while when not for the
     /// first time.
     ///
-    /// A refusal that is not about the URL may say that they are too many.
+    /// A refusal that is not about the URL may say that they are over the server's limit.
     private mutating func wakeRefused(
         _ source: Int, isElsewhere: Bool = false, _ world: some FetchWorld
     ) {

@@ -4,7 +4,7 @@ import Assembler
 extension FetchMachine {
     /// What a fetch begins with.
     struct Setup: Sendable {
-        /// The server that leads, with the version that is being put together.
+        /// The primary server, with the version that is being put together.
         var primary: Mirror
         /// Whether the whole file is one request without a range.
         var isOneStream: Bool
@@ -22,9 +22,9 @@ extension FetchMachine {
         var policy: RetryPolicy
         /// Whether a server that has sent nothing yet gets a few tries only.
         var isBeginning = false
-        /// Whether the server has told of several versions in this download.
+        /// Whether the server has stated several versions in this download.
         var isDoubted = false
-        /// Whether it had told of the file what its first ranges contradicted.
+        /// Whether it had stated of the file what its first ranges contradicted.
         var hasContradicted = false
 
         /// The version that is being put together.
@@ -57,7 +57,7 @@ extension FetchMachine {
         }
     }
 
-    /// A server that has the file, the one that leads or another.
+    /// A server that has the file, the primary one or another.
     struct Mirror: Sendable {
         /// Which of the file's URLs this is, counted from 0.
         var number = 0
@@ -106,7 +106,8 @@ extension FetchMachine {
                 return stream ?? range?.clamped(below: window?.limit)
             }
             guard window == nil else { return nil }
-            // Of a reply that is over although nothing was told of its end, what has come may be used.
+            // Of a reply that is over although nothing was stated of its end, what has come may be
+            // used.
             let isCut = end == nil && !isWaiting
             if let stream { return isCut ? nil : stream }
             return isCut ? ByteRange(0, count) : range
@@ -185,9 +186,9 @@ extension FetchMachine {
     struct Route: Hashable {
         /// The origin that it was made for.
         var origin: String
-        /// The address that it was told to go to; `nil` left that to libcurl.
+        /// The address that it was to go to; `nil` left that to libcurl.
         ///
-        /// libcurl reuses a connection only for requests that are told the same.
+        /// libcurl reuses a connection only for requests that are given the same.
         var pin: String?
         /// The address that it leads to, as far as it is known.
         var address: String?

@@ -1,6 +1,6 @@
 import Assembler
 
-// What is looked at once a tick: what has come, what is slow, late or silent.
+// What is looked at once a tick: what has come, what is slow, late or stalled.
 extension FetchMachine {
     // MARK: How much has come
 
@@ -21,7 +21,7 @@ extension FetchMachine {
             connections: slots.busy)
     }
 
-    // MARK: What is too slow, or silent
+    // MARK: What is too slow, or stalls
 
     /// Looks at what has come, and at what does not come.
     mutating func watch(_ world: some FetchWorld) {
@@ -110,7 +110,7 @@ extension FetchMachine {
         }
     }
 
-    /// Leaves addresses that are slow, or silent while others are not.
+    /// Leaves addresses that are slow, or stall while others do not.
     private mutating func watchAddresses(_ world: some FetchWorld) {
         guard sources.contains(where: { $0.places.book != nil }) else { return }
         let flowing = flowing(world)
@@ -135,7 +135,7 @@ extension FetchMachine {
         }
     }
 
-    /// Does what is to be done about silent connections.
+    /// Does what is to be done about stalled connections.
     ///
     /// A single stream cannot be continued: it has the stall timeout only.
     private mutating func watchStalls(_ world: some FetchWorld) {

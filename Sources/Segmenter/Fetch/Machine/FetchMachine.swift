@@ -1,7 +1,7 @@
 import Assembler
 
 /// Decides how what is missing of one file is fetched: which connection asks which server for which
-/// bytes, what a reply, its end or its silence means, and when it is over.
+/// bytes, what a reply, its end or its stall means, and when it is over.
 ///
 /// It knows what is done, under way and failed, and asks the rest of the `FetchWorld` that comes with
 /// each event; it never knows libcurl, a transfer, a file, a thread or a clock. The bodies of replies do
@@ -9,8 +9,8 @@ import Assembler
 ///
 /// What it is composed of decides on one thing each, and knows nothing of the machine: connections
 /// (`Slots`) and their number (`Width`), servers (`Sources`), who fetches what (`SegmentScheduler`), how
-/// fast all of it is (`Account`), and what is done about slow and silent connections (`Rescue`, `Hedges`,
-/// `Stalls`). The machine has that done. A plain URL's way is in this file.
+/// fast all of it is (`Account`), and what is done about slow and stalled connections (`Rescue`,
+/// `Hedges`, `Stalls`). The machine has that done. A plain URL's way is in this file.
 ///
 /// It ends when the file is complete, or when something must be decided that needs a probe or another
 /// part: the `Outcome` says what.
@@ -23,9 +23,9 @@ struct FetchMachine {
     var slots: Slots
     /// How many connections there are.
     var width: Width
-    /// The servers that the file comes from; the first leads.
+    /// The servers that the file comes from; the first is the primary.
     var sources: Sources
-    /// Whether the outcome was told.
+    /// Whether the outcome was reported.
     private(set) var isOver = false
     /// Whether more may be asked for since a reply came.
     private(set) var isEager = false
@@ -264,7 +264,7 @@ struct FetchMachine {
         }
     }
 
-    /// Counts the bytes that have come since the last tick, and tells the scheduler how fast.
+    /// Counts the bytes that have come since the last tick, and reports to the scheduler how fast.
     private mutating func count(_ world: some FetchWorld) {
         slots.measure(since: account.lastTick, &scheduler, world)
         account.tick(received(world), now: world.now)
@@ -378,7 +378,7 @@ struct FetchMachine {
         finish(.failed(reason), world)
     }
 
-    /// Ends the fetch: drops what is under way, and tells the outcome.
+    /// Ends the fetch: drops what is under way, and reports the outcome.
     mutating func finish(_ outcome: Outcome, _ world: some FetchWorld) {
         guard !isOver else { return }
         isOver = true

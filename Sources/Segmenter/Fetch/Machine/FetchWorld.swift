@@ -2,16 +2,17 @@ import Assembler
 
 /// What a fetch asks of the world while it decides, and what it has the world do.
 ///
-/// `Fetch` is the world of the program, a simulation that of tests. Connections and servers are told
-/// by their places in `FetchMachine.slots` and `FetchMachine.sources`. No time passes while one event
-/// is decided on, and nothing here calls the machine: what comes of an action later is an event.
+/// `Fetch` is the world of the program, a simulation that of tests. Connections and servers are
+/// known by their places in `FetchMachine.slots` and `FetchMachine.sources`. No time passes while
+/// one event is decided on, and nothing here calls the machine: what comes of an action later is an
+/// event.
 typealias FetchWorld = FetchFacts & FetchActions
 
 /// What is so at the moment of an event.
 protocol FetchFacts: AnyObject {
     /// When the event came, in seconds on a clock that never goes back.
     var now: Double { get }
-    /// The same in seconds since 1970, as far as this machine's clock can tell.
+    /// The same in seconds since 1970, as far as this machine's clock can say.
     var date: Double { get }
     /// A number in 0..<1, another one each time.
     func random() -> Double
@@ -138,7 +139,7 @@ protocol FetchActions: AnyObject {
     /// Starts checking what an earlier run left: `FetchMachine.verified`.
     func startVerifying()
 
-    // MARK: What is remembered and told
+    // MARK: What is remembered and reported
 
     /// Records what has arrived.
     func record() throws(AssemblyError)
@@ -148,6 +149,6 @@ protocol FetchActions: AnyObject {
     func gaveUp(_ origin: String)
     func report(_ notice: DownloadNotice)
     func report(_ progress: FetchMachine.Progress)
-    /// Records what has arrived, and tells how the fetch has ended.
+    /// Records what has arrived, and reports how the fetch has ended.
     func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger)
 }

@@ -2,7 +2,7 @@ import Assembler
 
 /// One connection: whom it works for, what it has asked for, how fast it is, and what it waits for.
 ///
-/// It is told by its place in `Slots`, and knows no other connection and no server.
+/// It is known by its place in `Slots`, and knows no other connection and no server.
 struct Slot {
     /// The server that it works for.
     var source = 0
@@ -81,14 +81,14 @@ struct Slot {
     /// - Parameters:
     ///   - served: The bytes that it brings.
     ///   - reply: The reply.
-    ///   - dates: What its server's dates tell: where one is doubted, the reply is to be of that.
+    ///   - dates: What its server's dates say: where one is doubted, the reply is to be of that.
     /// - Returns: What is done with the body.
     mutating func takeSample(
         _ served: ByteRange, _ reply: Reply, _ dates: Source.Dates
     ) -> FetchMachine.Verdict {
         let date = reply["last-modified"]
         if let doubted = dates.doubted, date != doubted {
-            // It is of the date that is not doubted, and tells nothing.
+            // It is of the date that is not doubted, and shows nothing.
             request.missedSample = true
             request.refusal = .breach(.otherLastModified(expected: doubted, got: date))
             return .decline
@@ -114,9 +114,10 @@ struct Slot {
 
     // MARK: Speed
 
-    /// Bytes per second that the scheduler is told of a connection that works; `nil` when unknown.
+    /// Bytes per second that are reported to the scheduler of a connection that works; `nil` when
+    /// unknown.
     ///
-    /// One that has been silent for long since its request went out is known to be slow: far longer
+    /// One that has stalled for long since its request went out is known to be slow: far longer
     /// than its server has ever taken to answer, or its work would go round among connections that
     /// all wait. One that the session's limit of rate holds back is not known to be slow, nor one
     /// since whose request no other has brought anything: whoever took its work would wait as long,
@@ -150,7 +151,7 @@ extension Slot {
         var isUnderWay = false
         /// Whether the head of a reply has come.
         var hasReply = false
-        /// What the head of the reply told, when its body is not the file's.
+        /// What the head of the reply stated, when its body is not the file's.
         var refusal: ResponseCheck.Verdict?
         var retryAfter: Double?
         /// Whether the reply was right, and too long for its digest: shorter ones are asked for.
@@ -214,7 +215,7 @@ extension Slot {
         /// When the first body began that came on the present connection.
         var since: Double?
         /// Whether the session's limit of rate made it wait when a body was last measured: its rate
-        /// tells nothing of its server then.
+        /// says nothing of its server then.
         private(set) var isHeldBack = false
 
         /// A body begins.

@@ -39,7 +39,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
     func indices(of source: Int) -> [Int] { indices.filter { all[$0].source == source } }
 
     /// Whether some connection to the server gets its bytes: then one that is refused is perhaps only
-    /// one too many, and waits.
+    /// over the server's limit, and waits.
     func isServed(_ source: Int) -> Bool {
         contains { $0.source == source && $0.request.body != nil }
     }
@@ -92,13 +92,13 @@ struct Slots: RandomAccessCollection, MutableCollection {
         }
     }
 
-    /// Tells the scheduler how fast the connections are, as far as that is known.
+    /// Reports to the scheduler how fast the connections are, as far as that is known.
     ///
     /// - Parameters:
-    ///   - scheduler: Who is told.
+    ///   - scheduler: Who hears of it.
     ///   - sources: Their servers.
-    ///   - used: How many connections are used: one that rests, because it is one too many, does not
-    ///     count.
+    ///   - used: How many connections are used: one that rests, because it is over the server's
+    ///     limit, does not count.
     ///   - arrived: When something came last over any connection, at the earliest.
     ///   - now: The time.
     func report(

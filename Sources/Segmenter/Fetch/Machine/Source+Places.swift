@@ -9,7 +9,7 @@ extension Source {
         var isAsked = false
         /// Whether connections may go to several.
         private let isSpread: Bool
-        /// What is to be told of addresses.
+        /// What is to be reported of addresses.
         private var news: [DownloadNotice] = []
 
         init(isSpread: Bool) { self.isSpread = isSpread }
@@ -42,8 +42,8 @@ extension Source {
             if book?.use(address) == true { news.append(.addressUsed(address)) }
         }
 
-        /// What is to be told of addresses that are used for the first time, or left, since this was last
-        /// asked.
+        /// What is to be reported of addresses that are used for the first time, or left, since
+        /// this was last asked.
         mutating func takeNews() -> [DownloadNotice] {
             defer { news = [] }
             return news

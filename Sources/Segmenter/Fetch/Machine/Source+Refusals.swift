@@ -62,7 +62,7 @@ extension Source {
     }
 
     /// What of the date that is doubted is another version: a sample differs, or nothing is there that
-    /// could tell.
+    /// could show it.
     var changedByDate: MirrorFault {
         .changed(
             .otherLastModified(expected: mirror.identity.lastModified, got: dates.doubted))
@@ -73,7 +73,7 @@ extension Source {
     /// - Parameters:
     ///   - status: The status.
     ///   - isOneStream: Whether one reply is to bring the whole file.
-    ///   - isAboveLimit: Whether 403 may be the answer to one request too many.
+    ///   - isAboveLimit: Whether 403 may be the answer to a request over the server's limit.
     ///   - date: In seconds since 1970.
     /// - Returns: What follows.
     mutating func refused(

@@ -15,7 +15,7 @@ extension Source {
 
         /// How far it is believed to answer ranges with what was asked for.
         private(set) var confidence: Confidence
-        /// Whether it tells digests of ranges: then these are short, as they count as a whole.
+        /// Whether it states digests of ranges: then these are short, as they count as a whole.
         private(set) var provesRanges = false
         /// Whether the last range that was compared with its digest was wrong.
         var isForging = false

@@ -2,14 +2,14 @@ import Assembler
 
 /// A server that has the file, and what it has done so far.
 ///
-/// It is told by its place in `Sources`, and knows no other server.
+/// It is known by its place in `Sources`, and knows no other server.
 struct Source {
     enum Standing { case unproven, proven, dropped }
 
     let mirror: FetchMachine.Mirror
     /// Where its URL leads.
     var link: Link
-    /// What its dates tell.
+    /// What its dates say.
     var dates: Dates
     /// How far its replies are believed.
     var trust = Trust()
@@ -56,7 +56,7 @@ struct Source {
 
     /// An address that has served the file, of the host that is asked.
     ///
-    /// What a request tells depends on its URL, and must not go to another host.
+    /// What a request reveals depends on its URL, and must not go to another host.
     var goodAddress: String? {
         places.lastGood?.origin == origin ? places.lastGood?.address : nil
     }
@@ -180,8 +180,8 @@ extension Source {
         func mayBeOver(date: Double) -> Bool { isRefused || expiry?.isOver(now: date) == true }
     }
 
-    /// What a server's dates tell, beside a strong tag or instead of one: a strong tag that stays while
-    /// the date changes may be out of date, or the date means nothing.
+    /// What a server's dates say, beside a strong tag or instead of one: a strong tag that stays
+    /// while the date changes may be out of date, or the date means nothing.
     struct Dates {
         /// Most dates of one server that samples are compared for.
         private static let mostDoubts = 16

@@ -2,13 +2,13 @@ import Assembler
 
 /// The servers that the file comes from: which of them are used, and what each connection does most for.
 ///
-/// The first leads. It knows their connections as far as it is told of them.
+/// The first is the primary. It knows their connections as far as it is given them.
 struct Sources: RandomAccessCollection, MutableCollection {
     private var all: [Source]
     /// What came from where.
     private(set) var ledger = MirrorLedger()
 
-    /// Begins with the server that leads.
+    /// Begins with the primary server.
     init(_ first: Source) { all = [first] }
 
     var startIndex: Int { 0 }
@@ -25,7 +25,7 @@ struct Sources: RandomAccessCollection, MutableCollection {
     var received: Int64 { reduce(0) { $0 + $1.received } }
     /// Whether no reply's body was taken yet.
     var haveNothing: Bool { allSatisfy { $0.accepted == 0 } }
-    /// Whether a link is refused that tells of its expiry: then what runs is left to run.
+    /// Whether a link is refused that states its expiry: then what runs is left to run.
     var isAnyRefused: Bool { contains { $0.link.isRefused } }
     /// How a fetch ends that has brought all of the file.
     func complete(size: Int64) -> FetchMachine.Outcome {
@@ -69,7 +69,7 @@ struct Sources: RandomAccessCollection, MutableCollection {
     /// - Returns: How the fetch ends by that; `nil` when others go on.
     mutating func drop(_ source: Int, _ fault: MirrorFault) -> FetchMachine.Outcome? {
         let isLast = used == [source]
-        // The one that leads may yet be asked what it offers now.
+        // The primary one may yet be asked what it offers now.
         if count == 1 || isLast && source == 0 && !fault.outcome.isFailure {
             return fault.outcome
         }

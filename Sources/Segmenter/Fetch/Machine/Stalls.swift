@@ -30,12 +30,12 @@ struct Stalls {
         case sendCanary(source: Int, stalledFor: Double?)
     }
 
-    /// What a canary has told of its server.
+    /// What a canary has shown of its server.
     struct News: Hashable {
         var source: Int
         /// When the server may be asked again, if it has said so.
         var due: Double?
-        /// Whether the connections that say nothing are to be replaced.
+        /// Whether the stalled connections are to be replaced.
         var replaces: Bool
     }
 
@@ -45,7 +45,7 @@ struct Stalls {
     /// Whether connections were replaced before, and nothing has come since.
     var isInVain: Bool { detector.isInVain }
 
-    /// Once a tick: decides about silent connections.
+    /// Once a tick: decides about stalled connections.
     ///
     /// - Parameters:
     ///   - connections: Those that have a request under way, or wait to try again.
@@ -93,7 +93,7 @@ struct Stalls {
     ///   - received: Bytes that have come by now.
     ///   - longestWait: Seconds that a server may ask to wait for, at the most.
     ///   - now: The time.
-    /// - Returns: What it has told; `nil` if there was none.
+    /// - Returns: What it has shown; `nil` if there was none.
     mutating func ended(
         _ end: TransferEnd, received: Int64, longestWait: Double, now: Double
     ) -> News? {

@@ -26,7 +26,7 @@ struct Width {
         var bytesPerSecond: Double?
     }
 
-    /// Whether the number is found: what the kernel tells of the connections is needed then.
+    /// Whether the number is found: what the kernel says of the connections is needed then.
     var isFound: Bool { governor != nil }
 
     /// Connections that are used, where the file comes from so many servers: these want to be measured,
@@ -51,7 +51,7 @@ struct Width {
     ///   - received: Bytes that have come by now.
     ///   - remaining: Bytes that are to come; `nil` when unknown.
     ///   - isHeldBack: Whether something on our side holds the connections back.
-    ///   - network: What is known of the way to the server that leads.
+    ///   - network: What is known of the way to the primary server.
     ///   - limit: Requests that it serves at a time, as far as that is known and nobody else serves.
     ///   - now: The time.
     /// - Returns: The number, if it is another one.
