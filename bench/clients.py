@@ -24,11 +24,11 @@ class Client:
 
     label: str
     program: str
-    trust: str  # how it is told of the certificate
+    trust: str  # how it gets to know the certificate
     fetch: str = ""
     verify: str = ""  # with the SHA-256; by default what follows `fetch` is openssl
     resume: str = ""  # run, killed and run again; by default `fetch`
-    recover: str = ""  # told to expect connections that hang; by default `fetch`
+    recover: str = ""  # has it expect connections that hang; by default `fetch`
     batch: str = ""  # many files
 
     def template(self, mode):

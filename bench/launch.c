@@ -1,4 +1,4 @@
-// Runs a program in a network namespace, and tells what it took.
+// Runs a program in a network namespace, and reports what it took.
 //
 //     launch NETNS REPORT SECONDS [-i INTERFACE -b BYTES [-t FD TEXT]] -- PROGRAM [ARGUMENT…]
 //

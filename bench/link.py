@@ -74,7 +74,7 @@ class Emulator:
         self.process.stdin.close()
         self.process.stdout.close()
 
-    def tell(self, line):
+    def send(self, line):
         """Has the link obey a line; `link.c` says which there are."""
         os.write(self.process.stdin.fileno(), f"{line}\n".encode())
 

@@ -162,7 +162,7 @@ class Bench:
             self.shaper.begin(turn)
         if self.link:
             # The same losses for each client of a turn, as far as they send the same.
-            self.link.tell(f"seed {turn + 1}")
+            self.link.send(f"seed {turn + 1}")
         command = self._command(scenario, client)
         run = Run(name, turn)
         origin = self.origin

@@ -29,7 +29,7 @@ class Ratio:
 
     @property
     def is_kept(self):
-        """Whether nothing has become slower, as far as can be told."""
+        """Whether nothing has become slower, as far as can be seen."""
         return self.middle <= BOUND or self.low <= 1
 
     def __str__(self):

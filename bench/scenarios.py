@@ -31,7 +31,7 @@ class Scenario:
     link: Link | None = None  # none: loopback
     shared: float = 0  # bytes a second of all 16 connections, behind the shaper
     kill: float = 0  # killed when this share has arrived, and run again
-    event: str = ""  # what the link is told when 30 % have arrived
+    event: str = ""  # what is sent to the link when 30 % have arrived
     outage: float = 0  # seconds that this lasts
     runs: int = 3
     guess: float = 0  # how long one run takes, where there is no limit to say so

@@ -128,7 +128,7 @@ def losses(networks):
     # Its queue holds more than a burst.
     with Ends(Link(round_trip=0.100, rate=400, loss=share), networks) as ends:
         for _ in range(2):
-            ends.emulator.tell("seed 7")
+            ends.emulator.send("seed 7")
             time.sleep(0.05)
             arrived = [ends.send(each)[0] for _ in range(bursts)]
             lost.append([(burst, number) for burst, numbers in enumerate(arrived)
@@ -164,7 +164,7 @@ def outages(networks):
         for word, survives in (("down", 1), ("forget", 0)):
             old = connect()
             begun = time.monotonic()
-            ends.emulator.tell(f"{word} 2")
+            ends.emulator.send(f"{word} 2")
             while ends.client.sendto(b"?", (SERVER, 9)) and not select.select([ends.server], [], [], 0.01)[0]:
                 if time.monotonic() - begun > 10:
                     break

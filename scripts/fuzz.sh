@@ -19,7 +19,7 @@ cp .build/debug/segget-fuzz "$program"
 [ $# -gt 0 ] || mapfile -t targets < <(SEGGET_FUZZ=list "$program")
 [ $# -eq 0 ] || targets=("$@")
 
-# libFuzzer tells of a crash itself. Swift's runtime never frees what it made of types: that is no leak.
+# libFuzzer reports a crash itself. Swift's runtime never frees what it made of types: that is no leak.
 export SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0
 feed() {
     local target=$1 log=$work/$1.log result=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the built tests, each suite in a process of its own, several at a time; tells of each as it ends.
+"""Runs the built tests, each suite in a process of its own, several at a time; reports each as it ends.
 
     scripts/test.py               all of them
     scripts/test.py --only WORDS  those in whose name (Module.Suite/test) this regular expression is found
@@ -32,7 +32,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # A suite that was never timed is taken to be middling: how long it takes, and how long on a processor.
 MIDDLING = (10.0, 3.0)
 # A line is printed at least this often, in seconds.
-SILENCE = 20
+QUIET = 20
 
 
 def number_of(count, thing):
@@ -184,7 +184,7 @@ class Run:
             self.take(self.running.pop(pid), os.waitstatus_to_exitcode(status), busy)
 
     def take(self, suite, code, busy):
-        """Judges a suite that has ended, and tells of it."""
+        """Judges a suite that has ended, and reports it."""
         wall = time.monotonic() - suite.started
         text = COLOUR.sub("", suite.log.read_text(errors="replace"))
         ran = re.findall(r"^. Test run with (\d+) tests? in \d+ suites? passed", text, re.MULTILINE)
@@ -232,7 +232,7 @@ def excerpt(suite, text):
     lines, kept = text.splitlines(), []
     for number, line in enumerate(lines):
         if re.search(r"recorded an issue|^error:|Fatal error|Crash", line):
-            # An issue that a program's output goes with goes on until the next: what it said last tells most.
+            # An issue that a program's output goes with goes on until the next: what it said last matters most.
             end = number + 1
             while end < len(lines) and lines[end].startswith(("↳", "  ")):
                 end += 1
@@ -256,7 +256,7 @@ def watch(run):
         signal.signal(number, lambda number, frame: None)
     selector = selectors.DefaultSelector()
     selector.register(reader, selectors.EVENT_READ)
-    told = time.monotonic()
+    reported = time.monotonic()
     while run.waiting or run.running:
         run.start()
         if selector.select(timeout=1):
@@ -267,10 +267,10 @@ def watch(run):
         run.reap()
         run.kill_what_hangs()
         if len(run.ended) > before:
-            told = time.monotonic()
-        elif time.monotonic() - told > SILENCE:
-            told = time.monotonic()
-            suites = [f"{suite.short} ({told - suite.started:.0f} s)" for suite in run.running.values()]
+            reported = time.monotonic()
+        elif time.monotonic() - reported > QUIET:
+            reported = time.monotonic()
+            suites = [f"{suite.short} ({reported - suite.started:.0f} s)" for suite in run.running.values()]
             print("… running:", ", ".join(suites), flush=True)
     return None
 

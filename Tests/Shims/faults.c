@@ -2,7 +2,7 @@
 // (Tests/EndToEndTests/Disks/DiskFaults.swift). Calls on anything else, such as sockets and pipes, are left
 // alone.
 //
-// FAULTS_FOLDER: the folder, as realpath(3) tells it.
+// FAULTS_FOLDER: the folder, as realpath(3) gives it.
 // FAULTS_LOG: a file that gets a line `CALL ROLE` for every call.
 // FAULTS_WHEN: a path; as long as nothing stands there, the rules hit nothing and count nothing.
 // FAULTS: rules, separated by spaces: CALL:ROLE:NTH:COUNT:WHAT

@@ -111,7 +111,7 @@ final class Collector: Sendable {
     }
 
     /// Peak memory: the kernel's figure starts with what the tests themselves had when the child
-    /// was spawned, and tells about the child only above that; below, samples must do.
+    /// was spawned, and says something about the child only above that; below, samples must do.
     private func peak(rusage: Int64, sampled: Int64) -> Int64 {
         rusage > ownPeak || sampled == 0 ? rusage : sampled
     }

@@ -51,7 +51,7 @@ public struct Content: Sendable {
     }
 
     /// Fills `buffer` with the bytes from `offset` on; behind the end of the file too, where the
-    /// content goes on although no server would tell.
+    /// content goes on although no server would say so.
     public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) {
         table.withUnsafeBytes { table in
             var done = 0

@@ -18,7 +18,7 @@ public final class NameServer: Sendable {
     }
 
     private let mood: Guarded<Mood>
-    /// The last parts of the addresses that it tells, behind 198.51.100.
+    /// The last parts of the addresses that it gives, behind 198.51.100.
     private let hosts: [UInt8]
     private let asked = Guarded(0)
     private let stopSignal: StopSignal
@@ -29,7 +29,7 @@ public final class NameServer: Sendable {
     /// - Parameters:
     ///   - network: whose client asks it.
     ///   - mood: what it does at first.
-    ///   - hosts: the last parts of the addresses that it tells, behind 198.51.100.
+    ///   - hosts: the last parts of the addresses that it gives, behind 198.51.100.
     ///   - options: of resolv.conf(5).
     /// - Throws: ``SystemCallError``.
     public init(_ network: NetworkPair, _ mood: Mood, hosts: [UInt8] = [1], options: String)

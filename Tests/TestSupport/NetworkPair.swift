@@ -68,7 +68,7 @@ public final class NetworkPair: Sendable {
     /// What comes before a command that is to run in the client's namespace.
     var entry: [String] { ["/usr/sbin/ip", "netns", "exec", client] }
 
-    /// Cuts the wire: nothing passes any more, and nobody is told.
+    /// Cuts the wire: nothing passes any more, and nobody hears of it.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func unplug(_ end: End) throws { try set(end, "down") }

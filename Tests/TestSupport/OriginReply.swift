@@ -20,7 +20,7 @@ public struct OriginReply: Sendable {
         }
     }
 
-    /// How the end of the body is told to the client.
+    /// How the end of the body is marked for the client.
     public enum Framing: Sendable {
         /// A `Content-Length` field; see also ``OriginReply/claimedLength``.
         case contentLength
@@ -71,7 +71,7 @@ public struct OriginReply: Sendable {
     public var headers: [HeaderField]
     /// The body; for `HEAD` only its length counts.
     public var body: Body
-    /// How the end of the body is told.
+    /// How the end of the body is marked.
     public var framing = Framing.contentLength
     /// The `Content-Length` to send in place of the right one; the connection is closed afterwards.
     public var claimedLength: Int64?

@@ -104,7 +104,7 @@ public final class Microsocks: Sendable {
     }
 }
 
-/// Starts a server that has to be told a port, and waits until it accepts connections there.
+/// Starts a server that has to be given a port, and waits until it accepts connections there.
 ///
 /// - Throws: ``ToolFailure``, ``SystemCallError``.
 func startOnFreePort(

@@ -19,7 +19,7 @@ extension RealServer {
         case rangeHTTP = "RangeHTTPServer"
         case rcloneHTTP = "rclone serve http"
         case rcloneS3 = "rclone serve s3"
-        /// With ranges, which it has to be told.
+        /// With ranges, for which it needs an option.
         case sanic
         case starlette
         case tornado

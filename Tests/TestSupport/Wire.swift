@@ -62,7 +62,7 @@ struct Wire {
         seconds <= 0 || wait(for: segget_test_poll_peer_closed(), seconds: seconds) == .timeout
     }
 
-    /// Writes all of `bytes`, telling `sent` what went out each time; false when that failed.
+    /// Writes all of `bytes`, reporting to `sent` what went out each time; false when that failed.
     func send(_ bytes: UnsafeRawBufferPointer, sent: (Int) -> Void = { _ in }) -> Bool {
         var done = 0
         while done < bytes.count {

@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func publishesNothingOfALongerPartThatWasNeverRecorded() throws {
-        // A run that was killed before it recorded anything, of a file whose size is not told.
+        // A run that was killed before it recorded anything, of a file whose size is not stated.
         let request = sample.request {
             $0.identity = RemoteIdentity(size: nil)
             $0.servesRanges = false

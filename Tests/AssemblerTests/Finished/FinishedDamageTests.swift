@@ -5,7 +5,7 @@ import Testing
 
 @testable import Assembler
 
-/// What tells of a finished file is damaged: its kept manifest, or its attributes.
+/// What describes a finished file is damaged: its kept manifest, or its attributes.
 ///
 /// No damage makes a wrong file pass for the right one.
 @Suite struct FinishedDamageTests {
@@ -121,7 +121,7 @@ import Testing
         #expect(try !passes())
     }
 
-    /// A file of unknown size: the line that told of its end is damaged, and the end is lost too.
+    /// A file of unknown size: the line that stated its end is damaged, and the end is lost too.
     @Test func aLostEndIsNotPublished() throws {
         let sample = Sample(size: 30_000, in: folder)
         let request = sample.request { $0.identity.size = nil }

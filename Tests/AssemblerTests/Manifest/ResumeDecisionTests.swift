@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Another URL leads than the one that the part was begun with.
+    /// Another URL is the primary than the one that the part was begun with.
     private static func mirror(_ now: inout ResumeDecision.Situation) {
         (now.url, now.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
         now.otherURLs = [full, now.fullURL]

@@ -36,7 +36,8 @@ struct SyncerTests {
         #expect(syncer.stop() == nil)
     }
 
-    /// The kernel tells once that data could not be written through; whoever publishes must hear it.
+    /// The kernel reports once that data could not be written through; whoever publishes must hear
+    /// it.
     @Test func failureIsToldAtTheEndToo() throws {
         let sandbox = try Sandbox()
         let folder = try Folder(sandbox.path)

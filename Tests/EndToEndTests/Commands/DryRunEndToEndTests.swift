@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--dry-run` tells what would be done, and does nothing.
+/// `--dry-run` shows what would be done, and does nothing.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DryRunEndToEndTests {
     /// The object that `--dry-run --json` writes.

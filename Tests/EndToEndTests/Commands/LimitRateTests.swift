@@ -214,7 +214,7 @@ struct LimitRateTests {
     }
 
     /// What slow connections leave of their shares, the others use; and waiting for a share is
-    /// neither silence nor a reason to take work away.
+    /// neither a stall nor a reason to take work away.
     @Test(arguments: [20_000, 20])
     func slowConnectionsKeepNothingBack(pace: Double) async throws {
         let isQuick = try await Trials.oneOfThree {

@@ -5,7 +5,7 @@ import Testing
 /// SIGUSR1 and SIGUSR2: half the rate, and double it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LimitSignalTests {
-    /// Waits until the process has told of so many changes of the limit; returns them.
+    /// Waits until the process has reported so many changes of the limit; returns them.
     private func limits(_ process: ChildProcess, _ count: Int) throws -> [Int64?] {
         func notices() throws -> [[String: Any]] {
             try jsonEvents(process.outputLines.joined(separator: "\n")).filter {

@@ -102,7 +102,7 @@ struct LimitSizeTimeTests {
         #expect(try stage.names().isEmpty)
     }
 
-    /// Whoever stops it himself is told so.
+    /// Whoever stops it himself hears of that.
     @Test func aSignalIsNotTakenForTheTime() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 100_000 }

@@ -123,7 +123,7 @@ struct BatchResumeEndToEndTests {
             })
         process.signal(SIGINT)
         #expect(try process.wait().end == .exit(130))
-        // A connection that has fallen silent may have been replaced.
+        // A connection that has stalled may have been replaced.
         let kept = (stage.recorded("big.iso") ?? 0) + (stage.recorded("big.1.iso") ?? 0)
         #expect(kept >= 200_000)
         stage.behave()

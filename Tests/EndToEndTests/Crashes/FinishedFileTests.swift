@@ -229,7 +229,7 @@ struct UnusualFinishedFileTests {
         #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
     }
 
-    /// The server tells no size, not even later.
+    /// The server states no size, not even later.
     @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
     func aFileOfUnknownSizeIsKnown(way: [String]) throws {
         let stage = try Stage(size: 2_000_000)

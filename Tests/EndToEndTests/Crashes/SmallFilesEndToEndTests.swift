@@ -44,7 +44,7 @@ struct SmallFilesEndToEndTests {
         stage.bend { request, _ in
             asked.withLock { $0 += 1 }
             guard request.target == "/f1" else { return }
-            // Before it counts as silent: then nobody waits for its name.
+            // Before it counts as stalled: then nobody waits for its name.
             let areAllAsked = eventually(timeout: 10) { asked.withLock { $0 >= 200 } }
             isInTime.withLock { $0 = areAllAsked }
         }

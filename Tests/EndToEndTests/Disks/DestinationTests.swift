@@ -20,7 +20,7 @@ struct DestinationTests {
             #expect(outcome.errorOutput.contains("--overwrite"))
             #expect(try stage.read("file") == Self.mine)
             #expect(try stage.names() == ["file"])
-            // Without a name only the server can tell which one it would be.
+            // Without a name only the server can say which one it would be.
             let asked = stage.origin.requests.dropFirst(requests).map(\.method)
             #expect(asked == (arguments.isEmpty ? ["HEAD"] : []))
         }

@@ -192,7 +192,7 @@ struct FailingDiskTests {
     ]
 
     /// What a file system may lack: fallocate, renameat2, fsync of folders, copying, attributes,
-    /// telling its free space.
+    /// stating its free space.
     @Test(.timeLimit(.minutes(5)), arguments: FaultTrial.Scene.allCases)
     func doesWithoutWhatAFileSystemLacks(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)

@@ -23,7 +23,7 @@ struct FullDiskTests {
         let outcome = try stage.run()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("too little space for `file.part`: 3.81 MiB needed, "))
-        // What HEAD has told is believed when a GET of one byte tells it too.
+        // What HEAD has stated is believed when a GET of one byte states it too.
         #expect(stage.origin.requests.map(\.method) == ["HEAD", "GET"])
         #expect(stage.origin.bytesServed <= 1)
         #expect(try stage.names().isEmpty)

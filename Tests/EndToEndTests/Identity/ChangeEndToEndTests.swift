@@ -4,7 +4,7 @@ import Testing
 /// The remote file changes while it is fetched: one version is delivered, or none.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ChangeEndToEndTests {
-    /// What tells the versions apart.
+    /// What distinguishes the versions.
     enum Validator: String, Sendable, CaseIterable {
         case etag, date, weak, etagAndDate
     }

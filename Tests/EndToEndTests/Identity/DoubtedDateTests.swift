@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The strong ETag stays while Last-Modified changes: a sample tells whether the file did.
+/// The strong ETag stays while Last-Modified changes: a sample shows whether the file did.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DoubtedDateTests {
     private static let size: Int64 = 6_000_000
@@ -127,7 +127,7 @@ struct DoubtedDateTests {
         }
     }
 
-    /// A finished file, of which the manifest tells.
+    /// A finished file, which the manifest describes.
     @Test(arguments: [true, false])
     func aFileThatIsThere(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// A file that is written into in place while its last replies run: one request after the last byte tells.
+/// A file that is written into in place while its last replies run: one request after the last byte
+/// shows it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EndCheckTests {
     private static let size: Int64 = 3_000_000
@@ -54,7 +55,7 @@ struct EndCheckTests {
         #expect(trial.excess < Stage.stolen)
     }
 
-    /// What has gone out cannot be taken back: the reader is not told that this was all.
+    /// What has gone out cannot be taken back: the reader does not hear that this was all.
     @Test func intoAPipe() async throws {
         let trial = try Self.trial()
         let outcome = try await Trials.run(
@@ -83,7 +84,7 @@ struct EndCheckTests {
         if seconds < 1 { #expect(Self.heads(trial) == 1) }
     }
 
-    /// No answer, or one that tells nothing, is a note and no failure.
+    /// No answer, or one that says nothing, is a note and no failure.
     @Test(arguments: ["closed", "403", "500"])
     func noAnswerIsANote(kind: String) async throws {
         let trial = try Self.trial(changes: false) { request, isLate, reply in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One version of the file, or none: what servers do that makes it hard to tell versions apart.
+/// One version of the file, or none: what servers do that makes it hard to distinguish versions.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct IdentityEndToEndTests {
     private static let size: Int64 = 6_000_000

@@ -187,7 +187,8 @@ struct MirrorLieEndToEndTests {
         #expect(trial.served[1] >= Self.size)
     }
 
-    /// A spare does not make an earlier run's part be thrown away as long as the first comes back.
+    /// A standby mirror does not make an earlier run's part be thrown away as long as the first
+    /// comes back.
     @Test func thePartWaitsForTheFirst() async throws {
         let trial = try Self.trial(2)
         let child = try trial.start(["-x", "4"])
@@ -247,7 +248,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// Only an equal digest, in replies to `HEAD`, let another one help, and some of its bytes are not
-    /// those of the first: that digest counts in a later run too, in which no server tells it.
+    /// those of the first: that digest counts in a later run too, in which no server states it.
     @Test func theDigestThatJoinedThemStays() async throws {
         let trial = try Self.trial(2, pace: 100_000)
         let digest = Data(trial.content.sha256).base64EncodedString()

@@ -181,7 +181,7 @@ struct RepairTests {
         let missing = try lost(stage, offsets)
         stage.bendGET { $0.stallAfter = 200_000 }
         let process = try start(stage, ["-x", "2"])
-        // The part's manifest tells of what is intact, and of a little more.
+        // The part's manifest records what is intact, and of a little more.
         let kept = Self.size - missing + 100_000
         try #require(
             eventually(timeout: 120) {

@@ -26,7 +26,7 @@ struct StandardOutputEndToEndTests {
         #expect(try trial.sandbox.names() == [], sourceLocation: location)
     }
 
-    /// Expects that the summary tells the CRC-32 of what has come.
+    /// Expects that the summary states the CRC-32 of what has come.
     private func expectCRC(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
     ) {
@@ -36,7 +36,7 @@ struct StandardOutputEndToEndTests {
             sourceLocation: location)
     }
 
-    /// Expects that the beginning of the file has come, and how much the message tells.
+    /// Expects that the beginning of the file has come, and how much the message says.
     private func expectBroken(
         _ outcome: ChildProcess.Outcome, _ trial: WireTrial, code: Int32,
         _ location: SourceLocation = #_sourceLocation
@@ -161,7 +161,7 @@ struct StandardOutputEndToEndTests {
         #expect(outcome.errorOutput.contains("changed while it was fetched, and what was written"))
     }
 
-    /// What `HEAD` told is not what comes: nothing has gone out, so it starts over.
+    /// What `HEAD` stated is not what comes: nothing has gone out, so it starts over.
     @Test func changedBeforeTheFirstByte() async throws {
         let old = Content(size: 4_000_000, seed: 9)
         let trial = try WireTrial(size: 3_000_000) { request, content in

@@ -8,7 +8,7 @@ import Testing
 struct VersionChaosTests {
     private static let rounds = 20
 
-    /// What tells the versions apart.
+    /// What distinguishes the versions.
     private enum Validator: CaseIterable { case etag, date, weak, etagAndDate, weakAndDate, none }
 
     /// Which version a request gets.
@@ -35,7 +35,7 @@ struct VersionChaosTests {
         var validator: Validator
         var change: Change
         var after: Int
-        /// The version between runs, where the server does not tell them apart.
+        /// The version between runs, where the server does not distinguish them.
         var fixed: Int?
         /// What else of the replies is as other servers have it.
         var manner: Manner
@@ -119,7 +119,7 @@ struct VersionChaosTests {
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 outcome = try killed(after: &random, origin, sandbox)
                 if outcome?.exitCode == 0 || isPublished(sandbox) { break }
-                // Where nothing tells versions apart, they change between runs only.
+                // Where nothing distinguishes versions, they change between runs only.
                 plan.withLock {
                     if $0.fixed != nil { $0.fixed = Int.random(in: 0...2, using: &random) }
                 }

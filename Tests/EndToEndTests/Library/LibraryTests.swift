@@ -91,7 +91,7 @@ struct LibraryTests {
         task.cancel()
         let error = await #expect(throws: DownloadError.self) { try await task.value }
         #expect(error?.reason == .cancelled)
-        // More than that where a silent connection's work was taken over.
+        // More than that where a stalled connection's work was taken over.
         let kept = try #require(error?.bytesKept)
         #expect(kept >= arrived)
         #expect(error?.path == stage.path("file"))

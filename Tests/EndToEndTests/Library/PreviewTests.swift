@@ -4,9 +4,9 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// What a preview tells is what a run then does.
+/// What a preview shows is what a run then does.
 @Suite(.timeLimit(.minutes(8))) struct PreviewTests {
-    /// What a preview tells, or a run has shown.
+    /// What a preview or a run has shown.
     enum Verdict: Sendable, Equatable {
         case begin(path: String)
         case resume(path: String, kept: Int64)
@@ -235,7 +235,7 @@ extension PreviewTests.Verdict {
         }
     }
 
-    /// Runs a download, and says what it did by what it told.
+    /// Runs a download, and says what it did by what it reported.
     fileprivate init(
         running url: String, to destination: Destination, _ options: DownloadOptions,
         _ session: DownloadSession

@@ -127,7 +127,7 @@ struct SessionLibraryTests {
 
         static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
 
-        /// Whether the event tells of it.
+        /// Whether the event reports it.
         func `is`(_ event: DownloadEvent) -> Bool {
             switch event {
             case .probed: self == .probed

@@ -194,7 +194,7 @@ struct AddressEndToEndTests {
         #expect(try outcome.notices("address_used").isEmpty)
     }
 
-    /// Addresses that a name server tells: one that works, one that nobody has.
+    /// Addresses that a name server gives: one that works, one that nobody has.
     @Test(.enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
     func addressesOfANameServer() async throws {
         let network = try NetworkPair()

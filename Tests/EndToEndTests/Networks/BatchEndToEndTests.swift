@@ -189,7 +189,7 @@ struct BatchEndToEndTests {
         #expect(try stage.isRight("big.5.iso", "/6/big.iso"))
     }
 
-    /// What concerns the whole session is told once, by the first file that runs.
+    /// What concerns the whole session is reported once, by the first file that runs.
     @Test func aChangeOfTheRateIsToldOnce() throws {
         let stage = try BatchStage(size: 2_000_000)
         stage.bendGET { _, reply in reply.pace = 100_000 }

@@ -4,7 +4,7 @@ import Testing
 /// New connections to a server that asks to be left alone for a while.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CanaryEndToEndTests {
-    /// Bodies stand still, and whoever asks anew is told to wait: nobody asks before that.
+    /// Bodies stand still, and whoever asks anew is asked to wait: nobody asks before that.
     @Test func retryAfterIsHeeded() async throws {
         let canaries = Tally()
         let trial = try WireTrial(size: 3_000_000, sendBuffer: 32 << 10) { request, reply in

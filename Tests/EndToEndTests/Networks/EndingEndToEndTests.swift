@@ -19,7 +19,7 @@ struct EndingEndToEndTests {
         var bytes = Array((head + "\r\n").utf8)
         let headLength = bytes.count
         if request.method == "GET" { bytes += content.bytes(range) }
-        // Places around the end of the head and behind it are told from there.
+        // Places around the end of the head and behind it are counted from there.
         let place =
             switch offset {
             case ..<0: bytes.count + offset

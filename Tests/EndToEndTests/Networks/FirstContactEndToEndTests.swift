@@ -53,7 +53,7 @@ struct FirstContactEndToEndTests {
         try expectBrief(outcome)
     }
 
-    /// `HEAD` tells all that is wanted, and no `GET` is ever served.
+    /// `HEAD` states all that is wanted, and no `GET` is ever served.
     @Test(arguments: [1, 4])
     func onlyHeadIsServed(connections: Int) async throws {
         let trial = try WireTrial { request, reply in

@@ -83,7 +83,7 @@ struct HedgeEndToEndTests {
         let trial = try trial(second)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        // Once; and what replaces a silent connection may be late in its turn.
+        // Once; and what replaces a stalled connection may be late in its turn.
         let ends = try outcome.notices("hedged").count {
             $0.message?.contains("..<4000000") == true
         }

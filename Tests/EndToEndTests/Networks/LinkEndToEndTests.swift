@@ -4,7 +4,7 @@ import Testing
 
 /// Wires that are cut and mended, between two network namespaces.
 ///
-/// The stall timeout is far away: what ends a silence here is that it was noticed.
+/// The stall timeout is far away: what ends a stall here is that it was noticed.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
@@ -115,7 +115,7 @@ struct LinkEndToEndTests {
         let cut = monotonicSeconds()
         let outcome = try await Trials.end(of: child)
         try trial.expectFailure(outcome, code: 69, kind: "network")
-        // 2 s of silence, half a second at most until the next attempt, 1 s for that.
+        // 2 s of stall, half a second at most until the next attempt, 1 s for that.
         #expect(monotonicSeconds() - cut < 60)
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         #expect(kept > 1_000_000)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Links whose query tells when they expire, and that are refused from then on.
+/// Links whose query states when they expire, and that are refused from then on.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LinkExpiryEndToEndTests {
     static let size: Int64 = 6_000_000

@@ -29,7 +29,7 @@ struct MirrorCombinationTests {
         return try await Trials.end(of: child)
     }
 
-    /// The other server leads from the start.
+    /// The other server is the primary from the start.
     @Test func streamWithoutTheFirst() async throws {
         let trial = try MirrorTrial(2, size: 1_000_000)
         trial.kill(0)

@@ -13,7 +13,7 @@ struct OutageEndToEndTests {
         #expect(try outcome.notices("retrying").count == 2)
         #expect(outcome.errorOutput.contains("(3 attempts without progress)"))
         #expect(outcome.errorOutput.contains("127.0.0.1"))
-        // Nothing else tells why it takes so long.
+        // Nothing else says why it takes so long.
         #expect(outcome.errorOutput.contains("attempt 2"))
     }
 

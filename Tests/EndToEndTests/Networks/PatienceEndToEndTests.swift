@@ -58,7 +58,7 @@ struct PatienceEndToEndTests {
         #expect(try outcome.notices("resolving_again").count == 1)
     }
 
-    /// HEAD tells an absurd size: GET is asked before space is missed or taken.
+    /// HEAD states an absurd size: GET is asked before space is missed or taken.
     @Test func theSizeThatOnlyHeadTellsReservesNothing() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply.claimedLength = 1_000_000_000_000_000 }
@@ -105,7 +105,7 @@ struct PatienceEndToEndTests {
             ], in: trial.sandbox.path)
         var unread: Int32 = 0
         #expect(eventually { ioctl(reader, UInt(FIONREAD), &unread) == 0 && unread > 3000 })
-        // For as long as it takes to tell of more events than there is room for.
+        // For as long as it takes to report more events than there is room for.
         let served = trial.origin.bytesServed
         #expect(eventually { trial.origin.bytesServed > served + 3_000_000 })
         let began = monotonicSeconds()

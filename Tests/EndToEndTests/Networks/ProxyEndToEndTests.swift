@@ -155,7 +155,7 @@ struct ProxyEndToEndTests {
         let site = try Site()
         let proxy = try Microsocks(user: "me", password: "hush")
         expectDone(try await site.run(["--proxy", proxy.url("socks5h", "me:hush@")]))
-        // What it has told is here a moment later.
+        // What it has reported is here a moment later.
         #expect(
             try eventually {
                 let log = try site.nginx.accessLog()

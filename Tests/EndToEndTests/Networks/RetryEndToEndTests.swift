@@ -146,7 +146,7 @@ struct RetryEndToEndTests {
         let trial = try WireTrial(size: 4_000_000) { request, reply in
             if request.method == "GET", tally.add() == 2 { reply = .text(503) }
         }
-        // Beside another it could be one too many.
+        // Beside another it could be over the server's limit.
         let outcome = try await trial.run("-x", "1", "--retries", "0")
         try trial.expectFailure(outcome, code: 69, kind: "status")
         #expect(try outcome.notices("retrying").isEmpty)

@@ -122,7 +122,7 @@ struct SilentServerEndToEndTests {
         #expect(tally.count() < 100)
     }
 
-    /// A process that was stopped for a while has heard nothing: that is nobody's silence.
+    /// A process that was stopped for a while has heard nothing: that is nobody's stall.
     @Test func ourOwnPauseIsNoSilence() async throws {
         let isUnnoticed = try await Trials.oneOfThree {
             let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
@@ -141,7 +141,7 @@ struct SilentServerEndToEndTests {
         #expect(isUnnoticed)
     }
 
-    /// Paused by our own limit of rate, connections are not silent.
+    /// Paused by our own limit of rate, connections do not stall.
     @Test func ourOwnLimitIsNoSilence() async throws {
         let trial = try WireTrial(size: 1_000_000)
         let outcome = try await Trials.end(

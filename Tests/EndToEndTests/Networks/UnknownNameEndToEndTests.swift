@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Names that do not exist, told from name servers that do not answer.
+/// Names that do not exist, distinguished from name servers that do not answer.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))

@@ -171,7 +171,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether the size is told: only then are there ranges, and is the coding left as it is.
+    /// Whether the size is stated: only then are there ranges, and is the coding left as it is.
     private var tellsSize: Bool { ![.unknownSize, .tooLarge].contains(self) }
 
     /// Does it once, with the disk watched.

@@ -167,7 +167,7 @@ private struct CrashedFolder {
 extension StoredFolder {
     /// Writes everything into an empty folder.
     ///
-    /// Files have other numbers there, so the manifests are told the new ones, as a disk that is
+    /// Files have other numbers there, so the manifests are given the new ones, as a disk that is
     /// mounted again would have kept the old ones. The device's number may change when a machine
     /// starts again.
     func write(to folder: String, keepsDevice: Bool) throws {

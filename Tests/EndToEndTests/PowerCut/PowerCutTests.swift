@@ -168,7 +168,7 @@ struct CutTrial: Sendable {
         }.first ?? record.before.names["file.part"]
     }
 
-    /// Bytes that the manifest tells of and that are there: they need not be fetched.
+    /// Bytes that the manifest records and that are there: they need not be fetched.
     ///
     /// Whole extents count, as a reader makes them. It merges neighbours, so that with a lost one what
     /// stands beside it may count for nothing: not so by line.
@@ -246,8 +246,8 @@ struct CutTrial: Sendable {
         }
     }
 
-    /// Whether something that cannot be told from another program's file is all that is left beside the
-    /// name: segget does not remove it, and nothing is lost.
+    /// Whether something that cannot be distinguished from another program's file is all that is
+    /// left beside the name: segget does not remove it, and nothing is lost.
     private func looksForeign(_ left: StoredFolder) -> Bool {
         run.files.contains {
             guard left["\($0).segget"] == nil, let rewrite = left["\($0).segget~"] else {

@@ -10,7 +10,7 @@ struct RealServerChangeTests {
 
     /// Tornado computes a file's strong ETag once and remembers it as long as it runs.
     ///
-    /// What tells of the change is Last-Modified, and the bytes.
+    /// What shows the change is Last-Modified, and the bytes.
     @Test func theTagStaysAndTheFileIsAnotherBetweenTwoRuns() throws {
         let trial = try RealServerTrial(.tornado)
         let folder = try Sandbox()

@@ -90,7 +90,8 @@ struct RealServerTests {
         let arguments = ["-o", "list", "--overwrite", trial.server.url(path)]
         var outcome = try Segget.run(arguments, in: folder.path)
         if expected != nil {
-            // Some pages tell the second in which they were made: two of the same one are compared.
+            // Some pages state the second in which they were made: two of the same one are
+            // compared.
             for _ in 0..<10 where (try? folder.read("list")).map(Array.init) != expected {
                 expected = try trial.broughtByCurl(path)
                 outcome = try Segget.run(arguments, in: folder.path)

@@ -69,7 +69,7 @@ final class RealServerTrial: Sendable {
         return outcome.exitCode == 0 ? outcome.standardOutput : nil
     }
 
-    /// Starts a run that takes some seconds, and waits until its manifest tells of `bytes`.
+    /// Starts a run that takes some seconds, and waits until its manifest records `bytes`.
     func startSlowly(
         _ name: String, rate: String, until bytes: Int64, in folder: Sandbox
     ) throws -> ChildProcess {
@@ -85,7 +85,7 @@ final class RealServerTrial: Sendable {
         return process
     }
 
-    /// Bytes that the manifest tells of.
+    /// Bytes that the manifest records.
     private static func recorded(_ name: String, in folder: Sandbox) -> Int64 {
         guard let data = try? folder.read("\(name).segget"),
             let manifest = try? Manifest(reading: Array(data))

@@ -152,7 +152,8 @@ struct CodingEndToEndTests {
         #expect(try !sandbox.names().contains("text.txt"))
     }
 
-    /// The coding is part of what tells the version: a part of encoded bytes is continued with such only.
+    /// The coding is part of what identifies the version: a part of encoded bytes is continued with
+    /// such only.
     @Test(arguments: ["gzip", nil])
     func betweenTwoRuns(later: String?) async throws {
         let stage = try Stage(size: 3_000_000)

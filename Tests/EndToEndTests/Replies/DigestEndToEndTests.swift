@@ -49,7 +49,7 @@ struct DigestEndToEndTests {
         var wrong = Self.bytes
         wrong[1_234_567] ^= 0xFF
         let expected = Self.hex(Self.sha256)
-        // The CRC of the file as it is, told by a run that nothing disturbs.
+        // The CRC of the file as it is, reported by a run that nothing disturbs.
         isHonest.withLock { $0 = true }
         let honest = try await trial.run("-o", "honest")
         let report = honest.errorOutput
@@ -79,7 +79,7 @@ struct DigestEndToEndTests {
         #expect(try third.events("finished").first?.bytesResumed == 0)
     }
 
-    /// Fields by which servers tell digests, as they are and for wrong data.
+    /// Fields by which servers state digests, as they are and for wrong data.
     struct Field: Sendable, CustomTestStringConvertible {
         var name: String
         var value: String

@@ -22,7 +22,7 @@ struct HTTP2EndToEndTests {
         try await Trials.run(arguments + ["--json", "-v"], in: sandbox.path)
     }
 
-    /// Expects the file, and that HTTP/2 was found at the first attempt, and told once.
+    /// Expects the file, and that HTTP/2 was found at the first attempt, and reported once.
     private func expectComplete(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -54,7 +54,7 @@ struct HTTP2EndToEndTests {
         let bytes = try first + piped.readToEnd()
         #expect(Int64(bytes.count) == content.size)
         #expect(content.matches(bytes, in: 0..<content.size))
-        // Its 404 to `HEAD` has a body, which is an error in HTTP/2: `GET` tells.
+        // Its 404 to `HEAD` has a body, which is an error in HTTP/2: `GET` says it.
         let missing = try await run([server.url("none")] + trust)
         #expect(missing.exitCode == 69, "\(missing.errorOutput)")
         #expect(missing.errorOutput.contains("404"))

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `HEAD` is a hint: only a `GET` that fails is a failure, and what either tells counts.
+/// `HEAD` is a hint: only a `GET` that fails is a failure, and what either states counts.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HeadEndToEndTests {
     @Test(arguments: ["redirects to itself", "leads elsewhere", "hangs"])
@@ -22,7 +22,8 @@ struct HeadEndToEndTests {
         #expect(try outcome.notices("head_unusable").count == 1)
     }
 
-    /// The name that only `GET` tells, as of a signed link of S3 with `response-content-disposition`.
+    /// The name that only `GET` states, as of a signed link of S3 with
+    /// `response-content-disposition`.
     @Test(arguments: ["1", "4"])
     func theNameThatOnlyGetTells(connections: String) async throws {
         let path = "/dir/key?response-content-disposition=x&sig=1"
@@ -55,7 +56,8 @@ struct HeadEndToEndTests {
         #expect(try stage.isRight("report.bin"))
     }
 
-    /// Tag and date that only `HEAD` tells are not forgotten: they continue a part, and set the time.
+    /// Tag and date that only `HEAD` states are not forgotten: they continue a part, and set the
+    /// time.
     @Test(arguments: [true, false])
     func whatOnlyHeadTellsContinuesAPart(isSame: Bool) throws {
         let stage = try Stage(size: 3_000_000)
@@ -87,7 +89,7 @@ struct HeadEndToEndTests {
         #expect(status.st_mtim.tv_sec == 1_700_000_000)
     }
 
-    /// The file changes while it is fetched, and only `HEAD` would tell.
+    /// The file changes while it is fetched, and only `HEAD` would show it.
     @Test func aChangeThatOnlyHeadTells() async throws {
         let gets = Tally()
         let trial = try WireTrial(size: 3_000_000) { request, content in
@@ -122,7 +124,7 @@ struct HeadEndToEndTests {
         #expect(trial.gets.count == 2)
     }
 
-    /// The same where `HEAD` told of ranges.
+    /// The same where `HEAD` offered ranges.
     @Test(arguments: [400, 403, 404, 405, 416, 500, 501], ["1", "4"])
     func aRangeThatIsRefusedAfterAGoodHead(status: Int, connections: String) async throws {
         let trial = try WireTrial(size: 100_000) { request, reply in
@@ -133,7 +135,8 @@ struct HeadEndToEndTests {
         #expect(trial.gets.count < 12)
     }
 
-    /// Where the request without a range fails too, its status is told, and it is asked for once.
+    /// Where the request without a range fails too, its status is reported, and it is asked for
+    /// once.
     @Test(arguments: [400, 403, 404, 405, 501])
     func whatIsRefusedInAnyCase(status: Int) async throws {
         let trial = try WireTrial { request, reply in

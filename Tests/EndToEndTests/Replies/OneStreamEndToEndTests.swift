@@ -4,7 +4,7 @@ import Testing
 /// Servers without ranges, or without a size: one stream, and the output says so.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct OneStreamEndToEndTests {
-    /// A server that serves no ranges, as far as a client can tell.
+    /// A server that serves no ranges, as far as a client can see.
     struct Server: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var plan = "one_stream_no_ranges"

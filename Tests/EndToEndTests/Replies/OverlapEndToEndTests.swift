@@ -50,7 +50,7 @@ struct OverlapEndToEndTests {
 
     @Test(arguments: all)
     func eitherMayAnswer(answers: Answers) async throws {
-        // What is silent because the machine is busy is taken over.
+        // What stalls because the machine is busy is taken over.
         let isAsExpected = try await Trials.oneOfThree {
             let (tally, network) = (Tally(), try NetworkPair())
             let trial = try WireTrial(size: 9_000_000, network: network) { request, reply in
@@ -77,7 +77,7 @@ struct OverlapEndToEndTests {
         #expect(isAsExpected)
     }
 
-    /// What only `HEAD` tells is not lost.
+    /// What only `HEAD` states is not lost.
     @Test func aDigestOfHeadCounts() async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair()) { request, reply in
             guard request.method == "HEAD" else { return }

@@ -115,7 +115,7 @@ struct PartForWholeTests {
             if request.method == "HEAD" { return head.bend(&reply) }
             guard let range = request.range?.bytes(of: Self.size) else { return }
             reply.status = status
-            // The end of the range is told as that of the file.
+            // The end of the range is stated as that of the file.
             reply.set(
                 "Content-Range",
                 "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(range.upperBound)")

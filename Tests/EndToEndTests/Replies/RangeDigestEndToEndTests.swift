@@ -17,7 +17,7 @@ struct RangeDigestEndToEndTests {
             : "unknown=:AAAA:, sha-256=:\(Data(SHA256.hash(data: bytes)).base64EncodedString()):"
     }
 
-    /// An origin that tells the right digest of each range, and sends what a test makes of it.
+    /// An origin that states the right digest of each range, and sends what a test makes of it.
     private static func trial(
         size: Int64 = size, long: Bool = false,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }

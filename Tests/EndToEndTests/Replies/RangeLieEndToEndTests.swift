@@ -218,7 +218,7 @@ struct RangeLieEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    /// Chunked 206 replies tell their end by Content-Range alone.
+    /// Chunked 206 replies state their end by Content-Range alone.
     @Test func chunkedRangesAreFine() async throws {
         let trial = try WireTrial(size: Self.size) { _, reply in
             if reply.status == 206 { reply.framing = .chunked }

@@ -83,7 +83,7 @@ struct ReplyFloodTests {
         #expect(outcome.errorOutput.contains("header of the reply is too long"))
     }
 
-    /// A head that never ends, a few bytes at a time: silence, as far as the file is concerned.
+    /// A head that never ends, a few bytes at a time: a stall, as far as the file is concerned.
     @Test(arguments: ["X: y\r\n", "HTTP/1.1 102 P\r\n\r\n"])
     func headsThatDripAreSilence(unit: String) async throws {
         let beginning = unit.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n"

@@ -1,6 +1,6 @@
 import Foundation
 
-// How the end of a body is told.
+// How the end of a body is marked.
 extension ReplyTable {
     private static let body = ReplyRow.body
     private static let length = ReplyRow.length

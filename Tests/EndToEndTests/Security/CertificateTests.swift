@@ -111,7 +111,7 @@ struct CertificateTests {
         }
     }
 
-    /// A server with nothing later than TLS 1.1 is refused, and the reason is told.
+    /// A server with nothing later than TLS 1.1 is refused, and the reason is reported.
     @Test func oldVersionsOfTLS() async throws {
         let old = try front(
             directives: "ssl_protocols TLSv1 TLSv1.1; ssl_ciphers DEFAULT@SECLEVEL=0;")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// From https to http: not without being told to, and with nothing that is secret.
+/// From https to http: not without being asked to, and with nothing that is secret.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DowngradeTests {
     private let content = Content(size: 3_000_000, seed: 3)

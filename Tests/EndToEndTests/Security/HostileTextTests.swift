@@ -31,7 +31,7 @@ struct HostileTextTests {
         }
     }
 
-    /// What a reply may hold, in all that tells of it.
+    /// What a reply may hold, in all that reports it.
     @Test func fieldsOfAReply() async throws {
         let evil = Self.evil
         let trial = try WireTrial(size: 200_000) { request, reply in

@@ -96,7 +96,7 @@ struct SecretSweepTests {
         return try ChildProcess.run("/usr/bin/python3", ["-c", script, path]).output
     }
 
-    /// What servers do: alone with all that can be told, in a list, and with a hook.
+    /// What servers do: alone with all that can be given, in a list, and with a hook.
     @Test(arguments: [
         ("right", 0), ("404", 69), ("401", 77), ("403", 77), ("407", 77), ("500", 69), ("429", 69),
         ("302", 69), ("loop", 69), ("ftp", 77), ("changed", 69), ("coding", 76), ("short", 69),

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Many small files behind one server that misbehaves until it is told not to.
+/// Many small files behind one server that misbehaves until it is asked not to.
 final class SoakList: Sendable {
     let count: Int
     private let seed: UInt64

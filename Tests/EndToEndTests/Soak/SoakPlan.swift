@@ -4,7 +4,7 @@ import TestSupport
 ///
 /// Pure: the same seed makes the same plan.
 struct SoakPlan: Sendable {
-    /// What tells versions of the file apart.
+    /// What distinguishes versions of the file.
     enum Validator: CaseIterable, Sendable { case strongTag, date, weakTag, none }
     /// How the file is served.
     enum Serving: Sendable { case ranges, wholeOnly, chunked }
@@ -77,7 +77,7 @@ struct SoakPlan: Sendable {
         limit = chance(0.2) ? Int.random(in: 1...4, using: &random) : nil
         share = chance(0.1) ? 0 : [0.03, 0.1, 0.3, 0.6].randomElement(using: &random) ?? 0.1
         let possible = SoakFault.allCases.filter {
-            // Nothing could tell a flipped bit, or one of two lengths, from the truth.
+            // Nothing could distinguish a flipped bit, or one of two lengths, from the truth.
             $0 != .corrupt || proof != .none
         }
         let kinds = [1, 3, 8, possible.count].randomElement(using: &random) ?? 3
@@ -122,7 +122,7 @@ struct SoakPlan: Sendable {
         return (fault, random)
     }
 
-    /// Whether what an earlier run recorded has to be kept: the file can be told to be the same.
+    /// Whether what an earlier run recorded has to be kept: the file can be shown to be the same.
     var keepsParts: Bool {
         serving == .ranges && change == nil
             && (validator == .strongTag || validator == .date || proof == .checksum)

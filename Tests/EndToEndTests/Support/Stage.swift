@@ -63,7 +63,7 @@ final class Stage: Sendable {
         }
     }
 
-    /// Has the origin send the whole file in chunks, without telling its size.
+    /// Has the origin send the whole file in chunks, without stating its size.
     func hideSize() {
         change { offer in
             offer.servesRanges = false
@@ -105,7 +105,7 @@ final class Stage: Sendable {
     /// Bytes that the manifest of `name` says have arrived; `nil` when there is none.
     func recorded(_ name: String = "file") -> Int64? { manifest(name)?.extents.covered.count }
 
-    /// Waits until the manifest tells of `bytes`, or the process ends.
+    /// Waits until the manifest records `bytes`, or the process ends.
     func waits(for bytes: Int64, of process: ChildProcess, name: String = "file") -> Bool {
         eventually(timeout: 120) {
             !process.isRunning || (recorded(name) ?? 0) >= bytes
@@ -115,7 +115,7 @@ final class Stage: Sendable {
     /// Leaves a part of the file with a manifest: every one of the connections gets `each` bytes and
     /// no more, and then segget is killed.
     ///
-    /// - Returns: Bytes that the manifest tells of.
+    /// - Returns: Bytes that the manifest records.
     @discardableResult
     func leavePart(
         each: Int64, connections: Int = 4, arguments: [String] = [], path: String = "/file"

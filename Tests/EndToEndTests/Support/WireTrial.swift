@@ -73,7 +73,7 @@ final class WireTrial: Sendable {
         #expect(finished.first?.size == content.size, sourceLocation: location)
     }
 
-    /// Expects that `-v` tells each decision in one line, and `--json` the same as an event.
+    /// Expects that `-v` reports each decision in one line, and `--json` the same as an event.
     private func expectSameNotices(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation
     ) throws {

@@ -139,7 +139,7 @@ import Testing
 
     // MARK: Changes
 
-    /// One that the server has told of a change, with what it offered then.
+    /// One whose change the server has stated, with what it offered then.
     private func settled(
         _ offers: [RemoteFile], isRepair: Bool = false, received: [Int64] = []
     ) -> [Attempts.Settlement] {

@@ -31,7 +31,7 @@ import Testing
         #expect(none.map { "\($0)" } == nil)
         #expect(sources[0].standing == .dropped)
         #expect(sources.ledger.faults == [0: fault])
-        // The last one cannot be asked what it offers now: it does not lead.
+        // The last one cannot be asked what it offers now: it is not the primary.
         let outcome = sources.drop(1, .rangesIgnored)
         guard case .failed(.contract(.wholeFileForRange))? = outcome else {
             Issue.record("\(String(describing: outcome))")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Where canaries go, and what they tell.
+/// Where canaries go, and what they show.
 @Suite struct StallsTests {
     private let stalled = StallDetector.Connection(quiet: 9)
 

@@ -54,7 +54,7 @@ import Testing
     private static let monday = "Mon, 01 Jan 2024 00:00:00 GMT"
     private static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
 
-    /// What `HEAD` alone tells is not forgotten, where nothing that `GET` tells contradicts it.
+    /// What `HEAD` alone states is not forgotten, where nothing that `GET` states contradicts it.
     @Test func whatOnlyHeadTellsIsKept() {
         let said = RemoteIdentity(
             size: 10, etag: "\"a\"", lastModified: Self.monday, lastModifiedIsStrong: true)
@@ -66,7 +66,7 @@ import Testing
         let bare = remembered(RemoteIdentity(size: 10))
         #expect(bare.etag == "\"a\"" && bare.lastModified == Self.monday)
         #expect(bare.lastModifiedIsStrong && bare.headOnly == [.etag, .lastModified])
-        // Nothing that `GET` does not tell is sent as a condition.
+        // Nothing that `GET` does not state is sent as a condition.
         #expect(bare.ifRange == nil && bare.strongValidator == "\"a\"")
         let tagged = remembered(RemoteIdentity(size: 10, etag: "\"a\""))
         #expect(tagged.lastModified == Self.monday && tagged.headOnly == .lastModified)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Segmenter
 
-/// What a request may tell, by where it goes and how the way there was.
+/// What a request may reveal, by where it goes and how the way there was.
 @Suite struct OriginRulesTests {
-    /// What may be told.
+    /// What may be revealed.
     enum Share: CaseIterable {
         /// Everything.
         case all

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// As a request tells it: all of it at home, the harmless part elsewhere.
+    /// As a request sends it: all of it at home, the harmless part elsewhere.
     @Test func requestsCarryWhatTravels() throws {
         var options = DownloadOptions()
         options.headers = ["Accept: image/*", "X-Token: hush"]

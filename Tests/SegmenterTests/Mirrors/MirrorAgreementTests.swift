@@ -6,7 +6,7 @@ import Testing
 @Suite struct MirrorAgreementTests {
     typealias Change = @Sendable (inout RemoteFile, inout RemoteFile) -> Void
 
-    /// One row: how the mirror and the one that leads differ from two without any validator.
+    /// One row: how the mirror and the primary one differ from two without any validator.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var expected: MirrorAgreement

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ConnectionRateTests {
     private static let tick = 0.1
 
-    /// Notes samples from an age on, and tells the rate after each.
+    /// Notes samples from an age on, and returns the rate after each.
     private func follow(
         _ samples: [Double], from age: Double, _ rate: inout ConnectionRate, roundTrip: Double
     ) -> [Double] {

@@ -18,7 +18,7 @@ struct HedgingTests {
         arguments: [
             // What flows, and is soon there, is left alone.
             (connection(), 0.0, false),
-            // Silent for longer than another request would take; on a long way that is more.
+            // Stalled for longer than another request would take; on a long way that is more.
             (connection(quiet: 0.3), 0.0, true), (connection(quiet: 0.3), 0.1, false),
             (connection(quiet: 0.5), 0.1, true),
             // Slow: a second to go.

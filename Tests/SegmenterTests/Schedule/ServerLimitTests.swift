@@ -7,7 +7,7 @@ import Testing
     private typealias Load = ServerLimit.Load
     private static let busy = TransferFailure.status(503)
 
-    /// A ceiling that was learned at `time`: `limit` were served when others were turned away.
+    /// A serverLimit that was learned at `time`: `limit` were served when others were turned away.
     private static func learned(_ limit: Int, at time: Double = 0) -> ServerLimit {
         var serverLimit = ServerLimit()
         for _ in 0..<ServerLimit.doubt {
@@ -60,7 +60,7 @@ import Testing
         #expect(!serverLimit.allows(beside: Load(served: 2, asking: 1), now: 2))
     }
 
-    /// What fails now and then is no ceiling.
+    /// What fails now and then is no serverLimit.
     @Test func onesServedAboveClearTheSuspicion() {
         var serverLimit = ServerLimit()
         for round in 0..<50 {
@@ -76,7 +76,7 @@ import Testing
         #expect(serverLimit.limit == nil)
     }
 
-    /// Replies that were on their way when the ceiling was learned belong to it.
+    /// Replies that were on their way when the serverLimit was learned belong to it.
     @Test func theFirstWaveIsCountedWhole() {
         var serverLimit = Self.learned(1, at: 1)
         serverLimit.served(Load(served: 2), asked: 0.5, now: 1.1)

@@ -75,7 +75,7 @@ private final class Watch {
         #expect(zip(sent.dropFirst(), sent).allSatisfy { $0 - $1 <= 8.2 })
     }
 
-    /// What comes by itself ends the silence, and the canary with it; a request that has only just
+    /// What comes by itself ends the stall, and the canary with it; a request that has only just
     /// gone out does not.
     @Test func endsByItself() {
         let detector = Watch()
@@ -88,7 +88,7 @@ private final class Watch {
         #expect(!detector.canaryEnded(.answered, received: 0))
     }
 
-    /// All that were silent have failed: the silence goes on while they wait to try again.
+    /// All that had stalled have failed: the stall goes on while they wait to try again.
     @Test func goesOnWhileAllWait() {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
@@ -166,7 +166,7 @@ private final class Watch {
     }
 
     /// Links that go down and come back at random, connections that die: at most one canary at a
-    /// time, none without silence, nobody gives up what flows, and whoever can be reached again is.
+    /// time, none without a stall, nobody gives up what flows, and whoever can be reached again is.
     @Test func randomOutages() {
         forEachSeed(300) { seed, random in
             let detector = Watch()

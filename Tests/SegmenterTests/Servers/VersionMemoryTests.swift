@@ -52,7 +52,7 @@ import Testing
         #expect(memory.begins(after: failure, of: head))
         #expect(!memory.begins(after: failure, of: head))
         #expect(memory.begins(after: failure, of: other))
-        // Two that were under way at a time may both have been answered: it is told once.
+        // Two that were under way at a time may both have been answered: it is reported once.
         #expect(memory.helped(other.url.origin))
         #expect(!memory.helped(other.url.origin))
         #expect(memory.needsHTTP2(other.url.origin) && !memory.needsHTTP2(one.url.origin))

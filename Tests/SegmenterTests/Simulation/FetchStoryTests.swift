@@ -21,7 +21,7 @@ import Testing
         return try #require(ended, "no end: \(log.notices.suffix(5))")
     }
 
-    // MARK: Silence
+    // MARK: Stalls
 
     /// Everything dies, and five seconds later the way is there again: a canary finds that out, and all
     /// connections are new ones at once, without having failed.
@@ -222,8 +222,8 @@ import Testing
         #expect(seconds <= 5 + 1.5)
     }
 
-    /// A link tells when it expires, and nothing else leads there: all was asked for in time, and what runs
-    /// is left to run, however slow it is.
+    /// A link states when it expires, and nothing else leads there: all was asked for in time, and
+    /// what runs is left to run, however slow it is.
     @Test func whatWasAskedForInTimeArrives() throws {
         var network = network
         network.cap = { $0 == 0 ? 4e5 : 1e6 }

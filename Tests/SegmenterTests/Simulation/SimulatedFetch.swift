@@ -2,7 +2,8 @@ import Assembler
 
 @testable import Segmenter
 
-/// A fetch through a simulated network: tells the program's `FetchMachine` what happens, event by event.
+/// A fetch through a simulated network: reports to the program's `FetchMachine` what happens, event
+/// by event.
 ///
 /// What the program does each 100 ms it does each 100 ms of virtual time.
 struct SimulatedFetch {
@@ -87,7 +88,7 @@ struct SimulatedFetch {
         }
     }
 
-    /// As the worker's tick: what is silent for too long is over.
+    /// As the worker's tick: what stalls for too long is over.
     private mutating func tick() {
         for request in world.requests.compactMap({ $0 }) where !machine.isOver {
             guard world.requests[request.link] === request else { continue }

@@ -74,7 +74,7 @@ struct SimulatedConnections {
     /// Connections that were made so far.
     private(set) var made = 0
     private(set) var isGrowing = false
-    /// Whether rates have to be told anew.
+    /// Whether rates have to be set anew.
     private var isStale = true
 
     init(_ network: SimulatedNetwork, count: Int) {
@@ -197,7 +197,7 @@ struct SimulatedConnections {
     }
 
     /// Seconds in which a number of connections would bring so many bytes if they never lacked work:
-    /// the fluid optimum, with handshakes, slow start and the silence that is borne.
+    /// the fluid optimum, with handshakes, slow start and the stalls that are waited out.
     static func bound(_ network: SimulatedNetwork, count: Int, bytes: Double) -> Double {
         let count = min(count, network.served)
         var connections = SimulatedConnections(network, count: count)

@@ -103,7 +103,7 @@ extension SimulatedWorld: FetchActions {
         }
     }
 
-    // MARK: What is remembered and told
+    // MARK: What is remembered and reported
 
     func record() throws(AssemblyError) {}
     func reached(_ address: String, of origin: String) {}

@@ -6,8 +6,8 @@ import TestSupport
 /// The world of a `FetchMachine` with simulated time, connections and a server: it carries out what the
 /// machine decides on, and knows what comes of it and when.
 ///
-/// `Fetch` and what is below it are the same in the program. It decides nothing; `SimulatedFetch` tells
-/// the machine what happens.
+/// `Fetch` and what is below it are the same in the program. It decides nothing; `SimulatedFetch`
+/// reports to the machine what happens.
 final class SimulatedWorld {
     /// What serves one of the machine's connections.
     struct Line {
@@ -218,8 +218,8 @@ final class SimulatedWorld {
         return goes + trips * network.roundTrip
     }
 
-    /// A connection without a request that may be used for another: libcurl uses none that was told
-    /// another address.
+    /// A connection without a request that may be used for another: libcurl uses none that was
+    /// given another address.
     private func idle(for ask: FetchMachine.Ask, preferring link: Int?) -> Int? {
         func fits(_ link: Int) -> Bool {
             requests[link] == nil && connections[link].isOpen && ways[link].pin == ask.address
