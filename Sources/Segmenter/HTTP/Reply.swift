@@ -41,16 +41,19 @@ struct Reply: Sendable, Hashable {
     /// (RFC 9110 §8.6), of a size that a file can have.
     var contentLength: Int64? {
         guard let field = lengthField else { return nil }
-        if let length = Int64(digits: field) { return length <= Self.largestSize ? length : nil }
+        guard let length = Int64(digits: field) ?? Self.same(in: field), length <= Self.largestSize
+        else { return nil }
+        return length
+    }
+
+    /// The number that a list of numbers says several times.
+    private static func same(in list: String) -> Int64? {
         let all = Set(
-            field.split(separator: ",", omittingEmptySubsequences: false).map { item in
+            list.split(separator: ",", omittingEmptySubsequences: false).map { item in
                 let words = item.split(separator: " ")
                 return words.count == 1 ? Int64(digits: words[0]) : nil
             })
-        guard all.count == 1, let length = all.first ?? nil, length <= Self.largestSize else {
-            return nil
-        }
-        return length
+        return all.count == 1 ? all.first ?? nil : nil
     }
 
     /// Whether its end shows that all of the body has come, by a length or by chunks.

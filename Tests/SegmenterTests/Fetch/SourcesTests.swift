@@ -78,7 +78,7 @@ import Testing
         let time = 1_900_000_000.0
         var setup = try SourceTrial.setup()
         setup.primary = try SourceTrial.mirror(query: "?Expires=1900000000")
-        var sources = Sources(Source(leading: setup))
+        var sources = Sources(Source(primary: setup))
         #expect(sources.maySteal(date: time - 60))
         #expect(!sources.maySteal(date: time))
         sources[0].link.refused()
