@@ -39,7 +39,8 @@ struct ConnectionCountTests {
     /// A limit that an earlier run learned is kept from the first request on.
     @Test func aLimitIsRemembered() async throws {
         let stage = try ServerLimitTrial(
-            size: 6_000_000, pace: 600_000, refusal: .status503) { _ in 2 }
+            size: 6_000_000, pace: 600_000, refusal: .status503
+        ) { _ in 2 }
         let state = stage.trial.sandbox.path("state")
         func run(_ name: String) throws -> Int {
             let before = stage.refusals.count
