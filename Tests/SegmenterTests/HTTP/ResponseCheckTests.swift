@@ -204,6 +204,10 @@ import Testing
             is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial("the same weak tag without the date", weakAndDated, ifRange: false, is: good),
         .partial(
+            "the same weak tag, and a date where there was none", weak, ifRange: false,
+            fields: ["etag": "W/\"a\"", "last-modified": monday],
+            is: .breach(.otherLastModified(expected: nil, got: monday))),
+        .partial(
             "tag and size differ",
             fields: ["etag": "\"b\"", "content-range": "bytes 100-199/7000"],
             is: .breach(.otherSize(expected: 1000, got: 7000))),
