@@ -155,7 +155,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" client-key' -l 'client-key' -d 'PEM file with its key, unless it is in the same file.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" client-key-password-fd' -l 'client-key-password-fd' -d 'Read the password of the client\'s key from this descriptor.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" tls-min' -l 'tls-min' -d 'Lowest version of TLS to accept: 1.2 or 1.3.' -rfka '1.2 1.3'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" dry-run' -l 'dry-run' -d 'Tell what would be done, and neither fetch nor write anything.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" dry-run' -l 'dry-run' -d 'Show what would be done, and neither fetch nor write anything.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" on-complete' -l 'on-complete' -d 'Run this command when a file is complete.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" on-error' -l 'on-error' -d 'Run this command when a file has failed, in the same way.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF

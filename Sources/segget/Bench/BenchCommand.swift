@@ -40,8 +40,8 @@ struct BenchCommand: ParsableCommand {
         guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
         guard measuring.against == nil || (request.header.isEmpty && access.isPlain) else {
             throw ValidationError(
-                "`--against` compares what all programs have options for: of those of the network "
-                    + "`--ca-certificate`, `--insecure`, timeouts and retries only")
+                "`--against` compares what every program can be given: of the options of the "
+                    + "network `--ca-certificate`, `--insecure`, timeouts and retries only")
         }
         guard measuring.against == nil || BenchPeer.isPlain(url) else {
             throw ValidationError(
