@@ -107,6 +107,7 @@ enum ReplyTable {
 
     @RowList static var fields: [ReplyRow] {
         ReplyRow.field("X-Empty:")
+        ReplyRow.field("Content-Range:", "ETag:", "Content-Encoding: ")
         ReplyRow.field("X-Spaces:    many    ")
         ReplyRow.field("X-Tab:\ttab")
         ReplyRow.field("X-No-Space:value")
