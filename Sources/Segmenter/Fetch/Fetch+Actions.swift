@@ -118,8 +118,7 @@ extension Fetch: FetchActions {
 
     func sendCanary(_ ask: FetchMachine.Ask, patience: Double) {
         var request = request(ask)
-        request.connecting.connectTimeout = min(request.connecting.connectTimeout, patience)
-        request.connecting.stallTimeout = min(request.connecting.stallTimeout, patience)
+        request.connecting.bound(by: patience)
         let transfer = worker.start(request) { [unowned self, check = ask.check] reply in
             judgeCanary(reply, check)
         } onEnd: { [unowned self] end in

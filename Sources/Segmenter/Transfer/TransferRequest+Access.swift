@@ -34,6 +34,12 @@ extension TransferRequest {
             self.access = access
         }
 
+        /// Has neither the making of a connection nor a time without a byte last longer, in seconds.
+        mutating func bound(by longest: Double) {
+            connectTimeout = min(connectTimeout, longest)
+            stallTimeout = min(stallTimeout, longest)
+        }
+
         /// What a request to `url` may reveal: the one place where it is decided what stays with
         /// the origin of the download's URL.
         func permitted(for url: WebURL) -> (access: AccessOptions, headers: [String]) {

@@ -33,6 +33,28 @@ extension FetchStoryTests {
         #expect(seconds <= 8 + 3)
     }
 
+    /// A mirror on a server that serves no more at a time is compared when there is room.
+    @Test func aMirrorOnAFullServerIsNotAsked() throws {
+        let size: Int64 = 200_000_000
+        let url = try #require(WebURL("https://a.test/other"))
+        let mirror = FetchMachine.Mirror(
+            number: 1, shownURL: "https://a.test/other", url: url,
+            identity: RemoteIdentity(size: size, etag: SimulatedFetch.tag))
+        var asked = 0
+        var server = SimulatedServer()
+        server.answer = {
+            if $0.url == url { asked += 1 }
+            return $0.served < 2 ? .serve : .status(503)
+        }
+        var fetch = SimulatedFetch(network, server, size: size, connections: 4, isChecked: true)
+        fetch.world.plan("join", in: 20) { machine, world in machine.join(mirror, world) }
+        _ = try run(&fetch, within: 300)
+        #expect(fetch.log.isComplete)
+        // What is refused then are the probes of the limit, each later than the one before.
+        #expect(fetch.log.refusals.count { $0 > 20 } <= 3)
+        #expect(asked <= 3)
+    }
+
     /// A mirror has other bytes under the same tag: a sample shows it, and none of them is written.
     @Test func aMirrorWithOtherBytesIsDropped() throws {
         let mirror = try mirror(40_000_000)

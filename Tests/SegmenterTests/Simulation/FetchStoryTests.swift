@@ -224,11 +224,15 @@ import Testing
 
     /// A link states when it expires, and nothing else leads there: all was asked for in time, and
     /// what runs is left to run, however slow it is.
+    ///
+    /// A connection that breaks asks for all of its rest, though its rate is known by then.
     @Test func whatWasAskedForInTimeArrives() throws {
         var network = network
         network.cap = { $0 == 0 ? 4e5 : 1e6 }
         var server = SimulatedServer()
-        server.answer = { $0.now < 5 ? .serve : .status(403) }
+        server.answer = {
+            $0.number == 1 ? .breakOff(after: 1_000_000) : $0.now < 5 ? .serve : .status(403)
+        }
         server.resolution = { _ in .failed(.refused(status: 403)) }
         let url = try #require(WebURL("https://a.test/file?Expires=1800000035"))
         var fetch = SimulatedFetch(
@@ -239,7 +243,7 @@ import Testing
         }
         _ = try run(&fetch, within: 60)
         #expect(fetch.log.isComplete)
-        #expect(fetch.log.requests - fetch.log.hedges == 4)
+        #expect(fetch.log.requests - fetch.log.hedges == 5)
     }
 
     // MARK: Addresses
