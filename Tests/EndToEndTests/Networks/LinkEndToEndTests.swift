@@ -83,7 +83,7 @@ struct LinkEndToEndTests {
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("rescued").count >= 2)
         #expect(try outcome.notices("retrying").isEmpty)
-        #expect(outcome.errorOutput.contains("while others were not"))
+        #expect(outcome.errorOutput.contains("while others did not"))
         #expect(outcome.wallSeconds < 60)
         #expect(trial.excess <= 4 << 20)
     }
