@@ -7,23 +7,7 @@ struct ForbiddenEndToEndTests {
     /// The host answers 403 to whatever is more than two requests at a time: no file fails for it.
     @Test func aLimitIsNoRefusal() async throws {
         let stage = try BatchStage(size: 600_000)
-        let held = Guarded<[Int]>([])
-        let refused = Tally()
-        stage.bendGET { [origin = stage.origin] request, reply in
-            let isAdmitted = held.withLock { held in
-                let requests = origin.requests
-                held.removeAll { requests[$0 - 1].finished != nil }
-                guard held.count < 2 else { return false }
-                held.append(request.number)
-                return true
-            }
-            if isAdmitted {
-                reply.pace = 600_000
-            } else {
-                refused.add()
-                reply = .text(403)
-            }
-        }
+        let refused = stage.serve(atMost: 2, pace: 600_000, refusal: .text(403))
         defer { stage.behave() }
         let paths = (1...4).map { "/\($0).iso" }
         let outcome = try await Trials.run(

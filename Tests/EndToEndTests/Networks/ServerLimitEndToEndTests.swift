@@ -141,23 +141,7 @@ struct ServerLimitEndToEndTests {
     /// Files of one host share what it serves: none of them fails for it.
     @Test func filesOfAListShareTheLimit() async throws {
         let stage = try BatchStage(size: 600_000)
-        let held = Guarded<[Int]>([])
-        let refused = Tally()
-        stage.bendGET { [origin = stage.origin] request, reply in
-            let isAdmitted = held.withLock { held in
-                let requests = origin.requests
-                held.removeAll { requests[$0 - 1].finished != nil }
-                guard held.count < 2 else { return false }
-                held.append(request.number)
-                return true
-            }
-            if isAdmitted {
-                reply.pace = 300_000
-            } else {
-                refused.add()
-                reply = .text(503)
-            }
-        }
+        let refused = stage.serve(atMost: 2, pace: 300_000, refusal: .text(503))
         defer { stage.behave() }
         let outcome = try await Trials.run(
             ["-j", "3", "-x", "4", "--retries", "2", "-v"] + stage.urls(4),

@@ -42,6 +42,31 @@ final class BatchStage: Sendable {
         bend { request, reply in if request.method == "GET" { body(request, &reply) } }
     }
 
+    /// Serves no more than so many `GET` at a time, each at a pace in bytes per second, and answers all
+    /// others with `refusal`.
+    ///
+    /// - Returns: Counts those that were turned away.
+    func serve(atMost most: Int, pace: Double, refusal: OriginReply) -> Tally {
+        let held = Guarded<[Int]>([])
+        let refused = Tally()
+        bendGET { [origin] request, reply in
+            let isAdmitted = held.withLock { held in
+                let requests = origin.requests
+                held.removeAll { requests[$0 - 1].finished != nil }
+                guard held.count < most else { return false }
+                held.append(request.number)
+                return true
+            }
+            if isAdmitted {
+                reply.pace = pace
+            } else {
+                refused.add()
+                reply = refusal
+            }
+        }
+        return refused
+    }
+
     /// Lets the origin behave.
     func behave() { bend { _, _ in } }
 
