@@ -15,6 +15,19 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// Up to 256 KiB at several places are fetched again; where they differ, the download starts over.
     public var resumeUnverified = false
+    /// Continue the part at the destination although another URL has begun it: an expired link has a
+    /// successor.
+    ///
+    /// A strong validator, a digest or, with ``resumeUnverified``, a sample has to show that it is the same
+    /// file. Where nothing does, the download fails, and the part stays as it is.
+    public var continuesOtherURL = false
+    /// Path of the file in which another program has brought a part of this one; `nil` for none.
+    ///
+    /// Its bytes count where ``checksum``, an advertised digest or, with ``resumeUnverified``, a sample shows
+    /// that they are the file's; until then the file is only read, and if they are not, the download fails.
+    public var adopt: String?
+    /// Wait for the network without end when it is lost after the download has begun.
+    public var waitsForNetwork = false
     /// How the file gets its name.
     public var naming = NamingOptions()
     /// Further request headers, as `Name: value`; sent to the origin of the URL only, but for those that

@@ -85,6 +85,7 @@ struct GetCommand: ParsableCommand {
                 """))
     var resumeUnverified = false
 
+    @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
@@ -213,6 +214,7 @@ struct GetCommand: ParsableCommand {
         options.overwrite = overwrite
         options.resume = !noResume
         options.resumeUnverified = resumeUnverified
+        goingOn.apply(to: &options)
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
         options.mirrors = sources.mirrors

@@ -7,6 +7,8 @@
 /// | `connections` | a number, or `"auto"` |
 /// | `checksum` | `"ALGORITHM:HEX"` |
 /// | `overwrite`, `resume`, `resume_unverified` | a Boolean |
+/// | `continues_other_url`, `waits_for_network` | a Boolean |
+/// | `adopt` | a path |
 /// | `headers`, `mirrors` | lists of texts |
 /// | `ca_certificate` | a path |
 /// | `connect_timeout`, `stall_timeout` | seconds |
@@ -33,6 +35,9 @@ extension DownloadOptions: CodableOptions {
         .init("overwrite", \.overwrite),
         .init("resume", \.resume),
         .init("resume_unverified", \.resumeUnverified),
+        .init("continues_other_url", \.continuesOtherURL),
+        .init(optional: "adopt", \.adopt),
+        .init("waits_for_network", \.waitsForNetwork),
         .options("naming", \.naming),
         .init("headers", \.headers) { TravellingHeaders.publicLines($0) },
         .init(optional: "ca_certificate", \.caCertificate),
