@@ -18,6 +18,8 @@ public enum AssemblyError: Error, Sendable, Hashable {
     /// A part stands there without a manifest, or something else in the place of a manifest: it is
     /// not known to be segget's.
     case foreignPart(path: String)
+    /// There is no part to be continued; `isThere`: there is a file of that name, without a manifest.
+    case noPart(path: String, isThere: Bool)
     /// Somebody else has removed, replaced or shortened the part while it was written. It was not
     /// published.
     case partChanged(path: String)

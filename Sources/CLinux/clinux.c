@@ -70,7 +70,7 @@ int segget_remove_attribute(int fd, const char *name) { return fremovexattr(fd, 
 void segget_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
-                 pid_t *pid) {
+                 int errors, int in_group, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, ours;
@@ -84,13 +84,15 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
     if (!error) {
         error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
         if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
         if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+        if (!error) error = posix_spawnattr_setpgroup(&attributes, 0);
         if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
         if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
         if (!error)
             error = posix_spawnattr_setflags(&attributes,
-                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                 (in_group ? POSIX_SPAWN_SETPGROUP : 0));
         if (!error)
             error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);

@@ -32,7 +32,8 @@ package enum Examples {
         .destinationExists(path: hostile), .notARegularFile(path: hostile),
         .folderUnavailable(path: hostile, errno: 2), .cannotCreate(path: hostile, errno: 13),
         .cannotCreate(path: "f", errno: 28), .busy(path: hostile), .foreignPart(path: hostile),
-        .partChanged(path: hostile),
+        .partChanged(path: hostile), .noPart(path: hostile, isThere: true),
+        .noPart(path: hostile, isThere: false),
         .noSpace(path: hostile, needed: 2 << 30, free: 1 << 20),
         .io(operation: hostile, path: hostile, errno: 5),
         .io(operation: "pwrite", path: "f", errno: 28),
@@ -65,7 +66,7 @@ package enum Examples {
             .unrepairable(.otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2))),
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
         + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
-        + startOverReasons.map { .unrepairable(.otherVersion($0)) }
+        + startOverReasons.flatMap { [.unrepairable(.otherVersion($0)), .notContinued($0)] }
 
     package static let doubts: [FinishedDoubt] =
         [
@@ -96,6 +97,10 @@ package enum Examples {
             .otherData(ByteRange(0, 9)), .rangesIgnored, .doubted(bytes: 1), .wrongDigest,
         ] + breaches.map { .changed($0) } + reasons.map { .failed($0) }
 
+    package static let linkFaults: [LinkFault] = [
+        .none, .late(after: .seconds(30)), .same, .unusable(hostile), .inVain(3),
+    ]
+
     package static let notices: [DownloadNotice] =
         [
             .retrying(range: nil, attempt: 1, delay: .seconds(0.5), cause: .status(503)),
@@ -123,8 +128,9 @@ package enum Examples {
             .mirrorJoined(url: url), .mirrorOnStandby(url: url), .mirrorIsPrimary(url: url),
             .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),
             .ifRangeUnusable(ByteRange(0, 9)), .ifRangeUnusable(nil), .namedByLink,
-            .spaceNotReserved(errno: 95),
-        ] + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
+            .spaceNotReserved(errno: 95), .partAgreed(bytes: 262_144),
+            .linkRefreshed(url: url, status: 403), .linkRefreshDelayed(.seconds(42)),
+        ] + linkFaults.map { .linkNotRefreshed($0, status: 410) } + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
         + startOverReasons.map { .startedOver($0) }
 
     package static func error(

@@ -79,6 +79,17 @@ extension Assembly {
         try Publishing.checkDestination(name, in: try Folder(folder), overwrite: overwrite)
     }
 
+    /// Checks that there is a part with its manifest.
+    ///
+    /// - Throws: `noPart`, `folderUnavailable`, `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
+    package static func checkPart(folder path: String, name: String) throws(AssemblyError) {
+        let (folder, names) = (try Folder(path), PartNames(name))
+        let part = try folder.status(of: names.part)
+        guard part != nil, try Manifest.read(names.manifest, in: folder) != nil else {
+            throw .noPart(path: folder.path(of: names.part), isThere: part != nil)
+        }
+    }
+
     /// What would be done with what an earlier run left, without touching it.
     ///
     /// - Throws: `folderUnavailable`, `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.

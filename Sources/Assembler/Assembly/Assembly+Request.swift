@@ -29,6 +29,13 @@ extension Assembly {
         package var startOver: StartOverReason?
         /// Time for the finished file, in seconds since 1970.
         package var modified: Int64?
+        /// Whether the URL is a new link to the file of a part, whatever URL has begun that.
+        package var isNewLink = false
+        /// Whether a part that is continued under a new link belongs to that from now on.
+        package var takesNewLink = false
+        /// The URL that a new part belongs to, in full and without credentials and query, where that is not
+        /// the one that is asked.
+        package var owner: (fullURL: String, url: String)?
         /// What further URLs of the same file mean for the part.
         package var mirroring = Mirroring()
         /// How the part's space is provided for.

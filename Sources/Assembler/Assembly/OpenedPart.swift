@@ -71,9 +71,14 @@ struct OpenedPart {
         var header =
             resumed?.header
             ?? Manifest.Header(
-                identity: request.mirroring.recorded(request.identity), url: request.url,
-                fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
+                identity: request.mirroring.recorded(request.identity),
+                url: request.owner?.url ?? request.url,
+                fullURL: request.owner?.fullURL ?? request.fullURL,
+                generation: UInt64.random(in: 0...UInt64.max),
                 needsChecksum: request.mirroring.isHeldByChecksum)
+        if request.takesNewLink, !header.isFor(fullURL: request.fullURL) {
+            header.move(to: request.url, fullURL: request.fullURL, request.identity)
+        }
         header.require(request.required)
         // What is continued has ranges, whatever it was begun with.
         header.isOneStream = request.servesRanges ? nil : true
@@ -101,7 +106,8 @@ struct OpenedPart {
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
                 checksum: request.checksum, wantsResume: request.resume,
                 mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
-                sampled: request.sampled),
+                sampled: request.sampled, isNewLink: request.isNewLink,
+                isAdvertised: !request.advertised.isEmpty),
             partPath: folder.path(of: names.part), manifestPath: folder.path(of: names.manifest))
     }
 }

@@ -112,6 +112,18 @@ package struct Manifest: Sendable {
             requiredDigests = all.isEmpty ? nil : all.map(\.description)
         }
 
+        /// Has the part belong to another URL, which offers the same file.
+        ///
+        /// What only a checksum holds together stays without validators.
+        mutating func move(to url: String, fullURL: String, _ identity: RemoteIdentity) {
+            self.url = url
+            urlHash = Self.hash(of: fullURL, generation: generation)
+            guard needsChecksum != true else { return }
+            etag = identity.etag
+            lastModified = identity.lastModified
+            lastModifiedIsStrong = identity.lastModifiedIsStrong
+        }
+
         /// Whether the manifest was begun for exactly this URL, query and credentials included.
         package func isFor(fullURL: String) -> Bool {
             urlHash == Self.hash(of: fullURL, generation: generation)

@@ -36,12 +36,17 @@ package enum ResumeDecision: Sendable {
         /// The generation of a part of which a sample was found to be what the server sends, and
         /// which the caller wants to continue although nothing proves that it is the same file.
         package var sampled: String?
+        /// Whether the URL is a new link to the same file, whatever URL has begun the part.
+        package var isNewLink: Bool
+        /// Whether the server advertises a digest, which the whole file will be compared with.
+        package var isAdvertised: Bool
 
         package init(
             manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
             checksum: Digest?, wantsResume: Bool, mayOverwrite: Bool,
-            otherURLs: [String] = [], sampled: String? = nil
+            otherURLs: [String] = [], sampled: String? = nil, isNewLink: Bool = false,
+            isAdvertised: Bool = false
         ) {
             self.manifest = manifest
             self.partSize = partSize
@@ -54,6 +59,8 @@ package enum ResumeDecision: Sendable {
             self.mayOverwrite = mayOverwrite
             self.otherURLs = otherURLs
             self.sampled = sampled
+            self.isNewLink = isNewLink
+            self.isAdvertised = isAdvertised
         }
 
         var hasChecksum: Bool { checksum != nil }
@@ -105,6 +112,9 @@ package enum ResumeDecision: Sendable {
             return .rejected
         }
         guard now.partSize != nil else { return .partMissing }
+        if now.isNewLink, !manifest.header.isFor(fullURL: now.fullURL) {
+            return obstacleOfNewLink(manifest.header, now)
+        }
         let obstacle = manifest.header.identity.obstacle(toContinuingWith: now.offered)
         if !manifest.header.isFor(fullURL: now.fullURL),
             now.otherURLs.contains(where: manifest.header.isFor)
@@ -130,6 +140,30 @@ package enum ResumeDecision: Sendable {
         let isSameResource =
             header.url == now.url && header.identity.hasSameStrongETag(as: now.offered)
         return isSameResource || now.hasChecksum ? nil : .urlChanged
+    }
+
+    /// Why what was begun with another link cannot be continued with this one.
+    ///
+    /// Validators of two servers need not be equal where a digest or a sample decides. Tags of one resource
+    /// are comparable: where they differ, a sample does not outweigh them.
+    private static func obstacleOfNewLink(
+        _ header: Manifest.Header, _ now: Situation
+    ) -> StartOverReason? {
+        let (begun, offered) = (header.identity, now.offered)
+        let obstacle = begun.obstacle(toContinuingWith: offered)
+        guard begun.size != nil, begun.size == offered.size, begun.coding == offered.coding else {
+            return obstacle ?? .noRanges
+        }
+        guard now.servesRanges else { return .noRanges }
+        if now.hasChecksum || now.isAdvertised || begun.hasSameStrongETag(as: offered) {
+            return nil
+        }
+        if header.url == now.url, let obstacle, obstacle != .noValidator,
+            !begun.isDoubted(by: offered)
+        {
+            return obstacle
+        }
+        return isSampled(header, now) ? nil : obstacle ?? .noValidator
     }
 
     /// Whether a sample may stand in for a validator: not where bytes of several servers are held

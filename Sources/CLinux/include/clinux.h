@@ -50,12 +50,12 @@ int64_t segget_read_date(const char *text);
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 
-// Starts the program `arguments[0]`, looked for in PATH, with `input` as its standard input and
-// `output` as both its other standard descriptors (posix_spawnp(3)). It inherits no other descriptor
-// and no blocked signal, and SIGPIPE and SIGXFSZ do what they do by default. Both lists end in NULL.
-// Returns 0, or an error number.
+// Starts the program `arguments[0]`, looked for in PATH, with `input`, `output` and `errors` as its
+// standard descriptors (posix_spawnp(3)); with `in_group`, in a process group of its own. It inherits
+// no other descriptor and no blocked signal, and SIGPIPE and SIGXFSZ do what they do by default. Both
+// lists end in NULL. Returns 0, or an error number.
 int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
-                 pid_t *pid);
+                 int errors, int in_group, pid_t *pid);
 
 // Starts the program at `path` as segget_spawn does, not looked for in PATH, and such that it
 // is killed when the calling thread ends (prctl(2), PR_SET_PDEATHSIG); it dumps no core.

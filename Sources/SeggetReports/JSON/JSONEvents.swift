@@ -91,7 +91,15 @@ public enum JSONEvents {
             case .startedOver(let reason):
                 self.reason = reason.kind
                 if case .sampleDiffers(let range) = reason { set(range) }
-            case .resumedUnverified(let bytes), .sampleAgreed(let bytes): self.bytes = bytes
+            case .resumedUnverified(let bytes), .sampleAgreed(let bytes), .partAgreed(let bytes):
+                self.bytes = bytes
+            case .linkRefreshed(let url, let status):
+                self.url = url
+                self.status = status
+            case .linkNotRefreshed(let fault, let status):
+                reason = fault.kind
+                self.status = status
+            case .linkRefreshDelayed(let delay): self.delay = delay.inSeconds.thousandths
             case .endUnchecked(let cause): reason = Diagnostic.kind(of: cause)
             case .retrying(let range, let attempt, let delay, let cause):
                 reason = Diagnostic.kind(of: cause)

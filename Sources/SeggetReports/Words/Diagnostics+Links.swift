@@ -1,7 +1,48 @@
-import Segmenter
+public import Segmenter
+
+extension LinkFault {
+    /// A stable name for programs; `docs/json.md` lists them all.
+    public var kind: String {
+        switch self {
+        case .none: "none"
+        case .late: "late"
+        case .same: "same"
+        case .unusable: "unusable"
+        case .inVain: "in_vain"
+        }
+    }
+}
 
 // Links that hold for a time.
 extension Diagnostic {
+    /// Words why there is no new link.
+    static func describe(_ fault: LinkFault) -> String {
+        switch fault {
+        case .none: "none was given"
+        case .late(let time): "none was given within \(Units.elapsed(time))"
+        case .same: "the one that was given is the same"
+        case .unusable(let text):
+            "\(quote(PrintableText.escape(text))) is not a URL that can be used"
+        case .inVain(let count):
+            "\(Units.count(Int64(count), "new link")) in a row have brought nothing"
+        }
+    }
+
+    /// Words why a part does not go on under a new link.
+    init(notContinued reason: StartOverReason, url: String, path: String) {
+        let hint =
+            switch reason {
+            case .noValidator, .urlChanged:
+                "give `--checksum`, or `--resume-unverified` to rely on a sample of it"
+            case .noRanges: "get a link that serves byte ranges"
+            default: "get a link to the same version of the file"
+            }
+        self.init(
+            .remoteChanged, "not_continued",
+            "\(Self.quote(path)) does not go on with \(url): \(Self.describe(reason)); it stays as it is",
+            hint: hint)
+    }
+
     /// Words the refusal of a link whose time is over.
     init(expiredLink error: DownloadError, _ code: Int, url: String) {
         let isRefusal = Segmenter.isRefusal(code)

@@ -117,6 +117,10 @@ public struct Diagnostic: Sendable {
             case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
             case .unrepairable(let obstacle):
                 Self(obstacle, url: url, path: error.path ?? "")
+            case .notContinued(let reason):
+                Self(
+                    notContinued: reason, url: url,
+                    path: error.path.map { PartNames(FileTarget(path: $0).name).part } ?? "")
             case .cancelled:
                 Self(
                     signal.map(ExitStatus.init(signal:)) ?? .stopped, "cancelled",
@@ -189,6 +193,15 @@ extension Diagnostic {
                     .cannotCreate, "foreign_part",
                     "\(Self.quote(path)) is not known to be segget's, so it is left alone",
                     hint: "move it away, or give `--overwrite` to replace it, or \(elsewhere)")
+            case .noPart(let path, isThere: true):
+                Self(
+                    .usage, "no_part",
+                    "\(Self.quote(path)) has no manifest beside it, so it is no part of segget's",
+                    hint: "`--adopt` goes on with what another program has begun")
+            case .noPart(let path, isThere: false):
+                Self(
+                    .usage, "no_part", "there is no part \(Self.quote(path)) to go on with",
+                    hint: "check its name, or download the file without `--continue-from`")
             case .partChanged(let path):
                 Self(
                     .disk, "part_changed",
@@ -244,7 +257,8 @@ extension Diagnostic {
         case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .access, .unrepairable,
             .nameTaken,
             .assembly(.notARegularFile), .assembly(.busy),
-            .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart):
+            .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart),
+            .assembly(.noPart):
             return nil
         default:
             guard error.bytesWritten == nil, let path = error.path else { return nil }

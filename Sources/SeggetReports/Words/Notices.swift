@@ -9,6 +9,10 @@ extension DownloadNotice {
         switch self {
         case .startedOver: "started_over"
         case .resumedUnverified: "resumed_unverified"
+        case .partAgreed: "part_agreed"
+        case .linkRefreshed: "link_refreshed"
+        case .linkNotRefreshed: "link_not_refreshed"
+        case .linkRefreshDelayed: "link_refresh_delayed"
         case .retrying: "retrying"
         case .resolvingAgain: "resolving_again"
         case .rangesIgnored: "ranges_ignored"
@@ -52,10 +56,12 @@ extension DownloadNotice {
         switch self {
         case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
             .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
-            .changingConnections, .limitChanged,
+            .changingConnections, .limitChanged, .linkRefreshed, .linkNotRefreshed,
+            .linkRefreshDelayed,
             .mirrorOnStandby, .mirrorDropped, .mirrorIsPrimary, .attributesNotWritten, .notFinished:
             true
-        case .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole, .headUnusable,
+        case .partAgreed, .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole,
+            .headUnusable,
             .mirrorJoined,
             .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
             .stalled, .stallOver, .serverLimit, .connections, .addressUsed, .addressLeft,
@@ -72,6 +78,16 @@ extension DownloadNotice {
         case .resumedUnverified(let bytes):
             "identity: none: \(Units.size(bytes)) of the earlier part were fetched again and are the "
                 + "same; nothing else proves that the file is; `--checksum` would"
+        case .partAgreed(let bytes):
+            "\(Units.size(bytes)) of the part were fetched again from the new link, and are the same"
+        case .linkRefreshed(let url, let status):
+            "the link was answered \(Diagnostic.describe(status: status)): going on with a new one, "
+                + Diagnostic.quote(url)
+        case .linkNotRefreshed(let fault, let status):
+            "the link was answered \(Diagnostic.describe(status: status)), and there is no new one: "
+                + Diagnostic.describe(fault)
+        case .linkRefreshDelayed(let delay):
+            "a new link is asked for in \(Units.elapsed(delay)): no more than one a minute"
         case .retrying(let range, let attempt, let delay, let cause):
             "\(Self.name(range)) in \(Units.elapsed(delay)), attempt \(attempt): "
                 + Diagnostic.describe(cause)

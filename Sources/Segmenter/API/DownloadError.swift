@@ -50,6 +50,9 @@ public struct DownloadError: Error, Sendable, Hashable {
         case timeIsUp(after: Duration)
         /// A file cannot be repaired.
         case unrepairable(RepairObstacle)
+        /// Nothing shows that a part is of the file that the new link leads to, or something shows that it is
+        /// not; it stays as it is.
+        case notContinued(StartOverReason)
         /// The download was stopped by the caller.
         case cancelled
     }

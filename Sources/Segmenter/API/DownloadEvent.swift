@@ -46,6 +46,14 @@ public enum DownloadNotice: Sendable, Hashable {
     /// An earlier part is continued, because so many bytes of it were fetched again and were the
     /// same: nothing else proves that the file is.
     case resumedUnverified(bytes: Int64)
+    /// So many bytes of a part were fetched again from the new link, and are the same.
+    case partAgreed(bytes: Int64)
+    /// The link was refused with `status`, and this one takes its place; without credentials and query.
+    case linkRefreshed(url: String, status: Int)
+    /// The link was refused with `status`, and there is none in its place.
+    case linkNotRefreshed(LinkFault, status: Int)
+    /// The link was refused again, and a new one is asked for after `delay`: at most one a minute.
+    case linkRefreshDelayed(Duration)
     /// A request failed and is tried again after `delay`.
     case retrying(range: ByteRange?, attempt: Int, delay: Duration, cause: TransferFailure)
     /// The effective URL answered `status`; the original URL is resolved again.

@@ -44,23 +44,26 @@ public final class DownloadSession: Sendable {
     ///     are in `NAME.part`, with the manifest `NAME.segget` beside it.
     ///   - options: How to fetch it.
     ///   - id: What the download is known by; one that no other download has.
+    ///   - refreshURL: Gets a new link when the URL is refused; `nil` where there is none to be had.
     /// - Returns: The download under way.
     public func start(
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions(),
-        id: Download.ID = Download.ID()
+        id: Download.ID = Download.ID(), refreshURL: RefreshURL? = nil
     ) -> Download {
-        start(url, to: destination, options: options, id: id, isRepair: false)
+        start(
+            url, to: destination, options: options, id: id, isRepair: false,
+            refreshURL: refreshURL)
     }
 
     /// Begins a download, or a repair.
     func start(
         _ url: String, to destination: Destination, options: DownloadOptions, id: Download.ID,
-        isRepair: Bool
+        isRepair: Bool, refreshURL: RefreshURL? = nil
     ) -> Download {
         let events = DownloadEvents()
         let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
-            isRepair: isRepair, report: { events.offer($0) })
+            isRepair: isRepair, refreshURL: refreshURL, report: { events.offer($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [run, monitor = self.running] in
@@ -83,12 +86,15 @@ public final class DownloadSession: Sendable {
     ///   - failFast: Whether the first failure stops the others.
     ///   - staysOpen: Whether more files may follow: `DownloadBatch.add` takes them, and the batch does not
     ///     end before ``DownloadBatch/close()``.
+    ///   - refreshURL: Gets a new link when the URL of a file is refused.
     /// - Returns: The batch under way.
     public func start(
-        _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false, staysOpen: Bool = false
+        _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false, staysOpen: Bool = false,
+        refreshURL: RefreshURL? = nil
     ) -> DownloadBatch {
         start(
-            BatchList(items.count, isOpen: staysOpen) { items[$0] }, jobs: jobs, failFast: failFast)
+            BatchList(items.count, isOpen: staysOpen) { items[$0] }, jobs: jobs, failFast: failFast,
+            refreshURL)
     }
 
     /// Begins to fetch a long list of files, each made when it is needed.
@@ -97,19 +103,22 @@ public final class DownloadSession: Sendable {
     ///   - count: Number of files.
     ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
     ///   - failFast: Whether the first failure stops the others.
+    ///   - refreshURL: Gets a new link when the URL of a file is refused.
     ///   - item: Makes the file at a place in the list, from 0; the same one whenever it is asked.
     /// - Returns: The batch under way.
     public func start(
-        count: Int, jobs: Int? = nil, failFast: Bool = false,
+        count: Int, jobs: Int? = nil, failFast: Bool = false, refreshURL: RefreshURL? = nil,
         item: @escaping @Sendable (Int) -> BatchItem
     ) -> DownloadBatch {
-        start(BatchList(count, item: item), jobs: jobs, failFast: failFast)
+        start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL)
     }
 
-    private func start(_ list: BatchList, jobs: Int?, failFast: Bool) -> DownloadBatch {
+    private func start(
+        _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?
+    ) -> DownloadBatch {
         let run = BatchRun(
             loop: loop, list: list, jobs: jobs, failFast: failFast, names: names,
-            events: BatchEvents())
+            events: BatchEvents(), refreshURL: refreshURL)
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [monitor = self.running] in

@@ -11,6 +11,7 @@ final class BatchRun: Sendable {
     let failFast: Bool
     let names: BatchNames
     let events: BatchEvents
+    private let refreshURL: RefreshURL?
     /// Attempts that a server may turn away before others no longer wait for the name of the file.
     private static let patience = 6
     private let turns = BatchTurns()
@@ -26,9 +27,10 @@ final class BatchRun: Sendable {
 
     init(
         loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
-        events: BatchEvents
+        events: BatchEvents, refreshURL: RefreshURL? = nil
     ) {
         self.loop = loop
+        self.refreshURL = refreshURL
         self.list = list
         let width = BatchWidth(jobs: jobs)
         slots = BatchSlots(width)
@@ -282,7 +284,7 @@ final class BatchRun: Sendable {
             })
         let run = DownloadRun(
             loop: loop, urlText: item.url, url: url, destination: item.destination,
-            options: item.options, batch: batch
+            options: item.options, refreshURL: refreshURL, batch: batch
         ) { [turns, events] event in
             // Nobody waits for the name of a file whose server does not answer, or goes on saying that
             // it has too much to do.

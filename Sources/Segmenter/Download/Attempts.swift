@@ -162,8 +162,8 @@ struct Attempts: Sendable {
     }
 
     /// Decides how to go on after a change, when there was one: with the version that was begun if it is
-    /// offered again, else with the other one, once; with none in a repair.
-    mutating func settle(_ offered: RemoteIdentity, isRepair: Bool) -> Settlement {
+    /// offered again, else with the other one, once; with none where what is there must not be thrown away.
+    mutating func settle(_ offered: RemoteIdentity, keepsPart: Bool) -> Settlement {
         guard let change else { return .goOn }
         let isAnother = change.before.obstacle(toContinuingWith: offered) != nil
         if !isAnother, takenBack < Self.takeBackLimit {
@@ -172,7 +172,7 @@ struct Attempts: Sendable {
             return .goOn
         }
         restarts += 1
-        guard restarts <= Self.restartLimit, !isRepair else {
+        guard restarts <= Self.restartLimit, !keepsPart else {
             return .end(.remoteChanged(change.breach))
         }
         return .startOver

@@ -25,6 +25,12 @@ final class DownloadJob: Sendable {
         self.isRepair = isRepair
     }
 
+    /// Whether the download fails rather than throw away what is there: that is what it builds on.
+    var keepsPart: Bool { isRepair || options.continuesOtherURL || options.adopt != nil }
+
+    /// Whether a URL is none of those that were given, but a link that took the place of one.
+    func isRefreshed(_ url: WebURL) -> Bool { !urls.contains { $0.text == url.text } }
+
     /// The URLs of the file, as far as they are URLs: the one that was given first in front.
     var urls: [WebURL] { ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0 } }
 

@@ -48,7 +48,8 @@ extension DownloadRun {
         _ primary: inout Primary, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {
         let identity = primary.finding.file.identity
-        switch state.attempts.settle(identity, isRepair: job.isRepair) {
+        let keepsPart = job.keepsPart || job.isRefreshed(primary.probe.url)
+        switch state.attempts.settle(identity, keepsPart: keepsPart) {
         case .goOn: return
         case .end(let reason): throw reason
         case .startOver: break
@@ -87,7 +88,7 @@ extension DownloadRun {
     func attempt(
         _ primary: inout Primary, _ started: Double, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
-        if job.isRepair { try RepairRun.refuseToStartOver(state.request(primary)) }
+        try state.refuseToStartOver(primary)
         guard let output = try await open(primary, &state) else {
             primary.finding = try await proveSize(primary)
             return nil
@@ -97,13 +98,16 @@ extension DownloadRun {
         state.mirrors?.opened(output)
         reportStart(primary.finding, output, state)
         let earlier = state.attempts.received
+        let link = PrimaryLink(primary, links)
         let fetch = FetchRun(
-            loop: loop, setup: Fetch.Setup(job, primary, state.attempts), output: output,
-            started: started, earlier: earlier, report: report)
+            loop: loop,
+            setup: Fetch.Setup(job, primary, state.attempts) { await link.resolve() },
+            output: output, started: started, earlier: earlier, report: report)
         let (outcome, last, ledger) = await fetch { [primary, mirrors = state.mirrors] join in
             await mirrors?.gather(for: primary, join: join)
         }
         state.mirrors?.take(ledger)
+        link.apply(to: &primary)
         primary.finding.firstReply = nil
         let received = last?.bytesReceived ?? earlier
         state.record.kept = output.bytesKept

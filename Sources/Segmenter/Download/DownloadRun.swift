@@ -18,16 +18,19 @@ final class DownloadRun: Sendable {
     let report: @Sendable (DownloadEvent) -> Void
     /// What it learns of servers.
     private let memory = DownloadMemory()
+    /// Gets new links; `nil` where nobody gives any.
+    let links: LinkRefresher?
 
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
-        options: DownloadOptions, isRepair: Bool = false, batch: BatchContext? = nil,
-        report: @escaping @Sendable (DownloadEvent) -> Void
+        options: DownloadOptions, isRepair: Bool = false, refreshURL: RefreshURL? = nil,
+        batch: BatchContext? = nil, report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
         job = DownloadJob(
             urlText: urlText, url: url, destination: destination, options: options,
             isRepair: isRepair)
+        links = refreshURL.map { LinkRefresher($0, report: report) }
         self.batch = batch
         folders = FolderMaker(options.files.missingFolders, sharing: batch?.folders)
         self.report = report
@@ -139,7 +142,7 @@ final class DownloadRun: Sendable {
             } catch {
                 // What it may have left waiting nobody wants.
                 primary.finding = primary.finding.released
-                primary = try await successor(of: primary, after: error, &state)
+                primary = try await goOn(after: error, from: primary, &state)
             }
         }
     }
@@ -155,7 +158,10 @@ final class DownloadRun: Sendable {
                 try state.loses(primary)
             }
         } else {
-            primary = Primary(probe: probe, finding: try await carrier.ask(probe, state))
+            primary = try await firstPrimary(probe, &state) {
+                [state] (probe) async throws(DownloadError.Reason) in
+                try await carrier.ask(probe, state)
+            }
         }
         state.target =
             state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)

@@ -51,6 +51,13 @@ struct DownloadState: Sendable {
         request.overwrite = options.overwrite
         request.startOver = attempts.startOver
         request.sampled = attempts.samples.generation
+        let isRefreshed = job.isRefreshed(url)
+        request.isNewLink = options.continuesOtherURL || isRefreshed
+        request.takesNewLink = options.continuesOtherURL && !isRefreshed
+        // A later run asks the URL that was given.
+        if isRefreshed { request.owner = job.url.map { ($0.text, $0.redacted) } }
+        // What a part is continued for is what the file must come to, whoever completes it.
+        if request.isNewLink { request.required += request.advertised }
         request.replacesDestination = plan.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.allocation = options.files.allocation
@@ -62,6 +69,24 @@ struct DownloadState: Sendable {
     }
 
     // MARK: What would be lost
+
+    /// Refuses to throw away a part that the download builds on.
+    ///
+    /// - Throws: `unrepairable` in a repair, else `notContinued`; what stands in the way of opening it.
+    func refuseToStartOver(
+        _ primary: Primary
+    ) throws(DownloadError.Reason) {
+        guard target != nil, job.keepsPart || job.isRefreshed(primary.probe.url) else { return }
+        let request = try request(primary)
+        let decision: ResumeDecision
+        do throws(AssemblyError) {
+            decision = try Assembly.preview(request)
+        } catch {
+            throw .assembly(error)
+        }
+        guard case .startOver(let reason) = decision else { return }
+        throw job.isRepair ? .unrepairable(.otherVersion(reason)) : .notContinued(reason)
+    }
 
     /// Why what is there would be lost, if the file were fetched as it was found; `nil` when nothing would.
     func loss(_ primary: Primary) throws(DownloadError.Reason) -> StartOverReason? {

@@ -53,9 +53,11 @@ struct FetchRun: Sendable {
 
 extension Fetch.Setup {
     /// What a fetch of a file works with, as earlier attempts have left it.
-    init(_ job: DownloadJob, _ primary: Primary, _ attempts: Attempts) {
+    init(
+        _ job: DownloadJob, _ primary: Primary, _ attempts: Attempts,
+        resolve: @escaping @Sendable () async -> Probe.Resolution
+    ) {
         let (finding, probe, options) = (primary.finding, primary.probe, job.options)
-        let identity = finding.file.identity
         let machine = FetchMachine.Setup(
             primary: probe.server(primary.number, finding),
             isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
@@ -65,7 +67,7 @@ extension Fetch.Setup {
             isBeginning: !options.areRetriesGiven && !job.isRepair,
             isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted)
         self.init(
-            machine: machine, connecting: probe.connecting, firstReply: finding.firstReply
-        ) { await probe.resolveAgain(identity) }
+            machine: machine, connecting: probe.connecting, firstReply: finding.firstReply,
+            resolve: resolve)
     }
 }

@@ -22,19 +22,6 @@ struct RepairRun: Sendable {
         prepared = plan
     }
 
-    /// Refuses to throw a part away: what a repair builds on is in it.
-    ///
-    /// - Throws: `unrepairable`.
-    static func refuseToStartOver(_ request: Assembly.Request) throws(DownloadError.Reason) {
-        let decision: ResumeDecision
-        do throws(AssemblyError) {
-            decision = try Assembly.preview(request)
-        } catch {
-            throw .assembly(error)
-        }
-        if case .startOver(let reason) = decision { throw .unrepairable(.otherVersion(reason)) }
-    }
-
     /// Puts the kept manifest back where a repair has come to nothing that a later one could use.
     ///
     /// - Returns: What to report in place of `reason`.

@@ -13,12 +13,25 @@ extension DownloadState {
         guard let target, plan.missingFolder == nil else { return }
         var request = try request(primary)
         let offered = primary.finding.file.identity
-        let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)?.identity
+        let header = Assembly.headerRecorded(folder: target.folder, name: target.name)
+        let begun = header?.identity
         let isDoubted = begun?.isDoubted(by: offered) == true
+        let isNewLink = request.isNewLink && header?.isFor(fullURL: request.fullURL) == false
         let obstacle = try Self.loss(request)
-        guard obstacle != nil,
-            isDoubted || obstacle == .noValidator && job.options.resumeUnverified && !job.isRepair
-        else { return }
+        if isNewLink {
+            // A digest says so when all is there, and a date is no more than the same second: what a sample
+            // can show, it shows before anything is written.
+            guard begun?.hasSameStrongETag(as: offered) == false else { return }
+            let isSameDate = begun?.obstacle(toContinuingWith: offered) == nil
+            guard obstacle == nil || isDoubted || isSameDate || job.options.resumeUnverified else {
+                return
+            }
+        } else {
+            guard obstacle != nil,
+                isDoubted
+                    || obstacle == .noValidator && job.options.resumeUnverified && !job.isRepair
+            else { return }
+        }
         let wanted = request
         let part = try await Disk.run { () throws(AssemblyError) in try EarlierPart(wanted) }
         // What has another obstacle besides is not worth comparing.
@@ -36,7 +49,14 @@ extension DownloadState {
         }
         guard !places.isEmpty else { return }
         let count = places.reduce(0) { $0 + $1.count }
-        report(.notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
+        if isNewLink {
+            report(.notice(.partAgreed(bytes: count)))
+            // It is the digest that decides.
+            guard obstacle != nil else { return }
+        } else {
+            report(
+                .notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
+        }
         attempts.samples.agree(
             generation: part.generation, date: isDoubted ? begun?.lastModified : nil)
     }

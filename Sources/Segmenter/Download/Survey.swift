@@ -31,6 +31,9 @@ struct Survey: Sendable {
         guard let file else {
             try Assembly.checkDestination(
                 folder: target.folder, name: target.name, overwrite: options.overwrite)
+            if options.continuesOtherURL {
+                try Assembly.checkPart(folder: target.folder, name: target.name)
+            }
             return Survey(sight: .nothing)
         }
         var content: Plan.Content?

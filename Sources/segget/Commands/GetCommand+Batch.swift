@@ -51,11 +51,13 @@ extension GetCommand {
 
     /// Downloads all files on other threads while this one, the main thread, waits for signals.
     func runBatch(
-        _ files: FileList, _ session: DownloadSession, _ interrupts: Interrupts, _ hooks: Hooks
+        _ files: FileList, _ session: DownloadSession, _ interrupts: Interrupts, _ hooks: Hooks,
+        _ refresh: RefreshCommand?
     ) -> Never {
         let download = session.start(
-            count: files.count, jobs: batch.jobs, failFast: batch.failFast, item: files.item)
-        let settings = reportSettings(terminal: .standardError)
+            count: files.count, jobs: batch.jobs, failFast: batch.failFast,
+            refreshURL: refresh?.link, item: files.item)
+        let settings = reportSettings(terminal: .standardError, refresh)
         Task {
             // Commands run one after the other, beside the downloads.
             let (ended, continuation) = AsyncStream.makeStream(of: BatchEvent.self)

@@ -134,6 +134,21 @@ struct GetCommand: ParsableCommand {
             throw ValidationError("`--output` names a file; `--directory` takes a folder")
         }
         try connections.check()
+        for (name, value) in [("continue-from", goingOn.continueFrom), ("adopt", goingOn.adopt)]
+        where value != nil {
+            guard !isBatch else { throw ValidationError("`--\(name)` is for one file") }
+            guard output != "-", !noResume else {
+                throw ValidationError(
+                    "`--\(name)` and `--\(noResume ? "no-resume" : "output -")` cannot be used together"
+                )
+            }
+        }
+        guard goingOn.continueFrom == nil || output == nil && directory == nil && !names.autoRename
+        else {
+            throw ValidationError(
+                "`--continue-from` names the file already: without `--output`, `--directory` and "
+                    + "`--auto-rename`")
+        }
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
         }
@@ -158,7 +173,7 @@ struct GetCommand: ParsableCommand {
         let interrupts = Interrupts()
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)
-        let hooks = try scripts.hooks
+        let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
         if let items {
             let (options, folder) = (options, directory ?? ".")
             let list = FileList(count: items.count) {
@@ -167,7 +182,7 @@ struct GetCommand: ParsableCommand {
             if scripts.dryRun {
                 DryRun(files: list, json: json, typed: urls).run(session, interrupts)
             }
-            runBatch(list, session, interrupts, hooks)
+            runBatch(list, session, interrupts, hooks, refresh)
         }
         let (url, destination) = (urls[0], destination)
         if scripts.dryRun {
@@ -175,9 +190,11 @@ struct GetCommand: ParsableCommand {
             let list = FileList(count: 1) { _ in item }
             DryRun(files: list, json: json, typed: urls).run(session, interrupts)
         }
-        let download = session.start(url, to: destination, options: options)
+        let download = session.start(
+            url, to: destination, options: options, refreshURL: refresh?.link)
         Self.follow(
-            download, url, hooks, reportSettings(terminal: .standardError), session, interrupts)
+            download, url, hooks, reportSettings(terminal: .standardError, refresh), session,
+            interrupts)
     }
 
     /// Reports a download to its end while this thread waits for signals.
@@ -203,6 +220,7 @@ struct GetCommand: ParsableCommand {
     /// Where the file goes.
     var destination: Destination {
         guard output != "-" else { return .descriptor(STDOUT_FILENO) }
+        if let path = goingOn.part { return .file(path) }
         return output.map { .file($0) } ?? .folder(directory ?? ".")
     }
 
@@ -227,11 +245,14 @@ struct GetCommand: ParsableCommand {
     }
 
     /// What is reported, and how.
-    func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
+    func reportSettings(
+        terminal: Terminal, _ refresh: RefreshCommand? = nil
+    ) -> DownloadReport.Settings {
         DownloadReport.Settings(
             style: progress.style(terminal: terminal, quiet: quiet, json: json),
             terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
-            json: json, connections: connections.most, typed: urls)
+            json: json, connections: connections.most, typed: urls,
+            refreshProblem: { refresh?.takeProblem() })
     }
 
     /// Reads `--checksum`.

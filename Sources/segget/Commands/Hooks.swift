@@ -122,13 +122,20 @@ struct Hooks: Sendable {
         defer { close(file) }
         var pid: pid_t = 0
         let code = withCStrings(command) { arguments in
-            withCStrings(environment) { segget_spawn(arguments, $0, file, STDERR_FILENO, &pid) }
+            withCStrings(environment) {
+                segget_spawn(arguments, $0, file, STDERR_FILENO, STDERR_FILENO, 0, &pid)
+            }
         }
         guard code == 0 else { return "cannot be run: \(Diagnostic.describe(errno: code))" }
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0 {
             guard errno == EINTR else { return nil }
         }
+        return problem(status)
+    }
+
+    /// How a command has ended, in words, by its status of wait(2); `nil` when well.
+    static func problem(_ status: Int32) -> String? {
         // wait(2): the low seven bits name the signal, the byte above them is the exit code.
         if status & 0x7f != 0 { return "was ended by signal \(status & 0x7f)" }
         let exit = (status >> 8) & 0xff

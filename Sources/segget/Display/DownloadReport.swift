@@ -23,6 +23,8 @@ struct DownloadReport {
         var connections: Int
         /// The URLs of the command line, as they were typed: the first files.
         var typed: [String] = []
+        /// What went wrong with the command of `--refresh-url` since this was last asked, in words.
+        var refreshProblem: @Sendable () -> String? = { nil }
     }
 
     private let settings: Settings
@@ -141,6 +143,9 @@ struct DownloadReport {
 
     private mutating func noticed(_ notice: DownloadNotice) {
         if notice == .endUnproven { endIsProven = false }
+        if case .linkNotRefreshed = notice, let problem = settings.refreshProblem() {
+            say(.note, "the command of `--refresh-url` \(problem)")
+        }
         emit("notice", JSONEvents.Notice(notice))
         if notice.isAlwaysShown || settings.detail == .all || isWorthWaiting(notice) {
             say(.note, notice.text)

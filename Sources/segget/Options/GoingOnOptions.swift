@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembler
 import Segmenter
 
 /// What lets a download go on that could not by itself.
@@ -45,6 +46,34 @@ struct GoingOnOptions: ParsableArguments {
                 `--retries`.
                 """))
     var waitForNetwork = false
+
+    func validate() throws {
+        guard continueFrom == nil || adopt == nil else {
+            throw ValidationError("`--continue-from` and `--adopt` cannot be used together")
+        }
+        if let continueFrom {
+            guard continueFrom.hasSuffix(PartNames.partSuffix), part != nil else {
+                throw ValidationError(
+                    "`--continue-from` takes a part, whose name ends in `\(PartNames.partSuffix)`")
+            }
+        }
+        _ = try refresh
+    }
+
+    /// The path of the file that `--continue-from` names the part of.
+    var part: String? {
+        guard let path = continueFrom?.dropLast(PartNames.partSuffix.count), !path.isEmpty,
+            !path.hasSuffix("/")
+        else { return nil }
+        return String(path)
+    }
+
+    /// The command of `--refresh-url`.
+    var refresh: RefreshCommand? {
+        get throws {
+            try ScriptOptions.words(refreshURL, "--refresh-url").map { RefreshCommand($0) }
+        }
+    }
 
     /// Puts what was given into the library's options.
     func apply(to options: inout DownloadOptions) {

@@ -39,7 +39,8 @@ struct ScriptOptions: ParsableArguments {
         }
     }
 
-    private static func words(_ command: String?, _ option: String) throws -> [String]? {
+    /// Cuts a command into words.
+    static func words(_ command: String?, _ option: String) throws -> [String]? {
         guard let command else { return nil }
         do throws(CommandWords.Problem) {
             return try CommandWords.split(command)

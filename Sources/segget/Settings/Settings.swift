@@ -41,7 +41,8 @@ struct Settings {
 
     /// Options of which each ends the others: a later place that gives one silences earlier ones.
     static let alternatives: [Set<String>] = [
-        ["output", "directory"], ["quiet", "verbose"], ["overwrite", "auto-rename"],
+        ["output", "directory", "continue-from"], ["quiet", "verbose"],
+        ["overwrite", "auto-rename"],
         ["ipv4", "ipv6"], ["user", "bearer-fd"],
     ]
     /// Options that make no sense but on the command line.

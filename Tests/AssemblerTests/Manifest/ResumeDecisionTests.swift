@@ -61,6 +61,14 @@ import Testing
         now.otherURLs = [full, now.fullURL]
     }
 
+    /// A new link took the place of the URL that the part was begun with.
+    private static func newLink(_ now: inout ResumeDecision.Situation) {
+        (now.url, now.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
+        now.isNewLink = true
+    }
+
+    private static let otherTag = StartOverReason.etagChanged(was: "\"a\"", now: "\"b\"")
+
     /// No validators, and a sample that was the same.
     private static func sampled(_ now: inout ResumeDecision.Situation) {
         now.manifest = manifest(RemoteIdentity(size: 100))
@@ -302,6 +310,77 @@ import Testing
         Row("a mirror of other files, same strong tag", over(.urlChanged)) {
             mirror(&$0)
             $0.otherURLs = ["https://example.org/h"]
+        },
+        Row("a new link, the same strong tag", "resume 10") { newLink(&$0) },
+        Row("a new link, another tag", over(otherTag)) {
+            newLink(&$0)
+            $0.offered.etag = "\"b\""
+        },
+        Row("a new link, another tag, checksum", byChecksum) {
+            newLink(&$0)
+            $0.offered.etag = "\"b\""
+            $0.checksum = checksum
+        },
+        Row("a new link, another tag, an advertised digest", "resume 10") {
+            newLink(&$0)
+            $0.offered.etag = "\"b\""
+            $0.isAdvertised = true
+        },
+        Row("a new link, another tag, sampled", "resume 10") {
+            newLink(&$0)
+            $0.offered.etag = "\"b\""
+            $0.sampled = "0000000000000001"
+        },
+        Row("a new link of the same resource, another tag, sampled", over(otherTag)) {
+            ($0.fullURL, $0.isNewLink) = (url + "?key=2", true)
+            $0.offered.etag = "\"b\""
+            $0.sampled = "0000000000000001"
+        },
+        Row("a new link of the same resource, no validator, sampled", "resume 10") {
+            sampled(&$0)
+            ($0.fullURL, $0.isNewLink) = (url + "?key=2", true)
+        },
+        Row("a new link, the same date only", over(.noValidator)) {
+            newLink(&$0)
+            $0.manifest = manifest(dated)
+            $0.offered = dated
+        },
+        Row("a new link, the same date, sampled", "resume 10") {
+            newLink(&$0)
+            $0.manifest = manifest(dated)
+            $0.offered = dated
+            $0.sampled = "0000000000000001"
+        },
+        Row("a new link, no validator", over(.noValidator)) {
+            newLink(&$0)
+            $0.manifest = manifest(RemoteIdentity(size: 100))
+            $0.offered = RemoteIdentity(size: 100)
+        },
+        Row("a new link, a sample of what only a checksum holds together", over(.noValidator)) {
+            sampled(&$0)
+            newLink(&$0)
+            $0.manifest = manifest(RemoteIdentity(size: 100), needsChecksum: true)
+        },
+        Row("a new link, another size, checksum", over(.sizeChanged(was: 100, now: 101))) {
+            newLink(&$0)
+            $0.offered.size = 101
+            $0.checksum = checksum
+        },
+        Row(
+            "a new link, another coding, checksum", over(.codingChanged(was: nil, now: "gzip"))
+        ) {
+            newLink(&$0)
+            $0.offered.coding = "gzip"
+            $0.checksum = checksum
+        },
+        Row("a new link without ranges, the same strong tag", over(.noRanges)) {
+            newLink(&$0)
+            $0.servesRanges = false
+        },
+        Row("a new link that is the old one, another tag, checksum", over(otherTag)) {
+            $0.isNewLink = true
+            $0.offered.etag = "\"b\""
+            $0.checksum = checksum
         },
         Row("nothing recorded is no loss: tag", "begin") {
             $0.manifest = manifest(hasExtents: false)

@@ -12,6 +12,7 @@ import Testing
     private static let defaults = """
         {
           "connections": "auto", "overwrite": false, "resume": true, "resume_unverified": false,
+          "continues_other_url": false, "waits_for_network": false,
           "headers": [], "mirrors": [], "connect_timeout": 10, "stall_timeout": 15,
           "naming": {"uses_url": false, "numbers_taken": false},
           "stream": {"window": 67108864},
@@ -31,7 +32,8 @@ import Testing
     private static let all = """
         {
           "connections": 7, "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
-          "resume": false, "resume_unverified": true,
+          "resume": false, "resume_unverified": true, "continues_other_url": true,
+          "adopt": "/begun", "waits_for_network": true,
           "headers": ["X-Api-Key: sesame", "Accept-Language: de", "Authorization: Basic sesame",
             "User-Agent: x", "Cookie: a=sesame", "Referer: http://h/?sesame", "sesame"],
           "ca_certificate": "/ca.pem", "connect_timeout": 2.5, "stall_timeout": 3, "retries": 4,

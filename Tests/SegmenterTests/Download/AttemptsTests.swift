@@ -141,14 +141,14 @@ import Testing
 
     /// One whose change the server has stated, with what it offered then.
     private func settled(
-        _ offers: [RemoteFile], isRepair: Bool = false, received: [Int64] = []
+        _ offers: [RemoteFile], keepsPart: Bool = false, received: [Int64] = []
     ) -> [Attempts.Settlement] {
         var attempts = Attempts()
         return offers.enumerated().map { index, offered in
             _ = attempts.next(
                 after: Self.changed, of: Self.file(),
                 received: received.isEmpty ? 0 : received[index], policy: RetryPolicy(retries: 2))
-            let settlement = attempts.settle(offered.identity, isRepair: isRepair)
+            let settlement = attempts.settle(offered.identity, keepsPart: keepsPart)
             if settlement == .startOver { attempts.startOver(with: offered.identity) }
             return settlement
         }
@@ -157,7 +157,7 @@ import Testing
     @Test func anotherVersionIsFetchedOnce() {
         let other = Self.file("\"2\"")
         #expect(settled([other, other]) == [.startOver, .end(.remoteChanged(Self.otherTag))])
-        #expect(settled([other], isRepair: true) == [.end(.remoteChanged(Self.otherTag))])
+        #expect(settled([other], keepsPart: true) == [.end(.remoteChanged(Self.otherTag))])
     }
 
     @Test func aChangeThatIsTakenBackIsNone() {
@@ -171,7 +171,7 @@ import Testing
 
     @Test func nothingIsSettledWithoutAChange() {
         var attempts = Attempts()
-        let settlement = attempts.settle(Self.file().identity, isRepair: true)
+        let settlement = attempts.settle(Self.file().identity, keepsPart: true)
         #expect(settlement == .goOn)
         attempts.startOver(with: Self.file("\"2\"").identity)
         #expect(attempts.startOver == nil)
@@ -200,7 +200,7 @@ import Testing
         attempts.turnToAnotherServer()
         #expect(attempts.startOver == nil)
         #expect(!attempts.isRangeless)
-        let settlement = attempts.settle(Self.file("\"2\"").identity, isRepair: true)
+        let settlement = attempts.settle(Self.file("\"2\"").identity, keepsPart: true)
         #expect(settlement == .goOn)
         #expect(attempts.isDoubted, "what was seen of the file holds for all of its servers")
     }
@@ -307,7 +307,7 @@ import Testing
                 isAnother ? "\"2\"" : "\"1\"",
                 ranges: question.extent != .whole && Bool.random(using: &random))
             attempts.take(offered)
-            switch attempts.settle(offered.identity, isRepair: false) {
+            switch attempts.settle(offered.identity, keepsPart: false) {
             case .goOn: break
             case .startOver: attempts.startOver(with: offered.identity)
             case .end: return

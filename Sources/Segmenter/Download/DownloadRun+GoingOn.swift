@@ -1,0 +1,116 @@
+import Assembler
+
+// What a download goes on with when the server that it was with does not help any more.
+extension DownloadRun {
+    /// The only URL of the file with what it offers, or a new link in its place.
+    ///
+    /// - Parameters:
+    ///   - probe: What asks the URL.
+    ///   - state: What is known.
+    ///   - ask: Asks it for the first time.
+    /// - Throws: Why there is none.
+    func firstPrimary(
+        _ probe: Probe, _ state: inout DownloadState,
+        ask: (Probe) async throws(DownloadError.Reason) -> Probe.Finding
+    ) async throws(DownloadError.Reason) -> Primary {
+        do throws(DownloadError.Reason) {
+            return Primary(probe: probe, finding: try await ask(probe))
+        } catch {
+            let next = try await refreshed(0, probe, after: error, &state, again: nil)
+            guard let next else { throw error }
+            return next
+        }
+    }
+
+    /// The primary after an attempt that failed: a mirror, or a new link.
+    ///
+    /// - Throws: The failure, when there is none.
+    func goOn(
+        after reason: DownloadError.Reason, from primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        do throws(DownloadError.Reason) {
+            return try await successor(of: primary, after: reason, &state)
+        } catch {
+            let next = try await refreshed(
+                primary.number, primary.probe, after: error, &state, again: primary.finding)
+            guard let next else { throw error }
+            return next
+        }
+    }
+
+    /// A new link in place of one that is refused, with what it offers; `nil` where that is not how it
+    /// failed, or there is none.
+    ///
+    /// - Throws: Why a new link does not help.
+    private func refreshed(
+        _ number: Int, _ probe: Probe, after reason: DownloadError.Reason,
+        _ state: inout DownloadState, again before: Probe.Finding?
+    ) async throws(DownloadError.Reason) -> Primary? {
+        guard let links else { return nil }
+        var (probe, reason) = (probe, reason)
+        while reason.linkStatus != nil {
+            let link = try await links.link(
+                insteadOf: probe.url, reason, received: state.attempts.received)
+            guard let link else { return nil }
+            probe = probe.at(link)
+            do throws(DownloadError.Reason) {
+                let finding = try await inquiry.find(
+                    probe, byGet: true, range: Probe.firstByte, again: before)
+                state.attempts.turnToAnotherServer()
+                state.mirrors?.book.restore(number)
+                return Primary(number: number, probe: probe, finding: finding)
+            } catch {
+                reason = error
+            }
+        }
+        throw reason
+    }
+}
+
+/// Where the primary's URL leads while a fetch is under way: it may expire meanwhile.
+final class PrimaryLink: Sendable {
+    private let links: LinkRefresher?
+    private let identity: RemoteIdentity
+    private let place: Monitor<(probe: Probe, effective: WebURL)>
+
+    init(_ primary: Primary, _ links: LinkRefresher?) {
+        self.links = links
+        identity = primary.finding.file.identity
+        place = Monitor((primary.probe, primary.finding.effective))
+    }
+
+    /// Resolves the URL again; where it is refused, asks for a new link, whose strong tag has to be the same.
+    ///
+    /// What else may prove a new link needs another attempt.
+    func resolve() async -> Probe.Resolution {
+        let probe = place.withLock { $0.probe }
+        let resolution = await probe.resolveAgain(identity)
+        if case .same(let url) = resolution { place.withLock { $0.effective = url } }
+        guard case .failed(let reason) = resolution, reason.linkStatus != nil,
+            identity.strongETag != nil, let links,
+            let link = try? await links.link(insteadOf: probe.url, reason, received: nil)
+        else { return resolution }
+        let next = probe.at(link)
+        guard case .same(let url) = await next.resolveAgain(identity) else {
+            links.keep(link)
+            return resolution
+        }
+        place.withLock { $0 = (next, url) }
+        return .same(url)
+    }
+
+    /// Has a primary be where the URL leads now.
+    func apply(to primary: inout Primary) {
+        (primary.probe, primary.finding.effective) = place.withLock { $0 }
+    }
+}
+
+extension Probe {
+    /// The same for another URL; what was meant for the origin of the first one stays with that.
+    func at(_ url: WebURL) -> Probe {
+        var probe = Probe(
+            loop: loop, url: url, connecting: connecting, policy: policy, report: report)
+        (probe.spreads, probe.wantsName) = (spreads, wantsName)
+        return probe
+    }
+}

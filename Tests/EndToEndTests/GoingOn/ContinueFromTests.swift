@@ -1,0 +1,185 @@
+import Assembler
+import Foundation
+import TestSupport
+import Testing
+
+/// `--continue-from`: a part goes on under a new URL.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ContinueFromTests {
+    private static let size: Int64 = 3_000_000
+    private static let date = httpDate(unixTime: 1_600_000_000)
+
+    /// A part of a file that was begun under another URL: the first 200 000 bytes of each quarter.
+    private func staged(
+        etag: String? = nil, lastModified: String? = nil
+    ) throws -> (stage: Stage, kept: Int64) {
+        let stage = try Stage(size: Self.size)
+        stage.change { ($0.etag, $0.lastModified) = (etag, lastModified) }
+        return (stage, try stage.leavePart(each: 200_000, path: "/file?key=1"))
+    }
+
+    private func run(_ stage: Stage, _ options: String...) throws -> ChildProcess.Outcome {
+        try stage.run(
+            ["--json", "--continue-from", "file.part"] + options, path: "/new/link?key=2")
+    }
+
+    /// What shows that the new URL has the same file.
+    enum Proof: CaseIterable {
+        case tag, date, checksum, advertised, sample, sampleOfOtherTags
+    }
+
+    @Test(arguments: Proof.allCases)
+    func bytesAreKept(proof: Proof) throws {
+        let (stage, kept) = try staged(
+            etag: [.tag, .sampleOfOtherTags].contains(proof) ? "\"v1\"" : nil,
+            lastModified: proof == .date ? Self.date : nil)
+        var options: [String] = []
+        switch proof {
+        case .tag, .date: break
+        case .checksum: options = ["--checksum", "sha-256:\(stage.content.sha256Hex)"]
+        case .advertised:
+            let digest = Data(stage.content.sha256).base64EncodedString()
+            stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
+        case .sample: options = ["--resume-unverified"]
+        case .sampleOfOtherTags:
+            // Of another server: that its tags differ says nothing.
+            stage.change { $0.etag = "\"other\"" }
+            options = ["--resume-unverified"]
+        }
+        let count = stage.origin.requests.count
+        let outcome = try stage.run(
+            ["--json", "--continue-from", "file.part"] + options, path: "/new/link?key=2")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+        #expect(try outcome.events("finished").last?.bytesResumed == kept)
+        #expect(try outcome.notices("started_over").isEmpty)
+        let sample: Int64 = proof == .tag ? 0 : 256 << 10
+        #expect(stage.bytesAsked(after: count) <= Self.size - kept + sample + 1)
+        #expect(try outcome.notices("part_agreed").count == (proof == .tag ? 0 : 1))
+    }
+
+    /// What shows that it does not, or leaves it open.
+    enum Obstacle: String, CaseIterable {
+        case nothing = "no_validator"
+        case otherTag = "etag_changed"
+        case otherDate = "last_modified_changed"
+        case otherSize = "size_changed"
+        case noRanges = "no_ranges"
+        case sample = "sample_differs"
+    }
+
+    /// The part stays as it is, to the byte, and so does its manifest.
+    @Test(arguments: Obstacle.allCases)
+    func thePartStays(obstacle: Obstacle) throws {
+        let (stage, kept) = try staged(
+            etag: obstacle == .otherTag || obstacle == .noRanges ? "\"v1\"" : nil,
+            lastModified: obstacle == .otherDate ? Self.date : nil)
+        var options: [String] = []
+        stage.change {
+            switch obstacle {
+            case .nothing: break
+            case .otherTag: $0.etag = "\"v2\""
+            case .otherDate: $0.lastModified = httpDate(unixTime: 1_600_000_001)
+            case .otherSize: $0.content = Content(size: Self.size + 1, seed: 1)
+            case .noRanges: $0.servesRanges = false
+            case .sample:
+                $0.content = Content(size: Self.size, seed: 2)
+                options = ["--resume-unverified"]
+            }
+        }
+        let before = try contents(stage)
+        let dry = try stage.run(
+            ["--dry-run", "--continue-from", "file.part"] + options, path: "/new/link?key=2")
+        #expect(dry.end == .exit(76), "\(dry.errorOutput)")
+        let outcome = try stage.run(
+            ["--json", "--continue-from", "file.part"] + options, path: "/new/link?key=2")
+        #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
+        let error = try #require(try outcome.events("error").last)
+        #expect(error.kind == "not_continued")
+        #expect(error.bytesKept == kept)
+        #expect(outcome.errorOutput.contains("it stays as it is"), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("key=2"))
+        #expect(try contents(stage) == before)
+        // The old link still leads to it.
+        stage.change {
+            ($0.content, $0.servesRanges) = (Content(size: Self.size, seed: 1), true)
+            $0.etag = obstacle == .otherTag || obstacle == .noRanges ? "\"v1\"" : nil
+            $0.lastModified = obstacle == .otherDate ? Self.date : nil
+        }
+        let old = try stage.run(
+            ["--json", "--checksum", "sha-256:\(stage.content.sha256Hex)"], path: "/file?key=1")
+        #expect(old.end == .exit(0), "\(old.errorOutput)")
+        #expect(try old.events("finished").last?.bytesResumed == kept)
+    }
+
+    private func contents(_ stage: Stage) throws -> [Data] {
+        #expect(try stage.names() == ["file.part", "file.segget"])
+        return try stage.names().map { try Data(contentsOf: URL(fileURLWithPath: stage.path($0))) }
+    }
+
+    /// A digest decides in the end: what a sample does not show is not published.
+    @Test func aPartOfAnotherVersionNeverGetsIn() throws {
+        let (stage, _) = try staged(etag: "\"v1\"")
+        let wanted = Content(size: Self.size, seed: 1)
+        // Within the first quarter, where a sample takes its first 64 KiB and hardly ever this byte.
+        stage.change { $0.etag = "\"v2\"" }
+        stage.bendGET { $0.corruptAt = [2_000_000] }
+        let outcome = try run(stage, "--checksum", "sha-256:\(wanted.sha256Hex)")
+        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+        #expect(!(try stage.names().contains("file")))
+    }
+
+    /// From then on the part belongs to the new URL: a run that is stopped is resumed under that.
+    @Test func thePartMovesToTheNewURL() throws {
+        let (stage, kept) = try staged(etag: "\"v1\"")
+        stage.bendGET { $0.stallAfter = 100_000 }
+        let process = try stage.start(
+            ["-x", "4", "--continue-from", "file.part"], path: "/new/link?key=2")
+        #expect(stage.waits(for: kept + 400_000, of: process))
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        stage.origin.dropConnections()
+        stage.behave()
+        let more = try #require(stage.recorded())
+        #expect(stage.manifest()?.header.url.hasSuffix("/new/link") == true)
+        let outcome = try stage.run(["--json", "-o", "file"], path: "/new/link?key=2")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.events("finished").last?.bytesResumed == more)
+    }
+
+    /// Wrong usage asks nobody and touches nothing.
+    @Test(
+        arguments: [
+            (["--continue-from", "none.part"], "no_part", "there is no part"),
+            (["--continue-from", "bare.part"], "no_part", "--adopt"),
+            (["--continue-from", "file"], nil, "ends in `.part`"),
+            (["--continue-from", ".part"], nil, "ends in `.part`"),
+            (["--continue-from", "file.part", "-o", "x"], nil, "names the file already"),
+            (["--continue-from", "file.part", "--no-resume"], nil, "--no-resume"),
+            (["--continue-from", "file.part", "--adopt", "x"], nil, "--adopt"),
+            (["--continue-from", "file.part", "http://127.0.0.1:1/x"], nil, "one file"),
+        ] as [([String], String?, String)])
+    func wrongUsage(arguments: [String], kind: String?, message: String) throws {
+        let stage = try Stage(size: Self.size)
+        try Data([1]).write(to: URL(fileURLWithPath: stage.path("bare.part")))
+        let outcome = try stage.run(["--json"] + arguments)
+        #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(message), "\(outcome.errorOutput)")
+        if let kind { #expect(try outcome.events("error").last?.kind == kind) }
+        #expect(stage.origin.requests.isEmpty)
+        #expect(try stage.names() == ["bare.part"])
+    }
+
+    /// What is set elsewhere about the place gives way.
+    @Test func thePartSaysWhereItGoes() throws {
+        let (stage, kept) = try staged(etag: "\"v1\"")
+        let settings = try Sandbox()
+        let file = try settings.write("settings", "directory = \(settings.path)\n")
+        let outcome = try run(stage, "--config", file)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try outcome.events("finished").last?.bytesResumed == kept)
+        #expect(try stage.isRight())
+    }
+}

@@ -1,0 +1,295 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `--refresh-url`: a command gives a new link in place of one that has expired.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct RefreshURLTests {
+    static let size: Int64 = 6_000_000
+
+    /// An origin whose links are good for some requests, and a command that gets a new one there.
+    final class Signer: Sendable {
+        let trial: WireTrial
+        private let tally: Tally
+
+        /// - Parameters:
+        ///   - uses: Requests that a link is good for, by its number from 0.
+        ///   - refusal: The status of those that are not.
+        ///   - answer: The reply to a request whose link is good.
+        init(
+            size: Int64 = RefreshURLTests.size, refusal: Int = 403,
+            uses: @escaping @Sendable (Int) -> Int,
+            answer: @escaping @Sendable (Int, OriginRequest, Content) -> OriginReply = {
+                .file($2, for: $1, etag: "\"a\"")
+            }
+        ) throws {
+            let tally = Tally()
+            self.tally = tally
+            trial = try WireTrial(size: size, sendBuffer: 32 << 10) { request, content in
+                if request.path == "/sign" {
+                    let port = request.header("Host") ?? ""
+                    return .text(200, "http://\(port)/new/\(tally.add("signed")).bin?sig=secret\n")
+                }
+                let name = request.path.split(separator: "/").last.map(String.init) ?? ""
+                let link = Int(name.prefix { $0 != "." }) ?? 0
+                guard tally.add("\(link)") <= uses(link) else { return .text(refusal, "expired") }
+                return answer(link, request, content)
+            }
+        }
+
+        /// How many new links were asked for.
+        var signed: Int { tally.count("signed") }
+        /// The command that gets a new link.
+        var command: String { "curl -s \(trial.origin.url("/sign"))" }
+        /// Body bytes of replies other than new links.
+        var served: Int64 {
+            trial.gets.filter { $0.path != "/sign" }.reduce(0) { $0 + $1.bytesServed }
+        }
+
+        func run(_ options: String...) async throws -> ChildProcess.Outcome {
+            let outcome = try await Trials.run(
+                [trial.origin.url("/dir/file.bin?sig=secret"), "--json", "-v", "-o", "file.bin"]
+                    + options, in: trial.sandbox.path)
+            trial.origin.hearOut()
+            return outcome
+        }
+    }
+
+    // MARK: It helps
+
+    @Test(arguments: [401, 403, 404, 410])
+    func goesOnMidway(status: Int) async throws {
+        let signer = try Signer(refusal: status, uses: { $0 == 0 ? 4 : .max })
+        let outcome = try await signer.run("-x", "3", "--refresh-url", signer.command)
+        try signer.trial.expectComplete(outcome)
+        let notices = try outcome.notices("link_refreshed")
+        #expect(notices.map(\.status) == [status])
+        #expect(notices.first?.url?.hasSuffix("/new/1.bin") == true)
+        #expect(signer.signed == 1)
+        #expect(signer.served <= Self.size + (1 << 20))
+        #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
+    }
+
+    /// Nothing that is recorded is fetched again when the link is refused before anything has come.
+    @Test(arguments: [true, false])
+    func goesOnAtTheStart(resumes: Bool) async throws {
+        let signer = try Signer(uses: { $0 == 0 ? (resumes ? 4 : 0) : .max })
+        var kept: Int64 = 0
+        if resumes {
+            let outcome = try await signer.run("-x", "2")
+            #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+            kept = try #require(try outcome.events("error").first?.bytesKept)
+            #expect(kept > 0)
+        }
+        let outcome = try await signer.run("-x", "2", "--refresh-url", signer.command)
+        try signer.trial.expectComplete(outcome)
+        #expect(try outcome.events("finished").first?.bytesResumed == kept)
+        #expect(signer.served <= Self.size + (1 << 20))
+    }
+
+    /// What the new link's server says decides, and where it says nothing, a digest or a sample.
+    enum Proof: CaseIterable {
+        case tag, date, digest, sample, nothing, otherTag, otherBytes
+
+        var holds: Bool { ![.nothing, .otherTag, .otherBytes].contains(self) }
+    }
+
+    @Test(arguments: Proof.allCases)
+    func bytesAreKeptWhereTheyAreProven(proof: Proof) async throws {
+        let other = Content(size: Self.size, seed: 9)
+        let signer = try Signer(uses: { $0 == 0 ? 4 : .max }) { link, request, content in
+            let isOther = link > 0 && [.otherTag, .otherBytes].contains(proof)
+            let date = httpDate(unixTime: 1_600_000_000)
+            let tag = proof == .otherTag && isOther ? "\"b\"" : "\"a\""
+            return .file(
+                isOther ? other : content, for: request,
+                etag: [.tag, .otherTag].contains(proof) ? tag : nil,
+                lastModified: proof == .date ? date : nil)
+        }
+        var options = ["-x", "3", "--refresh-url", signer.command]
+        if proof == .digest {
+            options += ["--checksum", "sha-256:\(signer.trial.content.sha256Hex)"]
+        }
+        if [.sample, .otherBytes].contains(proof) { options.append("--resume-unverified") }
+        let trial = signer.trial
+        let outcome = try await Trials.run(
+            [trial.origin.url("/dir/file.bin"), "--json", "-v", "-o", "file.bin"] + options,
+            in: trial.sandbox.path)
+        trial.origin.hearOut()
+        guard proof.holds else {
+            try trial.expectFailure(outcome, code: 76, kind: "not_continued")
+            #expect(outcome.errorOutput.contains("it stays as it is"))
+            #expect(try outcome.events("error").first?.bytesKept ?? 0 > 0)
+            return
+        }
+        try trial.expectComplete(outcome)
+        #expect(signer.served <= Self.size + (256 << 10) + (1 << 20))
+        #expect(try outcome.notices("started_over").isEmpty)
+    }
+
+    /// Links expire again and again, and segget is killed when it has to wait for the next one.
+    @Test func renewedAgainAndAgain() async throws {
+        let size: Int64 = 24_000_000
+        var random = SplitMix64(seed: 7)
+        let lives = (0..<40).map { _ in Int.random(in: 3...9, using: &random) }
+        let signer = try Signer(size: size, uses: { $0 < 12 ? lives[$0] : .max }) {
+            .file($2, for: $1, etag: "\"a\"", longest: 400_000)
+        }
+        let (trial, command) = (signer.trial, signer.command)
+        var runs = 0
+        while runs < 40 {
+            runs += 1
+            let process = try trial.start(
+                ["-x", "4", "-o", "file.bin", "--refresh-url", command])
+            let isOver = eventually(timeout: 100) {
+                !process.isRunning || Self.waits(process.output)
+            }
+            #expect(isOver)
+            guard process.isRunning else {
+                try trial.expectComplete(try process.wait())
+                break
+            }
+            process.signal(SIGKILL)
+            _ = try process.wait()
+        }
+        #expect(runs > 2)
+        trial.origin.hearOut()
+        // What is on its way when a link expires comes yet; only a kill could lose it, and there was none then.
+        #expect(signer.served <= size * 102 / 100 + Int64(runs) * (1 << 20))
+    }
+
+    /// Whether segget waits for the time of the next link, and has recorded all that has come.
+    private static func waits(_ output: String) -> Bool {
+        guard let notice = output.range(of: "\"notice\":\"link_refresh_delayed\"") else {
+            return false
+        }
+        return output[notice.upperBound...].split(separator: "\n").contains {
+            $0.contains("\"event\":\"progress\"") && $0.contains("\"connections\":0")
+        }
+    }
+
+    /// The mirrors of a file have expired with it.
+    @Test func mirrorsThatHaveExpiredAreReplaced() async throws {
+        let signer = try Signer(uses: { $0 == 0 ? 6 : .max })
+        let outcome = try await signer.run(
+            "-x", "3", "--mirror", signer.trial.origin.url("/mirror/file.bin"), "--refresh-url",
+            signer.command)
+        try signer.trial.expectComplete(outcome)
+        #expect(try outcome.notices("link_refreshed").count == 1)
+    }
+
+    @Test func whatTheCommandIsTold() async throws {
+        let signer = try Signer(refusal: 410, uses: { $0 == 0 ? 4 : .max })
+        let trial = signer.trial
+        let script = try trial.sandbox.write(
+            "../\(trial.sandbox.path.split(separator: "/").last ?? "")-command",
+            "env | grep ^SEGGET >&2\n\(signer.command)\n")
+        defer { try? FileManager.default.removeItem(atPath: script) }
+        let outcome = try await signer.run("-x", "3", "--refresh-url", "sh \(script)")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        let url = trial.origin.url("/dir/file.bin?sig=secret")
+        for line in ["EVENT=refresh", "STATUS=410", "URL=\(url)"] {
+            #expect(outcome.errorOutput.contains("SEGGET_TASK_\(line)\n"), "\(outcome.errorOutput)")
+        }
+    }
+
+    // MARK: It does not help
+
+    @Test(
+        arguments: [
+            ("false", "exit code 1", "none"), ("true", "printed nothing", "none"),
+            ("printf 'http://a/b http://a/c'", "more than a URL", "none"),
+            ("echo not-a-url://x", "is not a URL that can be used", "unusable"),
+            ("/nonexistent/command", "cannot be run", "none"),
+            ("echo URL", "is the same", "same"),
+        ])
+    func aCommandOfNoUse(command: String, message: String, reason: String) async throws {
+        let signer = try Signer(uses: { _ in 4 })
+        let url = signer.trial.origin.url("/dir/file.bin?sig=secret")
+        let outcome = try await signer.run(
+            "-x", "3", "--refresh-url", command.replacingOccurrences(of: "URL", with: "'\(url)'"))
+        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        #expect(try signer.trial.sandbox.names() == ["file.bin.part", "file.bin.segget"])
+        #expect(try outcome.notices("link_not_refreshed").first?.reason == reason)
+        #expect(outcome.errorOutput.contains(message), "\(outcome.errorOutput)")
+        #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
+    }
+
+    /// One that hangs has 30 seconds; what it has started ends with it.
+    @Test func aCommandThatHangs() async throws {
+        let signer = try Signer(uses: { _ in 4 })
+        let mark = "\(40_000 + Int(getpid()))"
+        let outcome = try await signer.run(
+            "-x", "3", "--refresh-url", "sh -c 'sleep \(mark); true'")
+        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        #expect(try outcome.notices("link_not_refreshed").first?.reason == "late")
+        #expect(eventually(timeout: 20) { !Self.runs("sleep", mark) })
+    }
+
+    /// Whoever stops segget meanwhile does not wait for the command.
+    @Test func aSignalEndsTheCommand() async throws {
+        let signer = try Signer(uses: { _ in 4 })
+        let mark = "\(50_000 + Int(getpid()))"
+        let process = try signer.trial.start(
+            ["-x", "3", "-o", "file.bin", "--refresh-url", "sleep \(mark)"])
+        #expect(eventually(timeout: 60) { Self.runs("sleep", mark) })
+        process.signal(SIGINT)
+        let outcome = try process.wait(timeout: 20)
+        #expect(outcome.exitCode == 130, "\(outcome.errorOutput)")
+        #expect(eventually(timeout: 20) { !Self.runs("sleep", mark) })
+    }
+
+    /// Whether a command with an argument runs.
+    private static func runs(_ command: String, _ argument: String) -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.contains { name in
+            guard Int32(name) != nil,
+                let data = FileManager.default.contents(atPath: "/proc/\(name)/cmdline")
+            else { return false }
+            let words = data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            return words.first == command && words.dropFirst().first == argument
+        }
+    }
+
+    // MARK: What travels, and who may name a command
+
+    /// What was meant for the origin of the old link does not go to another host.
+    @Test func secretsStay() async throws {
+        let content = Content(size: Self.size, seed: 1)
+        let other = try FaultOrigin(address: "127.0.0.2") {
+            .file(content, for: $0, etag: "\"a\"")
+        }
+        let trial = try WireTrial(size: Self.size) { request, content in
+            request.number <= 4 ? .file(content, for: request, etag: "\"a\"") : .text(403)
+        }
+        let outcome = try await trial.run(
+            "-x", "3", "--header", "X-Token: s3cret", "--user", "me:s3cret", "--cookie-text",
+            "id=s3cret", "--refresh-url", "echo \(other.url("/file.bin"))")
+        try trial.expectComplete(outcome)
+        #expect(trial.origin.requests.contains { $0.header("X-Token") == "s3cret" })
+        #expect(!other.requests.isEmpty)
+        for request in other.requests {
+            #expect(
+                !request.headers.contains {
+                    $0.value.contains("s3cret") || $0.name == "Authorization"
+                })
+        }
+    }
+
+    /// A list names no command; the command line and the settings do, for the files of a list too.
+    @Test func listsNameNoCommand() async throws {
+        let signer = try Signer(uses: { $0 == 0 ? 0 : .max })
+        let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin"))
+        let list = try trial.sandbox.write("list", "\(url)\n  refresh-url=touch made\n")
+        let refused = try await Trials.run(["-i", list], in: trial.sandbox.path)
+        #expect(refused.exitCode == 64, "\(refused.errorOutput)")
+        #expect(try trial.sandbox.names() == ["list"])
+        try trial.sandbox.write("list", "\(url)\n")
+        let settings = try trial.sandbox.write("settings", "refresh-url = \(signer.command)\n")
+        let outcome = try await Trials.run(
+            ["-i", list, "--config", settings], in: trial.sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try trial.content.firstDifference(at: trial.sandbox.path("1.bin")) == nil)
+    }
+}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct LinkRefreshTests {
+    @Test func onceAMinute() {
+        var refresh = LinkRefresh()
+        #expect(refresh.step(refused: "a", received: 0, now: 5) == .ask(after: 0))
+        refresh.ask(now: 5, counts: true)
+        #expect(refresh.step(refused: "b", received: 9, now: 15) == .ask(after: 50))
+        #expect(refresh.step(refused: "b", received: 9, now: 65) == .ask(after: 0))
+        #expect(refresh.step(refused: "b", received: 9, now: 1000) == .ask(after: 0))
+    }
+
+    /// Links that bring nothing end it; one byte begins the count anew.
+    @Test func linksInVain() {
+        var refresh = LinkRefresh()
+        for round in 0..<LinkRefresh.most {
+            #expect(
+                refresh.step(refused: "a", received: 7, now: Double(round) * 100) == .ask(after: 0))
+            refresh.ask(now: Double(round) * 100, counts: true)
+        }
+        #expect(refresh.step(refused: "a", received: 7, now: 1000) == .giveUp(.inVain(3)))
+        #expect(refresh.step(refused: "a", received: 8, now: 1000) == .ask(after: 0))
+    }
+
+    /// Where somebody else sees to it that something comes, nothing is counted.
+    @Test func whatIsNotCounted() {
+        var refresh = LinkRefresh()
+        for round in 0..<9 {
+            #expect(
+                refresh.step(refused: "a", received: nil, now: Double(round) * 100)
+                    == .ask(after: 0))
+            refresh.ask(now: Double(round) * 100, counts: false)
+        }
+        #expect(refresh.step(refused: "a", received: 0, now: 1000) == .ask(after: 0))
+    }
+
+    /// Who had none is asked again when the minute is over, and not waited for.
+    @Test func whoHadNone() {
+        var refresh = LinkRefresh()
+        refresh.ask(now: 10, counts: true)
+        refresh.fail()
+        #expect(refresh.step(refused: "a", received: 0, now: 20) == .giveUp(nil))
+        #expect(refresh.step(refused: "a", received: 0, now: 70) == .ask(after: 0))
+        refresh.ask(now: 70, counts: true)
+        #expect(refresh.step(refused: "a", received: 0, now: 80) == .ask(after: 50))
+    }
+
+    /// A link that was given and not tried is tried first, unless it is the one that is refused.
+    @Test(arguments: ["b", "c"])
+    func aLinkThatIsKept(kept: String) {
+        var refresh = LinkRefresh()
+        refresh.ask(now: 10, counts: false)
+        refresh.keep(kept)
+        let step = refresh.step(refused: "b", received: 0, now: 20)
+        #expect(step == (kept == "b" ? .ask(after: 50) : .use("c")))
+        #expect(refresh.step(refused: "b", received: 0, now: 20) == .ask(after: 50))
+    }
+}
