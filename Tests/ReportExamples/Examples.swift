@@ -130,7 +130,8 @@ package enum Examples {
             .ifRangeUnusable(ByteRange(0, 9)), .ifRangeUnusable(nil), .namedByLink,
             .spaceNotReserved(errno: 95), .partAgreed(bytes: 262_144),
             .linkRefreshed(url: url, status: 403), .linkRefreshDelayed(.seconds(42)),
-        ] + linkFaults.map { .linkNotRefreshed($0, status: 410) } + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
+        ] + linkFaults.map { .linkNotRefreshed($0, status: 410) }
+        + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
         + startOverReasons.map { .startedOver($0) }
 
     package static func error(

@@ -186,9 +186,9 @@ _segget() {
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
-    non_repeating_options=(--output -o --directory -d -x --connections --checksum --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --on-complete --on-error --config --progress)
+    non_repeating_options=(--output -o --directory -d -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -205,6 +205,17 @@ _segget_get() {
         return
         ;;
     '--checksum')
+        return
+        ;;
+    '--adopt')
+        __segget_add_completions -f
+        return
+        ;;
+    '--continue-from')
+        __segget_add_completions -o plusdirs -fX '!*.@(part)'
+        return
+        ;;
+    '--refresh-url')
         return
         ;;
     '--file-allocation')

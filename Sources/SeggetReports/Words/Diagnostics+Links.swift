@@ -1,3 +1,4 @@
+import Assembler
 public import Segmenter
 
 extension LinkFault {
@@ -46,14 +47,26 @@ extension Diagnostic {
     /// Words the refusal of a link whose time is over.
     init(expiredLink error: DownloadError, _ code: Int, url: String) {
         let isRefusal = Segmenter.isRefusal(code)
-        let name = error.path?.split(separator: "/").last.map {
-            ", with `--output \(PrintableText.escape(String($0)))` where its path is another one"
-        }
-        let resumes = error.bytesKept > 0 ? " to resume" : ""
         self.init(
             isRefusal ? .refused : .unavailable, isRefusal ? "refused" : "status",
             "the link \(url) has expired: the server answered \(Self.describe(status: code))",
-            hint: "get a fresh link for the same file, and run the same command with that\(resumes)"
-                + (error.bytesWritten == nil ? name ?? "" : ""))
+            hint: Self.hint(freshLink: error)
+                ?? "get a fresh link for the same file, and run the same command with that")
+    }
+
+    /// What to do about a link that is refused when a part of its file is there; `nil` where that is not how
+    /// it is.
+    static func hint(freshLink error: DownloadError) -> String? {
+        switch error.reason {
+        case .refused(401), .refused(403), .transfer(.status(404), _), .transfer(.status(410), _):
+            break
+        default: return nil
+        }
+        guard error.bytesKept > 0, error.bytesWritten == nil, let path = error.path else {
+            return nil
+        }
+        let part = PrintableText.escape(PartNames(path).part)
+        return "get a fresh link for the same file, and go on with `--continue-from \(part)`; "
+            + "`--refresh-url` asks a command for one"
     }
 }

@@ -127,6 +127,7 @@ public struct Diagnostic: Sendable {
                     "the download of \(url) was stopped\(signal.map(Self.cause) ?? "")",
                     hint: again)
             }
+        if !error.isLinkExpired, let fresh = Self.hint(freshLink: error) { hint += "; or \(fresh)" }
         addHint(at: typed, error.reason)
         kept = Self.kept(error)
         written = Self.written(error)

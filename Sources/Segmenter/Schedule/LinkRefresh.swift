@@ -51,9 +51,7 @@ struct LinkRefresh: Sendable {
         return .ask(after: asked.map { max(0, $0 + Self.interval - now) } ?? 0)
     }
 
-    /// A new link is asked for.
-    ///
-    /// - Parameter counts: Whether it is one of those that are to bring something.
+    /// A new link is asked for; `counts`: it is one of those that are to bring something.
     mutating func ask(now: Double, counts: Bool) {
         asked = now
         hasFailed = false

@@ -13,10 +13,7 @@ struct RefreshURLTests {
         let trial: WireTrial
         private let tally: Tally
 
-        /// - Parameters:
-        ///   - uses: Requests that a link is good for, by its number from 0.
-        ///   - refusal: The status of those that are not.
-        ///   - answer: The reply to a request whose link is good.
+        /// Links are good for `uses` requests, by their number from 0, and then answered `refusal`.
         init(
             size: Int64 = RefreshURLTests.size, refusal: Int = 403,
             uses: @escaping @Sendable (Int) -> Int,
