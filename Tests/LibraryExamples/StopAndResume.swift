@@ -21,6 +21,25 @@ public enum StopAndResume {
         return file
     }
 
+    /// Goes on with it under new links.
+    public static func goOn(
+        _ url: String, to path: String, _ session: DownloadSession,
+        sign: @escaping @Sendable (String) async -> String?
+    ) -> Download {
+        session.start(url, to: .file(path)) { refused, _ in
+            await sign(refused)
+        }
+    }
+
+    /// Goes on with a part that another URL has begun.
+    public static func continuePart(
+        _ url: String, to path: String, _ session: DownloadSession
+    ) async throws(DownloadError) -> DownloadedFile {
+        var options = DownloadOptions()
+        options.continuesOtherURL = true
+        return try await session.download(url, to: path, options: options)
+    }
+
     /// A download in a queue.
     struct Job: Codable {
         var id = Download.ID()

@@ -8,6 +8,7 @@ extension DownloadRun {
     ///   - probe: What asks the URL.
     ///   - state: What is known.
     ///   - ask: Asks it for the first time.
+    /// - Returns: The URL that is asked from now on.
     /// - Throws: Why there is none.
     func firstPrimary(
         _ probe: Probe, _ state: inout DownloadState,

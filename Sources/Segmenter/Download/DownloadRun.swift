@@ -165,6 +165,10 @@ final class DownloadRun: Sendable {
         }
         state.target =
             state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)
+        // A new link may have another name.
+        if job.isRefreshed(primary.probe.url), let begun = await job.begunTarget() {
+            state.target = begun
+        }
         if state.answered?.named != nil { state.plan.takeName() }
         state.plan.take(Plan.Offer(primary, isWhole: primary.finding.whole(job.options) != nil))
         return primary

@@ -96,6 +96,21 @@ extension Plan.Offer {
 }
 
 extension DownloadJob {
+    /// The place of the part that an earlier run has begun for one of the URLs that were given, where the
+    /// name is the server's to say; `nil` when there is none.
+    func begunTarget() async -> FileTarget? {
+        guard case .folder(let path) = destination, options.resume else { return nil }
+        let (path, urls) = (FileTarget.folder(path), urls)
+        return await offLoop("disk") {
+            guard let folder = try? Folder(path) else { return nil }
+            let name = folder.ownNames().first { name in
+                guard let header = folder.header(of: name) else { return false }
+                return urls.contains { header.isFor(fullURL: $0.text) }
+            }
+            return name.map { FileTarget(folder: path, name: $0) }
+        }
+    }
+
     /// Whether a part of the file may be there that an earlier run has left.
     ///
     /// Where the name is the server's to say, any part in the folder counts that was begun for the URL.

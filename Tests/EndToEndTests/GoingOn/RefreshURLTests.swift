@@ -85,6 +85,19 @@ struct RefreshURLTests {
         #expect(signer.served <= Self.size + (1 << 20))
     }
 
+    /// The part keeps its name, whatever the new link is called.
+    @Test func theNameStays() async throws {
+        let signer = try Signer(uses: { $0 == 0 ? 4 : .max })
+        let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin?sig=secret"))
+        let first = try await Trials.run([url, "-x", "2"], in: trial.sandbox.path)
+        #expect(first.exitCode == 77, "\(first.errorOutput)")
+        let outcome = try await Trials.run(
+            [url, "--json", "-v", "-x", "2", "--refresh-url", signer.command],
+            in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 0)
+    }
+
     /// What the new link's server says decides, and where it says nothing, a digest or a sample.
     enum Proof: CaseIterable {
         case tag, date, digest, sample, nothing, otherTag, otherBytes
