@@ -99,8 +99,8 @@ extension DownloadJob {
     /// The place of the part that an earlier run has begun for one of the URLs that were given, where the
     /// name is the server's to say; `nil` when there is none.
     func begunTarget() async -> FileTarget? {
-        guard case .folder(let path) = destination, options.resume else { return nil }
-        let (path, urls) = (FileTarget.folder(path), urls)
+        guard case .folder(let given) = destination, options.resume else { return nil }
+        let (path, urls) = (FileTarget.folder(given), urls)
         return await offLoop("disk") {
             guard let folder = try? Folder(path) else { return nil }
             let name = folder.ownNames().first { name in

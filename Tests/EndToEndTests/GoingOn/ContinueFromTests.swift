@@ -149,6 +149,33 @@ struct ContinueFromTests {
         #expect(try outcome.events("finished").last?.bytesResumed == more)
     }
 
+    /// Link after link, killed at random places: nothing that is recorded is fetched again.
+    @Test func fromLinkToLink() throws {
+        let size: Int64 = 16_000_000
+        let stage = try Stage(size: size)
+        var random = SplitMix64(seed: 3)
+        try stage.leavePart(each: 200_000, path: "/file?key=0")
+        for link in 1...6 {
+            let each = Int64.random(in: 50_000...400_000, using: &random)
+            stage.bendGET { $0.stallAfter = each }
+            let before = try #require(stage.recorded())
+            let process = try stage.start(
+                ["-x", "4", "--continue-from", "file.part"], path: "/link/\(link)?key=\(link)")
+            #expect(stage.waits(for: before + 4 * each, of: process))
+            process.signal(SIGKILL)
+            _ = try process.wait()
+            stage.origin.dropConnections()
+        }
+        stage.behave()
+        let kept = try #require(stage.recorded())
+        let outcome = try stage.run(
+            ["--json", "--continue-from", "file.part"], path: "/last?key=7")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.events("finished").last?.bytesResumed == kept)
+        #expect(stage.bytesServed(after: 0) <= size * 102 / 100 + Stage.stolen)
+    }
+
     /// Wrong usage asks nobody and touches nothing.
     @Test(
         arguments: [
