@@ -68,6 +68,8 @@ KNOWS = {
         "Schedule": {"API", "HTTP"},
         "Mirrors": {"API", "HTTP"},
         "Naming": {"API", "HTTP"},
+        # What the kernel says of the network, to whoever waits for it.
+        "Network": {"Schedule"},
         # What is remembered of servers, by deciders of Schedule.
         "Servers": {"API", "HTTP", "Schedule"},
         # libcurl: it has clients, and knows none of them.
@@ -79,8 +81,8 @@ KNOWS = {
             "API", "Exchange", "HTTP", "Mirrors", "Probe", "RateLimit", "Schedule", "Servers",
             "Transfer"},
         "Download": {
-            "API", "Exchange", "Fetch", "HTTP", "Mirrors", "Naming", "Probe", "Schedule",
-            "Servers", "Transfer"},
+            "API", "Exchange", "Fetch", "HTTP", "Mirrors", "Naming", "Network", "Probe",
+            "Schedule", "Servers", "Transfer"},
         "Batch": {
             "API", "Download", "Exchange", "HTTP", "Naming", "Probe", "Schedule", "Servers",
             "Transfer"},
@@ -110,7 +112,7 @@ PURE_FILES = {
         "Download/Attempts.swift", "Download/LossCheck.swift", "Download/Plan.swift"},
 }
 WORLD = re.compile(
-    r"\b(?:monotonicSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"
+    r"\b(?:monotonicSeconds|bootSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"
     r"|read|write|pread|pwrite|fopen|sleep|usleep)\("
     r"|\bsecondsSince1970\(\)"
     r"|\b(?:ContinuousClock|SuspendingClock|Task|TaskGroup|Thread|OwnedThread|Monitor|Mutex|FileManager)\b"

@@ -4,18 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/rtnetlink.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -172,3 +175,55 @@ int segget_name_file(int fd, int folder, const char *name) {
 }
 
 void segget_start_writing(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+int segget_open_route_changes(void) {
+    const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    const struct sockaddr_nl name = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR |
+                     RTMGRP_IPV6_ROUTE,
+    };
+    if (bind(fd, (const struct sockaddr *)&name, sizeof name) == 0) return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+void segget_forget_route_changes(int fd) {
+    char buffer[8192];
+    // ENOBUFS: there were more than the socket holds, and it says so once.
+    while (recv(fd, buffer, sizeof buffer, MSG_DONTWAIT) > 0 || errno == EINTR || errno == ENOBUFS) {
+    }
+}
+
+int segget_open_boot_timer(void) {
+    return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+int segget_set_boot_timer(int fd, double seconds) {
+    struct itimerspec at = {0};
+    at.it_value.tv_sec = (time_t)seconds;
+    at.it_value.tv_nsec = (long)((seconds - (double)at.it_value.tv_sec) * 1e9);
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+int segget_open_clock_changes(void) {
+    const int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd < 0 || segget_forget_clock_changes(fd) == 0) return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+int segget_forget_clock_changes(int fd) {
+    // Longer than anybody waits: it is only ever cancelled.
+    const struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX * (int64_t)16}};
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}
+
+int segget_open_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int segget_raise_event(int fd) { return eventfd_write(fd, 1); }

@@ -19,20 +19,29 @@ int segget_test_spawn_close_from(posix_spawn_file_actions_t *actions, int first)
 
 short segget_test_poll_peer_closed(void) { return POLLRDHUP; }
 
-int segget_test_socket_in(const char *path, int domain, int type) {
+int segget_test_enter_network(const char *path) {
     int ours = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     int theirs = open(path, O_RDONLY | O_CLOEXEC);
-    int made = -1;
-    if (ours >= 0 && theirs >= 0 && setns(theirs, CLONE_NEWNET) == 0) {
-        made = socket(domain, type | SOCK_CLOEXEC, 0);
-        int code = errno;
-        // A thread that stays in another namespace would spoil every later test.
-        if (setns(ours, CLONE_NEWNET) != 0) abort();
-        errno = code;
-    }
+    int entered = ours >= 0 && theirs >= 0 && setns(theirs, CLONE_NEWNET) == 0;
     int code = errno;
-    if (ours >= 0) close(ours);
     if (theirs >= 0) close(theirs);
+    if (!entered && ours >= 0) close(ours);
+    errno = code;
+    return entered ? ours : -1;
+}
+
+void segget_test_leave_network(int ours) {
+    // A thread that stays in another namespace would spoil every later test.
+    if (setns(ours, CLONE_NEWNET) != 0) abort();
+    close(ours);
+}
+
+int segget_test_socket_in(const char *path, int domain, int type) {
+    int ours = segget_test_enter_network(path);
+    if (ours < 0) return -1;
+    int made = socket(domain, type | SOCK_CLOEXEC, 0);
+    int code = errno;
+    segget_test_leave_network(ours);
     errno = code;
     return made;
 }

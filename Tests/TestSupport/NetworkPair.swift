@@ -1,3 +1,4 @@
+import CTestSupport
 import Foundation
 import Glibc
 
@@ -140,6 +141,15 @@ public final class NetworkPair: Sendable {
             atPath: folder, withIntermediateDirectories: true)
         try Data("nameserver 127.0.0.1\noptions \(options)\n".utf8).write(
             to: URL(fileURLWithPath: "\(folder)/resolv.conf"))
+    }
+
+    /// Runs something that does not wait in the client's namespace, on this thread.
+    ///
+    /// - Throws: ``SystemCallError``.
+    public func inClient<Made>(_ make: () -> Made) throws -> Made {
+        let ours = try checked(segget_test_enter_network(clientPath), "setns \(clientPath)")
+        defer { segget_test_leave_network(ours) }
+        return make()
     }
 
     private func ip(_ arguments: String...) throws { try Self.run("/usr/sbin/ip", arguments) }

@@ -148,6 +148,9 @@ package func offLoop<Result: Sendable, Failure: Error>(
 /// Seconds on the monotonic clock, which no change of the wall clock moves.
 package func monotonicSeconds() -> Double { seconds(of: CLOCK_MONOTONIC) }
 
+/// Seconds since the machine was started, those in which it was suspended included.
+package func bootSeconds() -> Double { seconds(of: CLOCK_BOOTTIME) }
+
 /// Processor time that the calling thread has used, in seconds.
 package func threadSeconds() -> Double { seconds(of: CLOCK_THREAD_CPUTIME_ID) }
 

@@ -94,4 +94,34 @@ int segget_name_file(int fd, int folder, const char *name);
 // (sync_file_range(2)).
 void segget_start_writing(int fd);
 
+// Opens a socket that becomes readable with every change of a link, an address or a route of the
+// network namespace that the caller is in (rtnetlink(7)); does not block, closed on exec.
+// Returns its descriptor, or -1 with errno.
+int segget_open_route_changes(void);
+
+// Reads away what such a socket has heard; waits for nothing.
+void segget_forget_route_changes(int fd);
+
+// Opens a timer on CLOCK_BOOTTIME, which runs on while the machine is suspended (timerfd_create(2)).
+// Returns its descriptor, closed on exec, or -1 with errno.
+int segget_open_boot_timer(void);
+
+// Has such a timer become readable at a time of its clock, in seconds; 0 for never.
+// Returns 0, or -1 with errno.
+int segget_set_boot_timer(int fd, double seconds);
+
+// Opens a timer that becomes readable when the time of day is set, as it is after a suspend
+// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET). Returns its descriptor, closed on exec, or -1 with errno.
+int segget_open_clock_changes(void);
+
+// Has such a timer wait for the next time that the time of day is set. Returns 0, or -1 with errno.
+int segget_forget_clock_changes(int fd);
+
+// Opens what one thread wakes another with (eventfd(2)); does not block, closed on exec.
+// Returns its descriptor, or -1 with errno.
+int segget_open_event(void);
+
+// Makes such a descriptor readable for good. Returns 0, or -1 with errno.
+int segget_raise_event(int fd);
+
 #endif

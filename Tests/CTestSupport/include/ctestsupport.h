@@ -18,4 +18,11 @@ short segget_test_poll_peer_closed(void);
 // Returns -1 and sets errno.
 int segget_test_socket_in(const char *path, int domain, int type);
 
+// Has the calling thread enter the network namespace at `path` (setns(2)). Returns a descriptor of the one
+// that it was in, for segget_test_leave_network, or -1 with errno.
+int segget_test_enter_network(const char *path);
+
+// Has the calling thread go back.
+void segget_test_leave_network(int ours);
+
 #endif

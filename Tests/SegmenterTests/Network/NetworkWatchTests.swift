@@ -1,0 +1,75 @@
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+/// What wakes whoever waits for the network.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct NetworkWatchTests {
+    @Test func wakesWhenItIsDue() async {
+        let watch = NetworkWatch()
+        let due = NetworkWatch.now.boot + 0.2
+        #expect(await watch.wait(until: due, listeningFrom: .infinity) == .due)
+        #expect(NetworkWatch.now.boot >= due)
+        // What is past is due at once.
+        #expect(await watch.wait(until: 1, listeningFrom: .infinity) == .due)
+    }
+
+    @Test func cancellingWakesIt() async {
+        let watch = NetworkWatch()
+        let task = Task { await watch.wait(until: .infinity, listeningFrom: 0) }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await watch.wait(until: .infinity, listeningFrom: 0)
+        }
+        late.cancel()
+        #expect(await late.value == .cancelled)
+    }
+
+    @Test func clocksAgreeUntilTheMachineSleeps() {
+        let one = NetworkWatch.now
+        let other = NetworkWatch.now
+        let asleep = (one.boot - one.monotonic, other.boot - other.monotonic)
+        #expect(abs(asleep.0 - asleep.1) < NetworkWait.suspended)
+    }
+
+    /// A watch hears of the network of the thread that made it.
+    @Test(
+        .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
+    func aRouteChangeWakesIt() async throws {
+        let network = try NetworkPair()
+        let watch = try network.inClient { NetworkWatch() }
+        // A link that was just made has more to say: of its carrier, of its addresses.
+        let isQuiet = await soonQuiet(watch)
+        #expect(isQuiet)
+        let changes: [() throws -> Void] = [
+            { try network.changeClientAddress() }, { try network.unplug(.client) },
+            { try network.plug(.client) }, { try network.unplug(.server) },
+        ]
+        for (number, change) in changes.enumerated() {
+            try change()
+            // What happens while nobody listens is told when somebody does.
+            let asked = NetworkWatch.now.boot
+            let wake = await watch.wait(until: asked + 60, listeningFrom: asked + 0.1)
+            #expect(wake == .changed, "change \(number)")
+            #expect(NetworkWatch.now.boot >= asked + 0.1)
+        }
+        // What is forgotten wakes nobody, nor does what comes before it is listened for.
+        #expect(await soonQuiet(watch))
+        try network.plug(.server)
+        let now = NetworkWatch.now.boot
+        #expect(await watch.wait(until: now + 0.1, listeningFrom: .infinity) == .due)
+    }
+
+    /// Whether a watch comes to hear nothing for two seconds.
+    private func soonQuiet(_ watch: NetworkWatch) async -> Bool {
+        for _ in 0..<30 {
+            watch.forget()
+            let now = NetworkWatch.now.boot
+            if await watch.wait(until: now + 2, listeningFrom: 0) == .due { return true }
+        }
+        return false
+    }
+}
