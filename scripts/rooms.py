@@ -109,7 +109,8 @@ PURE_FILES = {
         "Manifest/RemoteIdentity.swift", "Manifest/ResumeDecision.swift",
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
     "Segmenter": {
-        "Download/Attempts.swift", "Download/LossCheck.swift", "Download/Plan.swift"},
+        "Download/Attempts.swift", "Download/LossCheck.swift", "Download/NetworkLoss.swift",
+        "Download/Plan.swift"},
 }
 WORLD = re.compile(
     r"\b(?:monotonicSeconds|bootSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"

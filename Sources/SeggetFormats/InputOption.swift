@@ -74,6 +74,7 @@ struct InputOption: Sendable {
         "allow-overwrite": flag { $0.options.overwrite = $1 },
         "overwrite": flag { $0.options.overwrite = $1 },
         "continue": flag { $0.options.resume = $1 },
+        "wait-for-network": flag { $0.options.waitsForNetwork = $1 },
         "resume-unverified": flag { $0.options.resumeUnverified = $1 },
         "ca-certificate": text("a file") { $0.options.caCertificate = $1 },
         "connect-timeout": seconds { $0.options.connectTimeout = $1 },

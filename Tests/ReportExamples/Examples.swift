@@ -130,6 +130,9 @@ package enum Examples {
             .ifRangeUnusable(ByteRange(0, 9)), .ifRangeUnusable(nil), .namedByLink,
             .spaceNotReserved(errno: 95), .partAgreed(bytes: 262_144),
             .linkRefreshed(url: url, status: 403), .linkRefreshDelayed(.seconds(42)),
+            .waitingForNetwork(since: 1_751_371_331, cause: .network(code: 7, message: hostile)),
+            .waitingForNetwork(since: 0, cause: nil), .networkOccupied,
+            .networkIsBack(after: .seconds(192)),
         ] + linkFaults.map { .linkNotRefreshed($0, status: 410) }
         + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
         + startOverReasons.map { .startedOver($0) }

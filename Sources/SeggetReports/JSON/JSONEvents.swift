@@ -82,6 +82,7 @@ public enum JSONEvents {
         var seconds: Double?
         var connections: Int?
         var address: String?
+        var since: String?
 
         /// Takes what happened.
         public init(_ notice: DownloadNotice) {
@@ -144,7 +145,12 @@ public enum JSONEvents {
                 reason = why.kind
                 if case .otherData(let range) = why { set(range) }
             case .ifRangeUnusable(let range): set(range)
-            case .decoding, .rangesIgnored, .serversDisagree, .replyRefused, .headUnusable,
+            case .waitingForNetwork(let since, let cause):
+                self.since = Date(timeIntervalSince1970: Double(since)).formatted(.iso8601)
+                reason = cause.map { Diagnostic.kind(of: $0) }
+            case .networkIsBack(let time): seconds = time.inSeconds.thousandths
+            case .networkOccupied, .decoding, .rangesIgnored, .serversDisagree, .replyRefused,
+                .headUnusable,
                 .endUnproven,
                 .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished,
                 .spaceNotReserved, .namedByLink:

@@ -1,6 +1,7 @@
 // Text: sizes, rates and times as people read them, and texts of others made safe to print. It
 // never knows what a number is of.
 
+import Glibc
 import Segmenter
 
 /// Numbers as people read them.
@@ -46,6 +47,14 @@ public enum Units {
     package static func elapsed(_ seconds: Double) -> String {
         guard seconds >= 9.95 else { return "\(fixed(max(0, seconds), decimals: 1)) s" }
         return duration(seconds) ?? "more than 999 days"
+    }
+
+    /// A time of day here, from seconds since 1970: `14:02:11`.
+    package static func clock(_ seconds: Int64) -> String {
+        var (time, parts) = (time_t(seconds), tm())
+        localtime_r(&time, &parts)
+        return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { twoDigits(Int64($0)) }
+            .joined(separator: ":")
     }
 
     /// A number of things with its noun: `1 byte`, `2 bytes`.

@@ -129,6 +129,9 @@ public struct Diagnostic: Sendable {
             }
         if !error.isLinkExpired, let fresh = Self.hint(freshLink: error) { hint += "; or \(fresh)" }
         addHint(at: typed, error.reason)
+        if error.isNetworkLost {
+            hint += "; with `--wait-for-network`, segget waits until the network is back"
+        }
         kept = Self.kept(error)
         written = Self.written(error)
         if case .assembly(.readerGone) = error.reason { isQuiet = true }

@@ -47,6 +47,9 @@ extension DownloadNotice {
         case .attributesNotWritten: "attributes_not_written"
         case .spaceNotReserved: "space_not_reserved"
         case .namedByLink: "named_by_link"
+        case .waitingForNetwork: "waiting_for_network"
+        case .networkOccupied: "network_occupied"
+        case .networkIsBack: "network_is_back"
         case .notFinished: "not_finished"
         }
     }
@@ -57,7 +60,7 @@ extension DownloadNotice {
         case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
             .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
             .changingConnections, .limitChanged, .linkRefreshed, .linkNotRefreshed,
-            .linkRefreshDelayed,
+            .linkRefreshDelayed, .waitingForNetwork, .networkOccupied, .networkIsBack,
             .mirrorOnStandby, .mirrorDropped, .mirrorIsPrimary, .attributesNotWritten, .notFinished:
             true
         case .partAgreed, .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole,
@@ -180,6 +183,14 @@ extension DownloadNotice {
                 + "disk is full would show only on the way"
         case .namedByLink:
             "the file system has no rename that replaces nothing: the file got its name by a link"
+        case .waitingForNetwork(let since, let cause):
+            "the network is gone since \(Units.clock(since)): waiting until it is back; what has arrived "
+                + "is kept" + (cause.map { "; the last failure: \(Diagnostic.describe($0))" } ?? "")
+        case .networkOccupied:
+            "something else answers in place of the server, perhaps a login page of the network: waiting "
+                + "on until it is the server"
+        case .networkIsBack(let time):
+            "the network is back after \(Units.elapsed(time)): going on"
         case .notFinished(let doubt): doubt.text
         }
     }

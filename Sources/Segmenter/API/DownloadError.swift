@@ -71,6 +71,9 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var isPublished = false
     /// Whether the link was refused, and says that it has expired: a fresh one goes on.
     public var isLinkExpired = false
+    /// Whether the network was lost after the download had begun: ``DownloadOptions/waitsForNetwork`` would
+    /// have waited for it.
+    public var isNetworkLost = false
     /// Where several URLs were given: each one that failed, in their order, and why.
     public var mirrors: [FailedMirror] = []
 

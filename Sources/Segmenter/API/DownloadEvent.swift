@@ -130,6 +130,13 @@ public enum DownloadNotice: Sendable, Hashable {
     case spaceNotReserved(errno: Int32)
     /// The file system cannot rename without replacing: the file got its name by link(2) and unlink(2).
     case namedByLink
+    /// The network is away since a time, in seconds since 1970, and is waited for
+    /// (``DownloadOptions/waitsForNetwork``); `cause` is what the last request has met, if it was that.
+    case waitingForNetwork(since: Int64, cause: TransferFailure?)
+    /// While the network is waited for: somebody else answers in place of the server.
+    case networkOccupied
+    /// The network is back, after so long: the download goes on.
+    case networkIsBack(after: Duration)
     /// A file stands at the destination that is not taken for the one that is asked for.
     case notFinished(FinishedDoubt)
 }
@@ -149,7 +156,7 @@ public enum AddressFault: Sendable, Hashable {
 public struct DownloadProgress: Sendable, Hashable {
     /// What the download is doing.
     ///
-    /// What comes as an event is one of the three in the middle; `Download.progress` knows all.
+    /// What comes as an event is one of the four in the middle; `Download.progress` knows all.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
@@ -158,6 +165,8 @@ public struct DownloadProgress: Sendable, Hashable {
         case starting
         /// Bytes are being fetched (or waited for).
         case downloading
+        /// The network is away, and is waited for (``DownloadOptions/waitsForNetwork``).
+        case waiting
         /// All bytes are there; the digest is being completed.
         case verifying
         /// The file is being written out and renamed.

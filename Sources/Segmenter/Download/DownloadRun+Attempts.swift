@@ -13,7 +13,7 @@ extension DownloadRun {
         _ primary: inout Primary, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {
         try await inquiry.checkSize(&primary)
-        var check = LossCheck()
+        var check = LossCheck(isWary: state.network.isWaitedFor)
         while let reason = try state.loss(primary) {
             let begun = state.target.flatMap {
                 Assembly.headerRecorded(folder: $0.folder, name: $0.name)
@@ -103,12 +103,14 @@ extension DownloadRun {
             loop: loop,
             setup: Fetch.Setup(job, primary, state.attempts) { await link.resolve() },
             output: output, started: started, earlier: earlier, report: report)
-        let (outcome, last, ledger) = await fetch { [primary, mirrors = state.mirrors] join in
+        let (end, last, ledger) = await fetch { [primary, mirrors = state.mirrors] join in
             await mirrors?.gather(for: primary, join: join)
         }
         state.mirrors?.take(ledger)
         link.apply(to: &primary)
         primary.finding.firstReply = nil
+        state.network.last = last ?? state.network.last
+        let outcome = await settled(end, primary, state)
         let received = last?.bytesReceived ?? earlier
         state.record.kept = output.bytesKept
         var step = state.attempts.next(
@@ -130,7 +132,8 @@ extension DownloadRun {
             guard let breach = check?.breach else { throw .cancelled }
             guard !isStream else { throw .remoteChanged(breach) }
             step = state.attempts.next(
-                after: .changed(breach), of: primary.finding.file, received: received,
+                after: await settled(.changed(breach), primary, state),
+                of: primary.finding.file, received: received,
                 policy: primary.probe.policy)
         }
         if case .end(.tooLarge(size: nil, _)) = step, let assembly = output as? Assembly {
@@ -206,6 +209,9 @@ extension DownloadRun {
         case .publish, .askForDate: return
         case .find(let next): question = next
         case .pause(let failures, let retryAfter, let failure, let next):
+            if primary.probe.endsWithNetwork, failure.isNetworkLoss {
+                throw .transfer(failure, attempts: failures)
+            }
             try await primary.probe.pause(failures, retryAfter, failure)
             question = next
         }

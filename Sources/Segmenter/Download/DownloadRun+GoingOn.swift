@@ -23,11 +23,38 @@ extension DownloadRun {
         }
     }
 
-    /// The primary after an attempt that failed: a mirror, or a new link.
+    /// The primary after an attempt that failed: a mirror, a new link, or the same one when the network is
+    /// back.
     ///
     /// - Throws: The failure, when there is none.
     func goOn(
         after reason: DownloadError.Reason, from primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        var reason = reason
+        while true {
+            let cause = reason
+            do throws(DownloadError.Reason) {
+                var next = try await replacement(of: primary, after: reason, &state)
+                next.probe.endsWithNetwork = state.network.isWaitedFor
+                return next
+            } catch {
+                reason = error
+            }
+            // Of several URLs it is the first that is told of, whatever became of the others.
+            try await wait(for: primary, after: reason, or: cause, &state)
+            do throws(DownloadError.Reason) {
+                return try await askAgain(primary, &state)
+            } catch {
+                reason = error
+            }
+        }
+    }
+
+    /// Another primary in place of one whose attempt failed: a mirror, or a new link.
+    ///
+    /// - Throws: The failure, when there is none.
+    private func replacement(
+        of primary: Primary, after reason: DownloadError.Reason, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {
         do throws(DownloadError.Reason) {
             return try await successor(of: primary, after: reason, &state)
@@ -112,6 +139,7 @@ extension Probe {
         var probe = Probe(
             loop: loop, url: url, connecting: connecting, policy: policy, report: report)
         (probe.spreads, probe.wantsName) = (spreads, wantsName)
+        probe.endsWithNetwork = endsWithNetwork
         return probe
     }
 }

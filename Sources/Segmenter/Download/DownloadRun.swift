@@ -102,6 +102,7 @@ final class DownloadRun: Sendable {
     /// nothing.
     func preview() async -> Result<DownloadPreview, DownloadError> {
         var state = DownloadState(job, batch: batch)
+        state.network.isWaitedFor = false
         do throws(DownloadError.Reason) {
             return .success(try await follow(PreviewCarrier(run: self), makeProbe(), &state))
         } catch {
@@ -132,7 +133,13 @@ final class DownloadRun: Sendable {
         }
         var primary = try await firstPrimary(carrier, probe, &state)
         while state.plan.next != .fetch {
-            if let end = try await take(state.plan.next, carrier, &primary, &state) { return end }
+            do throws(DownloadError.Reason) {
+                if let end = try await take(state.plan.next, carrier, &primary, &state) {
+                    return end
+                }
+            } catch {
+                try await wait(for: primary, after: error, &state)
+            }
         }
         try await carrier.enter(&primary, &state)
         while true {
@@ -148,9 +155,29 @@ final class DownloadRun: Sendable {
     }
 
     /// The first URL that answers, and what it offers.
+    ///
+    /// Where an earlier run's part is continued, the download has begun already.
     private func firstPrimary<Carrier: PlanCarrier>(
         _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {
+        guard state.network.isWaitedFor else { return try await ask(carrier, probe, &state) }
+        var probe = probe
+        probe.endsWithNetwork = await job.isContinued()
+        var primary: Primary
+        if probe.endsWithNetwork {
+            primary = try await askUntilBack(carrier, probe, &state)
+        } else {
+            primary = try await ask(carrier, probe, &state)
+        }
+        primary.probe.endsWithNetwork = true
+        return primary
+    }
+
+    /// Asks every URL for the first time, and takes what the primary offers.
+    func ask<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        state.mirrors?.book.cancel()
         state.mirrors = try MirrorSet(inquiry, probe)
         let primary: Primary
         if let mirrors = state.mirrors {
@@ -171,6 +198,7 @@ final class DownloadRun: Sendable {
         }
         if state.answered?.named != nil { state.plan.takeName() }
         state.plan.take(Plan.Offer(primary, isWhole: primary.finding.whole(job.options) != nil))
+        state.network.hasAnswered = true
         return primary
     }
 

@@ -22,12 +22,15 @@ struct DownloadState: Sendable {
     /// Where a download to a descriptor goes.
     var stream = OutgoingStream()
     var repair = RepairRun()
+    /// Whether the network is waited for when it is lost, and what is known of that.
+    var network: NetworkLoss
 
     init(_ job: DownloadJob, batch: BatchContext? = nil, answered: DownloadRun.Answered? = nil) {
         self.job = job
         self.answered = answered
         plan = Plan(job, isListed: batch != nil)
         place = GatePlace(batch)
+        network = NetworkLoss(isWaitedFor: job.options.waitsForNetwork)
     }
 
     /// What is asked of the part when a file is fetched as it was found.
@@ -134,6 +137,8 @@ struct DownloadState: Sendable {
             path: target?.path ?? stream.output?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: mirrors?.book.failed ?? [])
         error.isPublished = record.isPublished
+        error.isNetworkLost =
+            !network.isWaitedFor && (network.hasAnswered || kept > 0) && reason.isNetworkLoss
         error.isLinkExpired =
             reason.isRefusal
             && job.url.flatMap(LinkExpiry.init)?.isOver(now: secondsSince1970()) == true

@@ -65,7 +65,8 @@ extension Fetch.Setup {
             connections: job.connections, findsConnections: options.connections == .automatic,
             limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !job.isRepair,
-            isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted)
+            isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted,
+            endsWithNetwork: probe.endsWithNetwork)
         self.init(
             machine: machine, connecting: probe.connecting, firstReply: finding.firstReply,
             resolve: resolve)

@@ -112,31 +112,40 @@ extension DownloadJob {
     }
 
     /// Whether a part of the file may be there that an earlier run has left.
-    ///
-    /// Where the name is the server's to say, any part in the folder counts that was begun for the URL.
-    fileprivate func isContinued() async -> Bool {
+    func isContinued() async -> Bool {
         guard options.resume else { return false }
         guard !isRepair else { return true }
+        return await begunPart() != nil
+    }
+
+    /// What an earlier run has written down of the part that is continued; `nil` where none may be.
+    ///
+    /// Where the name is the server's to say, any part in the folder counts that was begun for the URL.
+    func begunPart() async -> Manifest.Header? {
+        guard options.resume else { return nil }
         let urls = urls
         switch destination {
-        case .descriptor, .null: return false
+        case .descriptor, .null: return nil
         case .file(let path):
             let target = FileTarget(path: path)
             return await offLoop("disk") {
                 Assembly.bytesRecorded(folder: target.folder, name: target.name) > 0
+                    ? Assembly.headerRecorded(folder: target.folder, name: target.name) : nil
             }
         case .folder(let path):
             let path = FileTarget.folder(path)
             return await offLoop("disk") {
-                guard let folder = try? Folder(path) else { return false }
-                return folder.ownNames().contains { name in
-                    guard let header = folder.header(of: name) else { return false }
-                    // Another query may be a fresh signature.
-                    return urls.contains {
-                        header.url == $0.redacted || header.isFor(fullURL: $0.text)
-                    }
-                        && Assembly.bytesRecorded(folder: path, name: name) > 0
+                guard let folder = try? Folder(path) else { return nil }
+                for name in folder.ownNames() {
+                    guard let header = folder.header(of: name),
+                        // Another query may be a fresh signature.
+                        urls.contains(where: {
+                            header.url == $0.redacted || header.isFor(fullURL: $0.text)
+                        }), Assembly.bytesRecorded(folder: path, name: name) > 0
+                    else { continue }
+                    return header
                 }
+                return nil
             }
         }
     }

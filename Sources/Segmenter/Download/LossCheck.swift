@@ -19,7 +19,12 @@ struct LossCheck: Sendable {
         case askAgain(pause: Int?, ContractBreach)
     }
 
+    /// Whether whatever comes in one reply, and states no version, is taken for a page in place of a part
+    /// that came in ranges.
+    let isWary: Bool
     private var asked = 0
+
+    init(isWary: Bool = false) { self.isWary = isWary }
 
     /// Judges a reply.
     ///
@@ -41,6 +46,9 @@ struct LossCheck: Sendable {
         let breach = asked < checks ? reason.breach(begun?.identity) : nil
         guard isProven else { return .prove }
         guard let breach else {
+            if isWary, let begun, !begun.isOneStream, file.plan != .segments, file.isAnonymous {
+                return .refuse(reason.breach(begun.identity) ?? .wholeFileForRange)
+            }
             return Self.page(in: file, begun?.identity, reason).map { .refuse($0) } ?? .accept
         }
         asked += 1
@@ -53,10 +61,15 @@ struct LossCheck: Sendable {
         in file: RemoteFile, _ begun: RemoteIdentity?, _ reason: StartOverReason
     ) -> ContractBreach? {
         guard case .sizeChanged(let was, let now) = reason, begun?.strongValidator != nil,
-            file.plan != .segments, file.etag == nil, file.lastModified == nil
+            file.plan != .segments, file.isAnonymous
         else { return nil }
         return .otherSize(expected: was, got: now)
     }
+}
+
+extension RemoteFile {
+    /// Whether nothing says which version it is.
+    fileprivate var isAnonymous: Bool { etag == nil && lastModified == nil }
 }
 
 extension StartOverReason {

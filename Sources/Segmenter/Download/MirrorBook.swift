@@ -16,6 +16,7 @@ final class MirrorBook: Sendable {
     let probes: [Probe]
     private let checksum: Digest?
     private let loop: TransferLoop
+    private let beginning: Probe.Beginning
     private let entries: Monitor<[Entry]>
     private let report: @Sendable (DownloadNotice) -> Void
 
@@ -27,6 +28,7 @@ final class MirrorBook: Sendable {
         self.probes = probes
         self.checksum = checksum
         self.loop = loop
+        self.beginning = beginning
         self.report = report
         entries = Monitor(probes.map { _ in Entry() })
         for number in probes.indices { ask(number, beginning) }
@@ -119,6 +121,15 @@ final class MirrorBook: Sendable {
             guard before?.mayBeRight(checksum) ?? true, before != fault else { return false }
             entries[number].fault = fault
             return true
+        }
+    }
+
+    /// Takes those into use again that were given up while the network was away, and asks them anew.
+    func revive() {
+        for (number, fault) in entries.withLock({ $0 }).map(\.fault).enumerated() {
+            guard case .failed(let reason)? = fault, reason.isNetworkLoss else { continue }
+            restore(number)
+            ask(number, beginning)
         }
     }
 

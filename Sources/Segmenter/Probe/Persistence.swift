@@ -23,6 +23,8 @@ struct Persistence {
     /// Failures, and those of them that count as attempts.
     private var failures = 0
     private var attempts = 0
+    /// Failures in a row that look as if the network was away.
+    private var losses = 0
     /// How many times in a row it was answered 403.
     private var refusals = 0
     /// Failures of earlier questions to the same host.
@@ -66,6 +68,8 @@ struct Persistence {
         let failure = if let known { known } else { try await self.failure(of: exchange, at: url) }
         failures += 1
         isBroken = isBroken || exchange.reply == nil
+        losses = failure.isNetworkLoss ? losses + 1 : 0
+        if probe.endsWithNetwork, losses > 1 { throw .transfer(failure, attempts: losses) }
         // An address that fails is no attempt that counts, nor to be waited for, before all have.
         let isLast = isFirst ? await probe.addresses(of: url).count <= turn : true
         let isUncounted = exchange.isOverLimit || !isLast || refusals > 0

@@ -40,6 +40,8 @@ struct Probe: Sendable {
     var said: RemoteIdentity?
     /// Whether it is asked in any case: it states what `GET` does not.
     var asksHead = false
+    /// Whether a question ends soon when the network is away: that is waited for by whoever asks.
+    var endsWithNetwork = false
     /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
     var beginning: Beginning?
 

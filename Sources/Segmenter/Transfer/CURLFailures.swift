@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 // What the codes and texts of libcurl mean that a `TransferFailure` carries.
 
@@ -53,6 +54,27 @@ extension TransferFailure {
         return text.firstRange(of: ": ").map { String(text[$0.upperBound...]) }
     }
 
+    /// Whether it looks as if the network was away: nobody has answered, or somebody who says that one has to
+    /// log in to the network first (511, RFC 6585 §6).
+    ///
+    /// A connection that was refused is an answer.
+    var isNetworkLoss: Bool {
+        switch self {
+        case .stalled, .status(511): return true
+        case .network(_, let text), .proxy(_, let text):
+            if isAny([CURLE_COULDNT_CONNECT]) { return !text.hasSuffix(Self.named(ECONNREFUSED)) }
+            if isAny([CURLE_SEND_ERROR, CURLE_RECV_ERROR]) {
+                let gone = [ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ENETDOWN]
+                return gone.contains { text.contains(errorText($0)) }
+            }
+            return isUnresolved || isTimedOut || isAny([CURLE_INTERFACE_FAILED])
+        case .status, .truncated, .breach, .retryAfterTooLong: return false
+        }
+    }
+
+    /// What stands at the end of a message that says why no connection was made.
+    static func named(_ code: Int32) -> String { " (\(errorText( code)))" }
+
     private func isAny(_ codes: [CURLcode]) -> Bool {
         switch self {
         case .network(let code, _), .proxy(let code, _):
@@ -60,6 +82,11 @@ extension TransferFailure {
         default: false
         }
     }
+}
+
+/// The text of an `errno`.
+private func errorText(_ code: Int32) -> String {
+    strerror(code).map { String(cString: $0) } ?? "error \(code)"
 }
 
 extension TransferRequest {

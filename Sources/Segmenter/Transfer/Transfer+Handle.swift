@@ -70,7 +70,12 @@ extension Transfer {
         var text = String(cString: errorText)
         // "Unsupported proxy scheme for 'URL'": with all that is in the URL.
         if text.hasPrefix("Unsupported proxy") { text = String(text.prefix { $0 != "\'" }) + "URL" }
-        return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
+        var problem = 0
+        segget_curl_getinfo_long(handle, CURLINFO_OS_ERRNO, &problem)
+        // Whether somebody has refused the connection, or nobody is there, libcurl does not say.
+        guard code == CURLE_COULDNT_CONNECT, problem > 0 else { return text }
+        return text + TransferFailure.named(Int32(problem))
     }
 
     /// The owner of an easy handle.

@@ -25,6 +25,8 @@ final class Worker {
     /// The number that the next transfer or client gets; none is given twice.
     private(set) var nextID = 1
     private var nextTick = 0.0
+    /// Turns in a row in which there was nothing to do.
+    private var idleTurns = 0
     private var isStopping = false
     /// The limit of rate of all transfers together.
     var pacing = Pacing()
@@ -179,7 +181,10 @@ final class Worker {
             guard messages.isEmpty, !isStopping else { continue }
             let isIdle = transfers.isEmpty && clients.isEmpty && areResidentsIdle
             let due = residents.values.reduce(min(nextTick, pacing.nextTurn)) { min($0, $1.due) }
-            let patience = isIdle ? 1 : max(0, due - monotonicSeconds())
+            // Whoever sends a message wakes it. Should that ever fail, it is not for long; nor does a
+            // download that waits for hours cost a laptop a wake a second.
+            idleTurns = isIdle ? min(6, idleTurns + 1) : 0
+            let patience = isIdle ? Double(1 << (idleTurns - 1)) : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
             if isIdle { nextTick = 0 }
         }

@@ -118,6 +118,7 @@ struct DownloadReport {
     }
 
     private mutating func started(_ start: DownloadStart) {
+        let isAgain = hasStarted
         hasStarted = true
         name = start.path.split(separator: "/").last.map(String.init) ?? start.path
         emit("started", JSONEvents.Started(start))
@@ -137,7 +138,10 @@ struct DownloadReport {
         }
         if start.resumedBytes > 0 {
             let size = start.size.map { " of \(Units.size($0))" } ?? ""
-            say(.note, "resuming: \(Units.size(start.resumedBytes))\(size) from an earlier run")
+            let bytes = Units.size(start.resumedBytes) + size
+            say(
+                .note,
+                isAgain ? "going on: \(bytes) are there" : "resuming: \(bytes) from an earlier run")
         }
     }
 

@@ -155,6 +155,10 @@ extension FetchMachine {
             finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached), world)
             return
         }
+        if !isHasty, isLost(after: failure, of: index, world) {
+            fail(.transfer(failure, attempts: slots[index].backoff.failures + 1), world)
+            return
+        }
         if !isHasty, turnAway(index, failure, world) {
             pump(world)
             return
@@ -171,6 +175,24 @@ extension FetchMachine {
         case .again(let delay):
             wait(index, delay, asked, failure, world)
             pump(world)
+        }
+    }
+
+    /// Whether the network is away, and that is waited for elsewhere: a connection has failed again because
+    /// of that, and no other has anything to go on with.
+    private func isLost(
+        after failure: TransferFailure, of index: Int, _ world: some FetchWorld
+    ) -> Bool {
+        guard setup.endsWithNetwork, failure.isNetworkLoss, slots[index].backoff.failures > 0
+        else { return false }
+        return slots.indices.allSatisfy { other in
+            let slot = slots[other]
+            if other == index { return true }
+            guard slot.isBusy else {
+                // One of another server's may have nothing to do, and be fine.
+                return slot.source == slots[index].source || slot.backoff.failures > 0
+            }
+            return world.state(of: other).map { $0.quiet >= StallDetector.patience } ?? false
         }
     }
 

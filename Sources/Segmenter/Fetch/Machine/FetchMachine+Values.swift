@@ -26,6 +26,8 @@ extension FetchMachine {
         var isDoubted = false
         /// Whether it had stated of the file what its first ranges contradicted.
         var hasContradicted = false
+        /// Whether it ends soon when the network is away: that is waited for without it.
+        var endsWithNetwork = false
 
         /// The version that is being put together.
         var identity: RemoteIdentity { primary.identity }

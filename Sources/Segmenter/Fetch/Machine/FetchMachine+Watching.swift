@@ -178,6 +178,10 @@ extension FetchMachine {
         let news = stalls.ended(
             end, received: received(world), longestWait: setup.policy.longestRetryAfter,
             now: world.now)
+        if setup.endsWithNetwork, let loss = stalls.loss(of: sources.count) {
+            fail(.transfer(loss, attempts: 1), world)
+            return
+        }
         guard let news else { return }
         if let due = news.due { sources[news.source].restsUntil = due }
         if news.replaces { replaceStalled(of: news.source, world) }

@@ -41,9 +41,21 @@ struct Stalls {
 
     private var detector = StallDetector()
     private var canary: Canary?
+    /// Canaries in a row, of the present stall, to which nobody has answered, and what became of the last.
+    private var losses = 0
+    private var lastLoss: TransferFailure?
 
     /// Whether connections were replaced before, and nothing has come since.
     var isInVain: Bool { detector.isInVain }
+
+    /// Why the network counts as away, when each server was asked at least once, and one twice, and
+    /// nobody has answered; `nil` as long as it does not.
+    func loss(of servers: Int) -> TransferFailure? {
+        losses >= max(Self.fewestLosses, servers + 1) ? lastLoss : nil
+    }
+
+    /// Canaries in a row that are lost with the network.
+    private static let fewestLosses = 3
 
     /// Once a tick: decides about stalled connections.
     ///
@@ -70,6 +82,7 @@ struct Stalls {
                 return .nothing
             }
             canary = Canary(source: source)
+            if !wasNoticed { losses = 0 }
             // Not those that had failed before.
             let quiet = connections.values.map(\.quiet).filter { $0 < .infinity }
             return .sendCanary(source: source, stalledFor: wasNoticed ? nil : quiet.min() ?? 0)
@@ -99,6 +112,11 @@ struct Stalls {
     ) -> News? {
         if case .failed(.stalled) = end { canary?.end = .refused }
         guard let ended = canary else { return nil }
+        if case .failed(let failure) = end, ended.end == .lost, failure.isNetworkLoss {
+            (losses, lastLoss) = (losses + 1, failure)
+        } else {
+            losses = 0
+        }
         // The next one may go to another server.
         canary?.isUnderWay = false
         // It holds for all that would ask the server anew.

@@ -1,0 +1,177 @@
+import Assembler
+
+// A network that is away, and is waited for.
+extension DownloadRun {
+    /// Asks the first question until the network is there, as an earlier run's part is continued.
+    func askUntilBack<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        let known = await job.begunPart().map {
+            Probe.Known(identity: $0.identity, hasRanges: $0.isOneStream != true)
+        }
+        while true {
+            var before = state
+            before.answered = nil
+            do throws(DownloadError.Reason) {
+                let primary = try await ask(carrier, probe, &state)
+                // A page in place of the part must not even name the file.
+                let offered = primary.finding.file.identity
+                guard let known, known.identity.obstacle(toContinuingWith: offered) != nil,
+                    await probe.canary(known) == .occupied
+                else { return primary }
+                before.mirrors = state.mirrors
+                state = before
+                try await waitOut(probe, known, cause: nil, isOccupied: true, &state)
+            } catch {
+                state.answered = nil
+                try await wait(for: probe, known, after: error, &state)
+            }
+        }
+    }
+
+    /// Asks what is offered now of the version that is being fetched.
+    func askAgain(
+        _ primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        state.mirrors?.book.revive()
+        var primary = primary
+        let isSegmented = primary.finding.file.plan == .segments
+        let range = isSegmented ? Probe.firstByte : Probe.firstRange
+        primary.finding = try await inquiry.find(
+            primary.probe, byGet: true, range: state.attempts.isRangeless ? nil : range,
+            again: primary.finding)
+        state.attempts.take(primary.finding.file)
+        return primary
+    }
+
+    /// How a fetch has ended, after a look whether another version is not a login page: nothing that is
+    /// there is given up for one.
+    func settled(
+        _ outcome: Fetch.Outcome, _ primary: Primary, _ state: DownloadState
+    ) async -> Fetch.Outcome {
+        guard state.network.isWaitedFor, case .changed(let breach) = outcome,
+            await primary.probe.canary(Probe.Known(primary.finding.file)) == .occupied
+        else { return outcome }
+        return .failed(.contract(breach))
+    }
+
+    /// Waits until the network is back, when it is that.
+    ///
+    /// - Parameters:
+    ///   - primary: Where the file comes from.
+    ///   - reason: Why the download cannot go on.
+    ///   - cause: What has led to that.
+    ///   - state: What the download knows.
+    /// - Throws: The reason, when it is something else; `cancelled`.
+    func wait(
+        for primary: Primary, after reason: DownloadError.Reason,
+        or cause: DownloadError.Reason? = nil, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        let isCause = !reason.isNetworkLoss && cause?.isNetworkLoss == true
+        do throws(DownloadError.Reason) {
+            try await wait(
+                for: primary.probe, Probe.Known(primary.finding.file),
+                after: isCause ? cause ?? reason : reason, &state)
+        } catch {
+            if error == .cancelled { throw error }
+            throw reason
+        }
+    }
+
+    private func wait(
+        for probe: Probe, _ known: Probe.Known?, after reason: DownloadError.Reason,
+        _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        guard state.network.isWaitedFor, probe.endsWithNetwork else { throw reason }
+        guard !reason.isNetworkLoss else {
+            try await waitOut(probe, known, cause: reason.transferFailure, &state)
+            return
+        }
+        // Perhaps somebody else answers in place of the server.
+        guard reason.mayBePortal else { throw reason }
+        let end = await probe.canary(known)
+        guard end != .back else { throw reason }
+        try await waitOut(probe, known, cause: nil, isOccupied: end == .occupied, &state)
+    }
+
+    /// Waits until a canary meets the server.
+    ///
+    /// - Throws: `cancelled`.
+    private func waitOut(
+        _ probe: Probe, _ known: Probe.Known?, cause: TransferFailure?, isOccupied: Bool = false,
+        _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        let watch = NetworkWatch()
+        var isOccupied = isOccupied
+        var wait = state.network.begin(
+            NetworkWatch.now, date: secondsSince1970(), after: cause,
+            received: state.attempts.received)
+        report(
+            .notice(.waitingForNetwork(since: Int64(state.network.since.date), cause: cause)))
+        if isOccupied { report(.notice(.networkOccupied)) }
+        if let moment = state.network.waiting { report(.progress(moment)) }
+        waiting: while true {
+            guard !Task.isCancelled else { throw .cancelled }
+            switch wait.next(NetworkWatch.now) {
+            case .rest(let due, let listensFrom):
+                let wake = await watch.wait(until: due, listeningFrom: listensFrom)
+                if wake == .changed { wait.changed(NetworkWatch.now) }
+            case .canary(let listensFrom):
+                watch.forget()
+                switch await canary(probe, known, watch, listensFrom) {
+                case nil: wait.changed(NetworkWatch.now)
+                case .back?: break waiting
+                case .occupied? where !isOccupied:
+                    isOccupied = true
+                    report(.notice(.networkOccupied))
+                    wait.failed(NetworkWatch.now)
+                case .occupied?, .nothing?: wait.failed(NetworkWatch.now)
+                }
+            }
+        }
+        state.network.wait = wait
+        let away = max(0, NetworkWatch.now.boot - state.network.since.boot)
+        report(.notice(.networkIsBack(after: Duration(seconds: away))))
+    }
+
+    /// Sends a canary.
+    ///
+    /// - Returns: What it has met; `nil` when a change of routes made it void.
+    private func canary(
+        _ probe: Probe, _ known: Probe.Known?, _ watch: NetworkWatch, _ listensFrom: Double
+    ) async -> Probe.CanaryEnd? {
+        await withTaskGroup(of: Probe.CanaryEnd?.self) { group in
+            group.addTask { await probe.canary(known) }
+            group.addTask {
+                _ = await watch.wait(until: .infinity, listeningFrom: listensFrom)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+    }
+}
+
+extension DownloadError.Reason {
+    /// Whether it looks as if the network was away.
+    var isNetworkLoss: Bool {
+        // Its interface may be.
+        self == .access(.unusable(.interface)) || transferFailure?.isNetworkLoss == true
+    }
+
+    /// What became of the last request, if it is that.
+    fileprivate var transferFailure: TransferFailure? {
+        if case .transfer(let failure, _) = self { failure } else { nil }
+    }
+
+    /// Whether somebody may have answered in place of the server.
+    fileprivate var mayBePortal: Bool {
+        switch self {
+        case .untrusted, .unsafeRedirect, .tooManyRedirects, .contract, .remoteChanged,
+            .notContinued, .transfer(.breach, _):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+// A network that is away for good: whoever waits for it is told soon, and nobody else is.
+extension FetchStoryTests {
+    private func isNetworkLoss(_ outcome: FetchMachine.Outcome?) -> Bool {
+        guard case .failed(let reason)? = outcome else { return false }
+        return reason.isNetworkLoss
+    }
+
+    private func lost(at time: Double, until end: Double = .infinity) -> SimulatedNetwork {
+        var network = network
+        network.capacity = [(0, 8e6), (time, 0)] + (end < .infinity ? [(end, 8e6)] : [])
+        network.cuts = [time]
+        return network
+    }
+
+    /// A stall of a second, and three canaries of a second that nobody answers.
+    @Test(arguments: [1, 8])
+    func aNetworkThatIsAwayEndsAFetchSoon(connections: Int) throws {
+        var fetch = SimulatedFetch(
+            lost(at: 3), size: 640_000_000, connections: connections, isChecked: true
+        ) { $0.endsWithNetwork = true }
+        let seconds = try run(&fetch, within: 60)
+        #expect(isNetworkLoss(fetch.log.outcome), "\(String(describing: fetch.log.outcome))")
+        #expect((5...9).contains(seconds), "\(seconds)")
+    }
+
+    /// Their second failures in a row end it, where stalls and canaries are over sooner than they are
+    /// noticed.
+    @Test func shortTimeoutsEndItSooner() throws {
+        var fetch = SimulatedFetch(
+            lost(at: 3), size: 640_000_000, connections: 8, isChecked: true
+        ) { $0.endsWithNetwork = true }
+        (fetch.world.connectTimeout, fetch.world.stallTimeout) = (0.3, 0.5)
+        let seconds = try run(&fetch, within: 60)
+        #expect(isNetworkLoss(fetch.log.outcome), "\(String(describing: fetch.log.outcome))")
+        #expect(seconds < 9, "\(seconds)")
+    }
+
+    @Test func withoutTheOptionItGoesOnForLonger() {
+        var fetch = SimulatedFetch(
+            lost(at: 3), size: 640_000_000, connections: 8, isChecked: true)
+        #expect(fetch.run(limit: 30) == nil)
+        #expect(fetch.log.breaches == [])
+    }
+
+    /// An outage of two seconds is over before it counts as one.
+    @Test func aShortOutageIsNoLoss() throws {
+        var fetch = SimulatedFetch(
+            lost(at: 3, until: 5), size: 64_000_000, connections: 8, isChecked: true
+        ) { $0.endsWithNetwork = true }
+        _ = try run(&fetch, within: 60)
+        #expect(fetch.log.isComplete)
+    }
+
+    /// A server that answers each request late, or with an error, is there.
+    @Test func aServerInTroubleIsNoLoss() throws {
+        var server = SimulatedServer()
+        server.answer = { (3..<20).contains($0.now) ? .status(503) : .serve }
+        var fetch = SimulatedFetch(
+            network, server, size: 64_000_000, connections: 8, isChecked: true
+        ) { $0.endsWithNetwork = true }
+        _ = try run(&fetch, within: 200)
+        #expect(fetch.log.isComplete)
+    }
+}
