@@ -40,7 +40,17 @@ public final class Relay: Sendable {
     ///   - target: port on loopback that it leads to.
     ///   - plan: for each connection, by number from 1; `nil` does no harm.
     /// - Throws: ``SystemCallError``.
-    public init(to target: UInt16, _ plan: @escaping @Sendable (Int) -> Plan?) throws {
+    public convenience init(to target: UInt16, _ plan: @escaping @Sendable (Int) -> Plan?) throws {
+        try self.init(toEach: { _ in target }, plan)
+    }
+
+    /// Starts it; each connection leads to a port of its own, by its number.
+    ///
+    /// - Throws: ``SystemCallError``.
+    public init(
+        toEach target: @escaping @Sendable (Int) -> UInt16,
+        _ plan: @escaping @Sendable (Int) -> Plan? = { _ in nil }
+    ) throws {
         let stop = try StopSignal()
         let state = Guarded((accepted: 0, open: 0))
         let listener = try OriginListener(address: "127.0.0.1", port: 0)
@@ -54,7 +64,7 @@ public final class Relay: Sendable {
                 return state.accepted
             }
             let thread = Thread {
-                Self.pass(client, target, plan(number), stop)
+                Self.pass(client, target(number), plan(number), stop)
                 state.withLock { $0.open -= 1 }
             }
             thread.start()

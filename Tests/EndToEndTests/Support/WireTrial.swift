@@ -168,6 +168,7 @@ struct WireEvent: Decodable {
     var seconds: Double?
     var address: String?
     var sampled: Bool?
+    var phase: String?
 
     /// A mirror that failed, or how many there are.
     enum Mirrors: Decodable {
