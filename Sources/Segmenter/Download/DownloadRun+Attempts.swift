@@ -123,7 +123,8 @@ extension DownloadRun {
         }
         let isStream = state.stream.output != nil
         if case .publish(let size, let isChecked) = step {
-            state.record.resumed = isStream ? 0 : size - (received - earlier)
+            // What earlier attempts have brought and lost is in `received`, too.
+            state.record.resumed = isStream ? 0 : max(0, size - received)
             if !isStream { state.mirrors?.prepareRepair(size: size) }
             let check = isChecked ? nil : try endCheck(primary, started, state)
             if let file = try await publish(output, size, last, started, check, &state) {
