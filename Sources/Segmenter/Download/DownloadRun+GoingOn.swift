@@ -32,7 +32,7 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) -> Primary {
         var reason = reason
         while true {
-            let cause = reason
+            let (cause, usable) = (reason, state.mirrors?.book.usable ?? [])
             do throws(DownloadError.Reason) {
                 var next = try await replacement(of: primary, after: reason, &state)
                 next.probe.endsWithNetwork = state.network.isWaitedFor
@@ -43,7 +43,7 @@ extension DownloadRun {
             // Of several URLs it is the first that is told of, whatever became of the others.
             try await wait(for: primary, after: reason, or: cause, &state)
             do throws(DownloadError.Reason) {
-                return try await askAgain(primary, &state)
+                return try await askAgain(primary, mirrors: usable, &state)
             } catch {
                 reason = error
             }

@@ -30,10 +30,17 @@ extension DownloadRun {
     }
 
     /// Asks what is offered now of the version that is being fetched.
+    ///
+    /// - Parameters:
+    ///   - primary: Where it comes from.
+    ///   - mirrors: Those of several URLs that were in use before the network was lost.
+    ///   - state: What the download knows.
+    /// - Returns: The primary with what it offers now.
+    /// - Throws: Why there is no answer.
     func askAgain(
-        _ primary: Primary, _ state: inout DownloadState
+        _ primary: Primary, mirrors: [Int], _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {
-        state.mirrors?.book.revive()
+        state.mirrors?.book.revive(mirrors)
         var primary = primary
         let isSegmented = primary.finding.file.plan == .segments
         let range = isSegmented ? Probe.firstByte : Probe.firstRange

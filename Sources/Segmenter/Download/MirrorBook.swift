@@ -124,10 +124,14 @@ final class MirrorBook: Sendable {
         }
     }
 
-    /// Takes those into use again that were given up while the network was away, and asks them anew.
-    func revive() {
+    /// Takes those into use again that were given up because the network was away, and asks them anew.
+    ///
+    /// - Parameter before: Those that were in use when that was noticed: whatever was wrong with them since
+    ///   then, was the network's doing.
+    func revive(_ before: [Int]) {
         for (number, fault) in entries.withLock({ $0 }).map(\.fault).enumerated() {
-            guard case .failed(let reason)? = fault, reason.isNetworkLoss else { continue }
+            guard let fault else { continue }
+            guard before.contains(number) || fault.reason.isNetworkLoss else { continue }
             restore(number)
             ask(number, beginning)
         }
