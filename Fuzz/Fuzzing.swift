@@ -8,6 +8,7 @@ import Glibc
 enum Fuzzing {
     /// What is done with one input, by the name of the target.
     static let targets: [String: @Sendable ([UInt8]) -> Void] = [
+        "aria2": AdoptionTargets.controlFile,
         "checksum-file": TextTargets.checksumFile,
         "command-words": TextTargets.commandWords,
         "configuration": TextTargets.configuration,

@@ -60,6 +60,7 @@ KNOWS = {
         "Repair": {
             "Assembly", "AssemblyError.swift", "Digests", "Files", "Finished", "Manifest", "Output",
             "Part", "Ranges"},
+        "Adoption": {"AssemblyError.swift", "Ranges"},
     },
     "Segmenter": {
         # Pure: no clock, no socket, no file.
@@ -104,7 +105,8 @@ PURE = {
 # What decides or reads in a room that also does what was decided; these wait for nothing either.
 PURE_FILES = {
     "Assembler": {
-        "Files/FileTarget.swift", "Finished/FinishedDecision.swift", "Manifest/Manifest.swift",
+        "Adoption/Aria2ControlFile.swift", "Files/FileTarget.swift",
+        "Finished/FinishedDecision.swift", "Manifest/Manifest.swift",
         "Manifest/Manifest+Lines.swift", "Manifest/Mirroring.swift", "Manifest/PartNames.swift",
         "Manifest/RemoteIdentity.swift", "Manifest/ResumeDecision.swift",
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},

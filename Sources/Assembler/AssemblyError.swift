@@ -74,3 +74,18 @@ public enum StartOverReason: Error, Sendable, Hashable {
     /// Mirrors have different data: one of them brings the whole file.
     case mirrorsDiffer
 }
+
+/// Why a control file of aria2 is not read.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum ControlFileProblem: Error, Sendable, Hashable {
+    /// It is of a version that is not known.
+    case version(Int)
+    /// It ends too early.
+    case truncated
+    /// What it says contradicts itself.
+    case inconsistent
+    /// It is no regular file of the same owner, too long, or cannot be read.
+    case unusable
+}
