@@ -58,8 +58,8 @@ KNOWS = {
             "Assembly", "AssemblyError.swift", "Digests", "Files", "Finished", "Manifest", "Output",
             "Ranges", "Threads"},
         "Repair": {
-            "Assembly", "AssemblyError.swift", "Digests", "Files", "Finished", "Manifest", "Output",
-            "Part", "Ranges"},
+            "Assembly", "AssemblyError.swift", "Digests", "Files", "Finished", "Manifest", "Part",
+            "Ranges"},
         "Adoption": {"AssemblyError.swift", "Ranges"},
     },
     "Segmenter": {

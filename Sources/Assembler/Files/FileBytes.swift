@@ -37,6 +37,24 @@ package func writeFully(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32 {
     return 0
 }
 
+/// Writes all of `bytes` at an offset.
+///
+/// - Returns: 0, or the `errno` of the write that failed.
+func writeFully(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+    var written = 0
+    while written < bytes.count {
+        let count = pwrite(
+            descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written,
+            off_t(offset) + written)
+        if count <= 0 {
+            if count < 0, errno == EINTR { continue }
+            return count < 0 ? errno : EIO
+        }
+        written += count
+    }
+    return 0
+}
+
 /// Memory that a file is read into, a piece at a time.
 struct ReadBuffer: ~Copyable {
     /// Most bytes that are read at once.

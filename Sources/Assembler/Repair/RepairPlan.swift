@@ -1,9 +1,6 @@
 // Repair: what of a finished file is intact, and making a part of that, which an ordinary download then
 // completes. It knows the kept manifest; it never changes the file itself, and fetches nothing.
 
-import CLinux
-import Glibc
-
 /// What of a finished file can be kept, and turning that into a part that an ordinary download
 /// completes.
 ///
@@ -81,7 +78,10 @@ package struct RepairPlan: Sendable {
         do throws(AssemblyError) {
             var covered = RangeSet()
             for extent in intact { covered.insert(extent.range) }
-            for range in covered.ranges { try copy(range, to: part) }
+            let copy = FileCopy(
+                source: file.descriptor, sourcePath: file.path, target: part.descriptor,
+                targetPath: part.path)
+            for range in covered.ranges { _ = try copy(range) }
             // Before the manifest that vouches for it: once that has replaced the kept one, nothing
             // else shows what of the file is intact.
             try part.sync()
@@ -104,39 +104,5 @@ package struct RepairPlan: Sendable {
     package func restore() throws(AssemblyError) {
         try facts.writeManifest(names, in: folder)
         try folder.remove(names.part)
-    }
-
-    private func copy(_ range: ByteRange, to part: PartialFile) throws(AssemblyError) {
-        var position = range.start
-        while position < range.end {
-            let length = Int(min(range.end - position, 1 << 30))
-            let count = segget_copy_range(
-                file.descriptor, part.descriptor, off_t(position), length)
-            if count < 0, errno == EINTR { continue }
-            // Between some file systems, and on old kernels, the kernel does not copy.
-            if count < 0, [EXDEV, EOPNOTSUPP, EINVAL, ENOSYS].contains(errno) {
-                try copyByHand(ByteRange(position, range.end), to: part)
-                return
-            }
-            guard count > 0 else {
-                throw count < 0
-                    ? part.failure("copy_file_range")
-                    : .io(operation: "copy_file_range", path: file.path, errno: ENODATA)
-            }
-            position += Int64(count)
-        }
-    }
-
-    private func copyByHand(_ range: ByteRange, to part: PartialFile) throws(AssemblyError) {
-        let buffer = ReadBuffer()
-        let writer = ExtentWriter(descriptor: part.descriptor, at: range.start)
-        while writer.position < range.end {
-            guard
-                let bytes = buffer.read(file.descriptor, from: writer.position, to: range.end),
-                let base = bytes.baseAddress
-            else { throw .io(operation: "pread", path: file.path, errno: ENODATA) }
-            let error = writer.write(base, bytes.count)
-            guard error == 0 else { throw .io(operation: "write", path: part.path, errno: error) }
-        }
     }
 }
