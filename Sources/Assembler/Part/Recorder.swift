@@ -89,7 +89,11 @@ extension Recorder {
         var record = Manifest.Record(rejected: actual.description)
         try? journal.append(record)
         record.extents = Manifest.Record(extents: extents).extents
-        try? rewrite([record])
+        // Nothing continues it but a caller who expects just this digest: what had been required before was
+        // wrong then.
+        var header = journal.header
+        header.requiredDigests = nil
+        try? rewrite([record], header)
     }
 
     /// Has the manifest vouch for `kept` only, at once.
@@ -98,14 +102,15 @@ extension Recorder {
     /// cannot be written, all of it is rejected.
     func retreat(to kept: [Extent], from actual: Digest, _ extents: [Extent]) {
         do throws(AssemblyError) {
-            try rewrite(JournalRewrite.records(for: kept))
+            try rewrite(JournalRewrite.records(for: kept), journal.header)
         } catch {
             reject(actual, extents)
         }
     }
 
-    private func rewrite(_ records: [Manifest.Record]) throws(AssemblyError) {
-        _ = try Journal(
-            folder: folder, names: journal.names, header: journal.header, records: records)
+    private func rewrite(
+        _ records: [Manifest.Record], _ header: Manifest.Header
+    ) throws(AssemblyError) {
+        _ = try Journal(folder: folder, names: journal.names, header: header, records: records)
     }
 }
