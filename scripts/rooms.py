@@ -60,7 +60,8 @@ KNOWS = {
         "Repair": {
             "Assembly", "AssemblyError.swift", "Digests", "Files", "Finished", "Manifest", "Part",
             "Ranges"},
-        "Adoption": {"AssemblyError.swift", "Ranges"},
+        "Adoption": {
+            "Assembly", "AssemblyError.swift", "Digests", "Files", "Manifest", "Part", "Ranges"},
     },
     "Segmenter": {
         # Pure: no clock, no socket, no file.
@@ -112,7 +113,7 @@ PURE_FILES = {
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
     "Segmenter": {
         "Download/Attempts.swift", "Download/LossCheck.swift", "Download/NetworkLoss.swift",
-        "Download/Plan.swift"},
+        "Download/Plan.swift", "Download/Plan+Facts.swift"},
 }
 WORLD = re.compile(
     r"\b(?:monotonicSeconds|bootSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"

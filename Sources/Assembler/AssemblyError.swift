@@ -23,6 +23,8 @@ public enum AssemblyError: Error, Sendable, Hashable {
     /// Somebody else has removed, replaced or shortened the part while it was written. It was not
     /// published.
     case partChanged(path: String)
+    /// The file at this path, which another program has begun, is not gone on with.
+    case notAdopted(path: String, AdoptionObstacle)
     /// Fewer bytes are free than the file still needs.
     case noSpace(path: String, needed: Int64, free: Int64)
     /// A system call on a file failed.
@@ -73,6 +75,47 @@ public enum StartOverReason: Error, Sendable, Hashable {
     case streamBroken
     /// Mirrors have different data: one of them brings the whole file.
     case mirrorsDiffer
+}
+
+/// Why a file that another program has begun is not gone on with; it is left as it was.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum AdoptionObstacle: Error, Sendable, Hashable {
+    /// There is no such file.
+    case missing
+    /// It is a folder, device, pipe, socket or symbolic link.
+    case notARegularFile
+    /// It belongs to another user.
+    case otherOwner
+    /// It has further names (hard links): what is done to it would be done to those too.
+    case hasOtherNames
+    /// Another program has it open for writing, or has locked it.
+    case inUse
+    /// It was changed while it was read.
+    case changed
+    /// Nothing of the file is in it.
+    case nothingInIt
+    /// The control file that aria2 left beside it cannot be used.
+    case controlFile(ControlFileProblem)
+    /// aria2's control file says that bytes are there behind the end of the file. In bytes.
+    case shorterThanControlFile(size: Int64, stated: Int64)
+    /// It is longer than the remote file. In bytes.
+    case longerThanRemote(size: Int64, remote: Int64)
+    /// aria2 was fetching a file of another size. In bytes.
+    case otherSize(stated: Int64, remote: Int64)
+    /// The server does not say how long the remote file is, or does not serve ranges of it.
+    case noRanges
+    /// No digest says whether it belongs to the remote file, and a sample alone is not to.
+    case noProof
+    /// It is as long as the remote file, so that nothing but a digest shows what of it is there.
+    case onlyDigestTells
+    /// The server sends other bytes there.
+    case sampleDiffers(ByteRange)
+    /// The whole file has another digest than expected; `part` is where it is kept, if it is.
+    case otherDigest(expected: Digest, actual: Digest, part: String?)
+    /// What was taken over cannot be continued with what the server offers now.
+    case otherVersion(StartOverReason)
 }
 
 /// Why a control file of aria2 is not read.

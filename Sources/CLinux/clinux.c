@@ -29,6 +29,25 @@ int segget_rename_noreplace(int folder, const char *from, const char *to) {
     return renameat2(folder, from, folder, to, RENAME_NOREPLACE);
 }
 
+int segget_move(int from_folder, const char *from, int to_folder, const char *to) {
+    if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    return renameat(from_folder, from, to_folder, to);
+}
+
+int segget_is_being_written(int fd) {
+    // Whoever opens the file meanwhile has the kernel send this signal, which does nothing by default, in
+    // place of SIGIO, which ends a process.
+    if (fcntl(fd, F_SETSIG, SIGURG) != 0) return 0;
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return 0;
+}
+
+off_t segget_next_data(int fd, off_t offset) { return lseek(fd, offset, SEEK_DATA); }
+
+off_t segget_next_hole(int fd, off_t offset) { return lseek(fd, offset, SEEK_HOLE); }
+
 int segget_fallocate(int fd, off_t length) { return fallocate(fd, 0, 0, length); }
 
 int segget_start_writeback(int fd) {

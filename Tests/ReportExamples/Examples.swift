@@ -28,21 +28,34 @@ package enum Examples {
             .retryAfterTooLong(.seconds(9e18)),
         ] + breaches.map { .breach($0) }
 
-    package static let assemblyErrors: [AssemblyError] = [
-        .destinationExists(path: hostile), .notARegularFile(path: hostile),
-        .folderUnavailable(path: hostile, errno: 2), .cannotCreate(path: hostile, errno: 13),
-        .cannotCreate(path: "f", errno: 28), .busy(path: hostile), .foreignPart(path: hostile),
-        .partChanged(path: hostile), .noPart(path: hostile, isThere: true),
-        .noPart(path: hostile, isThere: false),
-        .noSpace(path: hostile, needed: 2 << 30, free: 1 << 20),
-        .io(operation: hostile, path: hostile, errno: 5),
-        .io(operation: "pwrite", path: "f", errno: 28),
-        .digestMismatch(
-            expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
-        .streamDigestMismatch(
-            expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "/dev/stdout"),
-        .io(operation: "mmap", path: "/dev/stdout", errno: 12),
-    ]
+    package static let assemblyErrors: [AssemblyError] =
+        [
+            .destinationExists(path: hostile), .notARegularFile(path: hostile),
+            .folderUnavailable(path: hostile, errno: 2), .cannotCreate(path: hostile, errno: 13),
+            .cannotCreate(path: "f", errno: 28), .busy(path: hostile), .foreignPart(path: hostile),
+            .partChanged(path: hostile), .noPart(path: hostile, isThere: true),
+            .noPart(path: hostile, isThere: false),
+            .noSpace(path: hostile, needed: 2 << 30, free: 1 << 20),
+            .io(operation: hostile, path: hostile, errno: 5),
+            .io(operation: "pwrite", path: "f", errno: 28),
+            .digestMismatch(
+                expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
+            .streamDigestMismatch(
+                expected: Digest(crc32: 1), actual: Digest(crc32: 2), path: "/dev/stdout"),
+            .io(operation: "mmap", path: "/dev/stdout", errno: 12),
+        ] + adoptionObstacles.map { .notAdopted(path: hostile, $0) }
+
+    package static let adoptionObstacles: [AdoptionObstacle] =
+        [
+            .missing, .notARegularFile, .otherOwner, .hasOtherNames, .inUse, .changed, .nothingInIt,
+            .controlFile(.version(0)), .controlFile(.truncated), .controlFile(.inconsistent),
+            .controlFile(.unusable), .shorterThanControlFile(size: 1, stated: 2),
+            .longerThanRemote(size: 2, remote: 1), .otherSize(stated: 2, remote: 1), .noRanges,
+            .noProof, .onlyDigestTells, .sampleDiffers(ByteRange(0, 9)),
+            .otherDigest(
+                expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: hostile + ".part"),
+            .otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: nil),
+        ] + startOverReasons.map { .otherVersion($0) }
 
     package static let reasons: [DownloadError.Reason] =
         [
@@ -127,6 +140,8 @@ package enum Examples {
             .limitChanged(to: 1_048_576), .limitChanged(to: nil),
             .mirrorJoined(url: url), .mirrorOnStandby(url: url), .mirrorIsPrimary(url: url),
             .attributesNotWritten(errno: 95), .resumedUnverified(bytes: 262_144),
+            .adopted(path: hostile, bytes: 1 << 30, moved: true),
+            .adopted(path: "f", bytes: 1, moved: false),
             .ifRangeUnusable(ByteRange(0, 9)), .ifRangeUnusable(nil), .namedByLink,
             .spaceNotReserved(errno: 95), .partAgreed(bytes: 262_144),
             .linkRefreshed(url: url, status: 403), .linkRefreshDelayed(.seconds(42)),

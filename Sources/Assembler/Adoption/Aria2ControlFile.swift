@@ -8,21 +8,21 @@
 /// order. What aria2 would not write is refused, since nothing else in the file shows that it is whole.
 ///
 /// Pure.
-struct Aria2ControlFile: Sendable, Hashable {
+package struct Aria2ControlFile: Sendable, Hashable {
     /// Longest control file that is read, in bytes: enough for 32 TiB in pieces of 1 MiB.
     static let longest = 4 << 20
     /// What aria2 puts behind the file's name.
     static let suffix = ".aria2"
 
     /// What aria2 took for the length of the whole file, in bytes.
-    let total: Int64
+    package let total: Int64
     /// The bytes that it has written.
-    let done: RangeSet
+    package let done: RangeSet
 
     /// Reads the bytes of a control file.
     ///
     /// - Throws: `ControlFileProblem`.
-    init(reading bytes: [UInt8]) throws(ControlFileProblem) {
+    package init(reading bytes: [UInt8]) throws(ControlFileProblem) {
         var reader = Reader(bytes: bytes[...])
         let version = Int(try reader.number(2))
         // Version 0 has its numbers in the order of the machine that wrote it.

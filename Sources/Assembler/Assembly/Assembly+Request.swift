@@ -52,7 +52,7 @@ extension Assembly {
 
         /// The digests that the file is to have, as far as the caller and the server state them;
         /// some may be there twice.
-        var expected: [Digest] { [checksum].compactMap { $0 } + advertised + required }
+        package var expected: [Digest] { [checksum].compactMap { $0 } + advertised + required }
 
         /// Whether a regular file at the destination may be replaced.
         var mayReplace: Bool { overwrite || replacesDestination }

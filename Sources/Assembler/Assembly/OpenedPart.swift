@@ -66,8 +66,7 @@ struct OpenedPart {
     }
 
     /// The header to write down: that of the part that is continued, or of a new generation.
-    private static func header(_ request: Assembly.Request, _ resumed: Manifest?) -> Manifest.Header
-    {
+    static func header(_ request: Assembly.Request, _ resumed: Manifest?) -> Manifest.Header {
         var header =
             resumed?.header
             ?? Manifest.Header(

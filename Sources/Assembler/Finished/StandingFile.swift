@@ -52,6 +52,9 @@ package final class StandingFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whether a path leads to the file.
+    package func isSame(as path: String) -> Bool { Folder.identity(at: path) == status.identity }
+
     /// Whether what a server sent is what stands in the file.
     package func agrees(with sample: Extent) -> Bool { isIntact(sample, in: descriptor) }
 

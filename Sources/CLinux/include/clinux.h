@@ -12,6 +12,21 @@ static const int segget_path_only = 010000000;
 // (renameat2(2), RENAME_NOREPLACE). Returns 0, or -1 with errno.
 int segget_rename_noreplace(int folder, const char *from, const char *to);
 
+// Renames to another folder and fails with EEXIST rather than replace what stands there
+// (renameat2(2), RENAME_NOREPLACE); where the file system does not know that, it replaces (renameat(2)).
+// Returns 0, or -1 with errno.
+int segget_move(int from_folder, const char *from, int to_folder, const char *to);
+
+// Whether any process has an open file open for writing, as far as the kernel says to whoever owns the
+// file: a read lease is taken and given back at once (fcntl(2), F_SETLEASE). The descriptor must be open
+// for reading only.
+int segget_is_being_written(int fd);
+
+// The first byte at or behind `offset` that is not in a hole, or that is (lseek(2), SEEK_DATA and
+// SEEK_HOLE). Returns -1 with errno: ENXIO when there is none.
+off_t segget_next_data(int fd, off_t offset);
+off_t segget_next_hole(int fd, off_t offset);
+
 // Reserves the space of bytes 0..<length (fallocate(2), mode 0). Returns 0, or -1 with errno.
 int segget_fallocate(int fd, off_t length);
 

@@ -83,6 +83,8 @@ public enum JSONEvents {
         var connections: Int?
         var address: String?
         var since: String?
+        var path: String?
+        var moved: Bool?
 
         /// Takes what happened.
         public init(_ notice: DownloadNotice) {
@@ -101,6 +103,8 @@ public enum JSONEvents {
                 reason = fault.kind
                 self.status = status
             case .linkRefreshDelayed(let delay): self.delay = delay.inSeconds.thousandths
+            case .adopted(let path, let bytes, let moved):
+                (self.path, self.bytes, self.moved) = (path, bytes, moved)
             case .endUnchecked(let cause): reason = Diagnostic.kind(of: cause)
             case .retrying(let range, let attempt, let delay, let cause):
                 reason = Diagnostic.kind(of: cause)

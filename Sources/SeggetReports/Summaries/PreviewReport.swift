@@ -35,6 +35,13 @@ public struct PreviewReport: Encodable {
                 "resume",
                 "resume: \(Units.size(preview.bytesKept)) of \(all) are there, fetch \(rest)"
             )
+        case .adopt:
+            let rest = size.map { Units.size(max(0, $0 - preview.bytesKept)) } ?? "the rest"
+            (action, words) = (
+                "adopt",
+                "take over \(Units.size(preview.bytesKept)) of \(all) from another program's file, "
+                    + "fetch \(rest)"
+            )
         case .startOver(let why):
             (action, reason) = ("start_over", why.kind)
             words = "start over, fetch \(all): \(why.text)"

@@ -206,6 +206,7 @@ extension Diagnostic {
                 Self(
                     .usage, "no_part", "there is no part \(Self.quote(path)) to go on with",
                     hint: "check its name, or download the file without `--continue-from`")
+            case .notAdopted(let path, let obstacle): Self(obstacle, path: path, again: again)
             case .partChanged(let path):
                 Self(
                     .disk, "part_changed",
@@ -245,38 +246,6 @@ extension Diagnostic {
                     "whoever read \(Self.quote(path)) has closed it",
                     hint: "none is needed when that was meant")
             }
-    }
-
-    /// What a failure leaves behind; `nil` where segget never came to touch the disk.
-    private static func kept(_ error: DownloadError) -> String? {
-        if error.isPublished, let path = error.path { return "the whole file as \(quote(path))" }
-        switch error.reason {
-        case .assembly(.digestMismatch(_, _, let part)):
-            return "the wrong data as \(quote(part)), for inspection; it is never resumed from, "
-                + "unless `--checksum` says that it is right"
-        case .assembly(.partChanged(let part)):
-            return "what is intact of \(quote(part)); the next run finds out"
-        // Found when publishing: all of the file is there.
-        case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .access, .unrepairable,
-            .nameTaken,
-            .assembly(.notARegularFile), .assembly(.busy),
-            .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart),
-            .assembly(.noPart):
-            return nil
-        default:
-            guard error.bytesWritten == nil, let path = error.path else { return nil }
-            if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
-            guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
-            return "\(Units.size(error.bytesKept)) in \(quote(PartNames(path).part))"
-        }
-    }
-
-    /// What has gone out through a descriptor, and cannot be taken back.
-    private static func written(_ error: DownloadError) -> String? {
-        guard let bytes = error.bytesWritten, let path = error.path else { return nil }
-        guard bytes > 0 else { return "nothing to \(quote(path))" }
-        return "the first \(exact(bytes)) to \(quote(path)); the rest is missing"
     }
 
     private static func again(_ error: DownloadError) -> String {

@@ -13,6 +13,7 @@ extension DownloadNotice {
         case .linkRefreshed: "link_refreshed"
         case .linkNotRefreshed: "link_not_refreshed"
         case .linkRefreshDelayed: "link_refresh_delayed"
+        case .adopted: "adopted"
         case .retrying: "retrying"
         case .resolvingAgain: "resolving_again"
         case .rangesIgnored: "ranges_ignored"
@@ -57,7 +58,7 @@ extension DownloadNotice {
     /// Whether a person should see it without asking for details.
     public var isAlwaysShown: Bool {
         switch self {
-        case .startedOver, .resumedUnverified, .rangesIgnored, .serversDisagree, .damaged,
+        case .startedOver, .resumedUnverified, .adopted, .rangesIgnored, .serversDisagree, .damaged,
             .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
             .changingConnections, .limitChanged, .linkRefreshed, .linkNotRefreshed,
             .linkRefreshDelayed, .waitingForNetwork, .networkOccupied, .networkIsBack,
@@ -91,6 +92,9 @@ extension DownloadNotice {
                 + Diagnostic.describe(fault)
         case .linkRefreshDelayed(let delay):
             "a new link is asked for in \(Units.elapsed(delay)): no more than one a minute"
+        case .adopted(let path, let bytes, let moved):
+            "\(Diagnostic.quote(path)): \(Units.size(bytes)) are taken over; "
+                + (moved ? "it is the part now" : "it stays where it is, as a digest is to decide")
         case .retrying(let range, let attempt, let delay, let cause):
             "\(Self.name(range)) in \(Units.elapsed(delay)), attempt \(attempt): "
                 + Diagnostic.describe(cause)

@@ -54,6 +54,9 @@ public enum DownloadNotice: Sendable, Hashable {
     case linkNotRefreshed(LinkFault, status: Int)
     /// The link was refused again, and a new one is asked for after `delay`: at most one a minute.
     case linkRefreshDelayed(Duration)
+    /// So many bytes that another program had brought are in the part now; `moved`: its file became the part,
+    /// else it stands where it was.
+    case adopted(path: String, bytes: Int64, moved: Bool)
     /// A request failed and is tried again after `delay`.
     case retrying(range: ByteRange?, attempt: Int, delay: Duration, cause: TransferFailure)
     /// The effective URL answered `status`; the original URL is resolved again.

@@ -25,6 +25,8 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// Its bytes count where ``checksum``, an advertised digest or, with ``resumeUnverified``, a sample shows
     /// that they are the file's; until then the file is only read, and if they are not, the download fails.
+    /// A later run continues what was taken over, as ``resume`` says, which is implied. For downloads to files
+    /// only.
     public var adopt: String?
     /// Wait for the network without end when it is lost after the download has begun.
     public var waitsForNetwork = false

@@ -11,6 +11,8 @@ public struct DownloadPreview: Sendable, Equatable {
         case begin
         /// Continue what an earlier run left.
         case resume
+        /// Continue what another program has begun (``DownloadOptions/adopt``).
+        case adopt
         /// Fetch all of it again: what an earlier run left cannot be continued.
         case startOver(StartOverReason)
         /// Check what a killed run had completed, and give it its name; nothing is fetched.
@@ -25,7 +27,7 @@ public struct DownloadPreview: Sendable, Equatable {
     public var path: String
     /// What the server offers; `nil` where it would not be asked.
     public var file: RemoteFile?
-    /// Bytes of an earlier run that would not be fetched again, if they pass their checks.
+    /// Bytes of an earlier run, or of another program, that would not be fetched again, if they pass their checks.
     public var bytesKept: Int64
     /// Number of connections to be used; 0 where nothing would be fetched.
     public var connections: Int

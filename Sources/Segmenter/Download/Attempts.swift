@@ -217,8 +217,18 @@ struct Samples: Sendable {
     /// Whether a sample, and not the validator, holds the file together.
     private(set) var areNeeded = false
 
+    /// The generation of a part that was taken over from another program, as a sample of it was the same.
+    private var adopted: String?
+
     /// Forgets what was compared of a part: it may be another one by now.
-    mutating func forgetPart() { generation = nil }
+    mutating func forgetPart() { generation = adopted }
+
+    /// A part was taken over after a sample of it was the same; `decides`: nothing else shows that it is of the
+    /// same file.
+    mutating func adopt(generation: String, decides: Bool) {
+        (adopted, self.generation) = (generation, generation)
+        areNeeded = areNeeded || decides
+    }
 
     /// A sample of a part was the same; `date` is the one that is not doubted any more.
     mutating func agree(generation: String, date: String?) {

@@ -184,8 +184,8 @@ extension DownloadRun {
             report(.notice(.spaceNotReserved(errno: problem)))
         }
         let isUnverified =
-            state.attempts.samples.generation != nil && output.startedOver == nil
-            && output.bytesKept > 0
+            state.attempts.samples.generation != nil && state.attempts.samples.areNeeded
+            && output.startedOver == nil && output.bytesKept > 0
         let kind = isUnverified ? "unverified" : finding.file.identity.kind
         report(
             .started(

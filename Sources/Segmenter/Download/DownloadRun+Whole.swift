@@ -4,7 +4,7 @@ import Assembler
 extension DownloadRun {
     /// Whether one request is to bring the file, if it is small.
     var asksForWhole: Bool {
-        guard let batch, !batch.isBegun, !job.isRepair, job.options.mirrors.isEmpty else {
+        guard let batch, !batch.isBegun, !job.keepsPart, job.options.mirrors.isEmpty else {
             return false
         }
         switch job.destination {

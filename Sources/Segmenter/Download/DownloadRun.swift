@@ -50,7 +50,7 @@ final class DownloadRun: Sendable {
             report(.finished(file))
             return .success(file)
         } catch {
-            let reason = await state.repair.undo(error)
+            let reason = await state.adoption.undo(await state.repair.undo(error))
             var written: Int64?
             if case .descriptor = job.destination { written = await state.stream.end() }
             if !job.isRepair { await state.record.removeIfEmpty(state.target) }
@@ -221,7 +221,7 @@ final class DownloadRun: Sendable {
             if let doubt { report(.notice(.notFinished(doubt))) }
             throw reason
         case .probe, .publishWhole, .makeFolder, .chooseName, .prove, .compareSample,
-            .checkContent, .prepareRepair, .fetch:
+            .checkContent, .prepareRepair, .adopt, .fetch:
             preconditionFailure("taken elsewhere")
         }
         return nil
@@ -264,6 +264,11 @@ final class DownloadRun: Sendable {
             let request = try await intactRequest(plan, &primary, state)
             try await carrier.prepare(plan, for: request, &state)
             state.plan.takePrepared()
+        case .adopt:
+            if let part = try await foreignPart(primary, state) {
+                try await carrier.adopt(part, primary, &state)
+            }
+            state.plan.takeAdopted()
         case .finish, .survey, .askIfModified, .probe, .leave, .refuse, .fetch:
             return try await take(step, carrier, primary.probe, &state)
         }

@@ -24,6 +24,7 @@ struct DownloadState: Sendable {
     var repair = RepairRun()
     /// Whether the network is waited for when it is lost, and what is known of that.
     var network: NetworkLoss
+    var adoption = AdoptionRun()
 
     init(_ job: DownloadJob, batch: BatchContext? = nil, answered: DownloadRun.Answered? = nil) {
         self.job = job
@@ -50,7 +51,7 @@ struct DownloadState: Sendable {
         request.checksum = options.checksum
         request.advertised = finding.file.digests
         request.required = plan.required
-        request.resume = options.resume || record.hasBegun
+        request.resume = options.resume || record.hasBegun || options.adopt != nil
         request.overwrite = options.overwrite
         request.startOver = attempts.startOver
         request.sampled = attempts.samples.generation
@@ -75,7 +76,7 @@ struct DownloadState: Sendable {
 
     /// Refuses to throw away a part that the download builds on.
     ///
-    /// - Throws: `unrepairable` in a repair, else `notContinued`; what stands in the way of opening it.
+    /// - Throws: `unrepairable` in a repair, `notAdopted`, else `notContinued`; what stands in the way of opening it.
     func refuseToStartOver(
         _ primary: Primary
     ) throws(DownloadError.Reason) {
@@ -88,6 +89,9 @@ struct DownloadState: Sendable {
             throw .assembly(error)
         }
         guard case .startOver(let reason) = decision else { return }
+        if let path = job.options.adopt {
+            throw .assembly(.notAdopted(path: path, .otherVersion(reason)))
+        }
         throw job.isRepair ? .unrepairable(.otherVersion(reason)) : .notContinued(reason)
     }
 

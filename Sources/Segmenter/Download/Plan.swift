@@ -32,6 +32,8 @@ struct Plan: Sendable {
         case checkContent
         /// Make a part of what is intact.
         case prepareRepair
+        /// Make a part of what another program has begun.
+        case adopt
         /// Fetch the file, in attempts.
         case fetch
         /// Nothing: the file is there.
@@ -40,74 +42,13 @@ struct Plan: Sendable {
         case refuse(DownloadError.Reason, because: FinishedDoubt? = nil)
     }
 
-    /// A file that is left as it is.
-    struct Left: Sendable, Hashable {
-        var path: String
-        /// In bytes.
-        var size: Int64
-        var why: DownloadedFile.Unchanged
-        /// CRC-32 of its content, where that was read.
-        var crc32: UInt32?
-        /// Digests that were compared with its content.
-        var verified: [Digest] = []
-        /// Whether a sample showed that it is the server's file.
-        var isSampled = false
-    }
-
-    /// A regular file that stands at the destination.
-    struct StandingFacts: Sendable {
-        var path: String
-        /// In bytes.
-        var size: Int64
-        /// When it was last changed, in seconds since 1970.
-        var modified: Int64
-        /// What an earlier run wrote down about it.
-        var known: FinishedFacts?
-    }
-
-    /// What the bytes of a file come to.
-    struct Content: Sendable, Hashable {
-        /// Digests of them.
-        var digests: [Digest]
-        var crc32: UInt32
-    }
-
-    /// What a look at the destination has shown.
-    enum Sight: Sendable {
-        /// Nothing that could be the file, nor anything in its way.
-        case nothing
-        /// A regular file, and its digest where one is expected and all bytes can be read.
-        case file(StandingFacts, Content?)
-        /// In a repair: the part of one, or of a download, that was begun.
-        case begun(required: [Digest])
-        /// In a repair: a file of which not all is as its manifest says; it had these digests.
-        case damaged(had: [Digest])
-        /// In a repair: a file that is as its manifest says.
-        case intact(StandingFacts, Content)
-        /// In a repair: no manifest.
-        case noManifest(isFileThere: Bool)
-    }
-
-    /// What the server offers.
-    struct Offer: Sendable {
-        var identity: RemoteIdentity
-        /// When it was last changed, in seconds since 1970.
-        var modified: Int64?
-        /// Whether a `GET` has said so, rather than a `HEAD`.
-        var isProven: Bool
-        /// Whether the reply has brought all bytes.
-        var isWhole = false
-        /// The URL that was asked, in full.
-        var fullURL: String
-        /// The same without credentials and query.
-        var url: String
-    }
-
     /// What stands at the destination, as far as it still matters.
     private enum Standing {
         case nothing
         /// It has not the digest that is expected, and may be replaced.
         case wrong
+        /// It is what another program has begun.
+        case adopted
         /// An earlier run wrote down which version it is.
         case known(StandingFacts, FinishedFacts)
         /// It is compared by its time.
@@ -145,6 +86,7 @@ struct Plan: Sendable {
     private var isDeclined = false
     private var folder = FolderState.unknown
     private var isPrepared = false
+    private var isAdopted: Bool
     private var ending: Step?
 
     /// Begins with what was asked.
@@ -153,6 +95,7 @@ struct Plan: Sendable {
         self.isListed = isListed
         isNamed = job.namesFile
         triedToFinish = !job.options.resume
+        isAdopted = job.options.adopt == nil
     }
 
     // MARK: What is next
@@ -167,11 +110,17 @@ struct Plan: Sendable {
             return .probe
         }
         guard job.goesToFile else { return .fetch }
-        if offer.isWhole, isListed, !isDeclined, !isCompared { return .publishWhole }
+        if offer.isWhole, isListed, job.options.adopt == nil, !isDeclined, !isCompared {
+            return .publishWhole
+        }
         if case .unknown = folder { return .makeFolder }
         // In a folder that is missing, all names are free but those of the list.
         if !isNamed, isListed || missingFolder == nil { return .chooseName }
-        return look ?? compared(offer)
+        if let step = look { return step }
+        let step = compared(offer)
+        guard step == .fetch, !isAdopted else { return step }
+        // Nothing is made of another program's file because of a `HEAD` alone.
+        return offer.isProven ? .adopt : .prove
     }
 
     /// What is to be done before it is known what stands there; `nil` once it is.
@@ -184,7 +133,7 @@ struct Plan: Sendable {
     var isCompared: Bool {
         switch standing {
         case .known?, .dated?, .begun?, .damaged?: true
-        case .nothing?, .wrong?, nil: false
+        case .nothing?, .wrong?, .adopted?, nil: false
         }
     }
 
@@ -198,14 +147,14 @@ struct Plan: Sendable {
     var required: [Digest] {
         switch standing {
         case .begun(let digests)?, .damaged(let digests)?: digests
-        case .nothing?, .wrong?, .known?, .dated?, nil: []
+        case .nothing?, .wrong?, .adopted?, .known?, .dated?, nil: []
         }
     }
 
     /// Whether what stands there may be replaced, although that was not asked for.
     var mayReplace: Bool {
         switch standing {
-        case .wrong?, .dated?: true
+        case .wrong?, .dated?, .adopted?: true
         case .nothing?, .known?, .begun?, .damaged?, nil: false
         }
     }
@@ -229,6 +178,8 @@ struct Plan: Sendable {
         case .file(let file, let content):
             if let expected = job.options.checksum {
                 return take(file, content, expected)
+            } else if file.isAdopted {
+                standing = .adopted
             } else if job.options.files.timestamping {
                 standing = .dated(file)
             } else if let known = file.known {
@@ -275,6 +226,9 @@ struct Plan: Sendable {
     /// The part of what is intact is made.
     mutating func takePrepared() { isPrepared = true }
 
+    /// What another program has begun is taken over, or a later run has nothing left to take over.
+    mutating func takeAdopted() { isAdopted = true }
+
     // MARK: What follows
 
     private mutating func take(
@@ -289,6 +243,10 @@ struct Plan: Sendable {
         guard actual != expected else {
             ending = left(
                 file, .alreadyComplete, Content(digests: [expected], crc32: content.crc32))
+            return nil
+        }
+        guard !file.isAdopted else {
+            standing = .adopted
             return nil
         }
         let doubt = FinishedDoubt.otherDigest(expected: expected, actual: actual)
@@ -316,7 +274,7 @@ struct Plan: Sendable {
     /// Compares what stands at the destination with what the server offers.
     private func compared(_ offer: Offer) -> Step {
         switch standing {
-        case .nothing?, .wrong?, .begun?, nil: .fetch
+        case .nothing?, .wrong?, .adopted?, .begun?, nil: .fetch
         case .damaged?: isPrepared ? .fetch : .prepareRepair
         case .known(let file, let known)?: compared(file, known, offer)
         case .dated(let file)?: compared(file, offer)
@@ -371,16 +329,5 @@ struct Plan: Sendable {
             Left(
                 path: file.path, size: file.size, why: why, crc32: content?.crc32,
                 verified: content?.digests ?? [], isSampled: isSampled))
-    }
-}
-
-extension Plan.StandingFacts {
-    /// What an earlier run wrote down about the file, when it is about this URL and fits its size.
-    func header(for fullURL: String, _ url: String) -> Manifest.Header? {
-        guard let known, known.size == size,
-            known.header.isFor(fullURL: fullURL)
-                || (known.header.url == url && known.header.identity.strongETag != nil)
-        else { return nil }
-        return known.header
     }
 }

@@ -34,6 +34,10 @@ protocol PlanCarrier: Sendable {
     func prepare(
         _ plan: RepairPlan, for request: Assembly.Request, _ state: inout DownloadState
     ) async throws(DownloadError.Reason)
+    /// Makes the part of what another program has begun.
+    func adopt(
+        _ part: ForeignPart, _ primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason)
     /// Waits until the file may be fetched.
     func enter(
         _ primary: inout Primary, _ state: inout DownloadState
@@ -98,7 +102,7 @@ struct RunCarrier: PlanCarrier {
     /// Nothing stands at the names that are to be expected then. Credentials that may be wrong are shown
     /// once only.
     private func begins(_ probe: Probe, _ state: DownloadState) -> Bool {
-        guard run.job.connections > 1, !run.job.isRepair, !state.plan.isCompared,
+        guard run.job.connections > 1, !run.job.keepsPart, !state.plan.isCompared,
             run.batch == nil,
             !probe.connecting.permitted(for: probe.url).access.authenticates
         else { return false }
@@ -122,6 +126,15 @@ struct RunCarrier: PlanCarrier {
         _ plan: RepairPlan, for request: Assembly.Request, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {
         try await state.repair.prepare(plan, for: request, report: run.report)
+    }
+
+    func adopt(
+        _ part: ForeignPart, _ primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        let request = try state.request(primary)
+        let taken = try await state.adoption.take(part, for: request, report: run.report)
+        state.attempts.samples.adopt(
+            generation: taken.generation, decides: request.expected.isEmpty)
     }
 
     func enter(
@@ -181,6 +194,10 @@ struct PreviewCarrier: PlanCarrier {
         _ plan: RepairPlan, for request: Assembly.Request, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {}
 
+    func adopt(
+        _ part: ForeignPart, _ primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) { state.adoption.look(at: part) }
+
     func enter(
         _ primary: inout Primary, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {}
@@ -196,6 +213,10 @@ struct PreviewCarrier: PlanCarrier {
         guard state.target != nil else { return preview }
         try state.refuseToStartOver(primary)
         let request = try state.request(primary)
+        if let bytes = state.adoption.bytesFound {
+            (preview.action, preview.bytesKept) = (.adopt, bytes)
+            return preview
+        }
         let decision = await decide(request, missingFolder: state.plan.missingFolder)
         if case .failure(.assembly(.noSpace)) = decision, !primary.finding.isProven {
             primary.finding = try await run.proveSize(primary)

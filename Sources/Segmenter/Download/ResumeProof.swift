@@ -29,7 +29,7 @@ extension DownloadState {
         } else {
             guard obstacle != nil,
                 isDoubted
-                    || obstacle == .noValidator && job.options.resumeUnverified && !job.isRepair
+                    || obstacle == .noValidator && acceptsSample(of: header) && !job.isRepair
             else { return }
         }
         let wanted = request
@@ -59,6 +59,15 @@ extension DownloadState {
         }
         attempts.samples.agree(
             generation: part.generation, date: isDoubted ? begun?.lastModified : nil)
+    }
+}
+
+extension DownloadState {
+    /// Whether a sample of a part is enough to continue it: also where it was taken over from another program
+    /// for the digests that decide in the end.
+    private func acceptsSample(of header: Manifest.Header?) -> Bool {
+        job.options.resumeUnverified
+            || job.options.adopt != nil && header?.required.isEmpty == false
     }
 }
 
@@ -95,7 +104,7 @@ extension Primary {
 
     /// Whether what the server sends at a place is what `compares` says is there; not when it is of another
     /// version.
-    fileprivate func agrees(
+    func agrees(
         at place: ByteRange, _ compares: @escaping @Sendable (Extent) -> Bool
     ) async throws(DownloadError.Reason) -> Bool {
         let sent = try await probe.sample(

@@ -41,7 +41,9 @@ struct Survey: Sendable {
             content = file.content(like: expected, isCancelled)
             guard content != nil || !isCancelled() else { return nil }
         }
-        return Survey(sight: .file(Plan.StandingFacts(file), content), file: file)
+        var facts = Plan.StandingFacts(file)
+        facts.isAdopted = options.adopt.map { file.isSame(as: $0) } ?? false
+        return Survey(sight: .file(facts, content), file: file)
     }
 
     /// Finds out what of a file is damaged.

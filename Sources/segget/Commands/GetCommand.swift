@@ -122,7 +122,7 @@ struct GetCommand: ParsableCommand {
             throw ValidationError("`--output` and `--directory` cannot be used together")
         }
         try validateBatch()
-        guard output != "", directory != "", !urls.contains("") else {
+        guard output != "", directory != "", goingOn.adopt != "", !urls.contains("") else {
             throw ValidationError("an empty URL or path cannot be used")
         }
         guard output != "-" || !json else {
@@ -142,6 +142,9 @@ struct GetCommand: ParsableCommand {
                     "`--\(name)` and `--\(noResume ? "no-resume" : "output -")` cannot be used together"
                 )
             }
+        }
+        guard goingOn.adopt == nil || !laterRuns.timestamping else {
+            throw ValidationError("`--adopt` and `--timestamping` cannot be used together")
         }
         guard goingOn.continueFrom == nil || output == nil && directory == nil && !names.autoRename
         else {

@@ -225,7 +225,7 @@ extension PreviewTests.Verdict {
             self =
                 switch preview.action {
                 case .begin: .begin(path: preview.path)
-                case .resume: .resume(path: preview.path, kept: preview.bytesKept)
+                case .resume, .adopt: .resume(path: preview.path, kept: preview.bytesKept)
                 case .startOver(let reason): .startOver(path: preview.path, reason)
                 case .finish: .finish(path: preview.path)
                 case .leave(let why): .leave(path: preview.path, why)

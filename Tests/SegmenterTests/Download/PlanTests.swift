@@ -273,7 +273,8 @@ import Testing
             ]),
     ]
 
-    @Test(arguments: beginnings + standing + timestamps + repairs) func theWay(_ row: Row) {
+    @Test(arguments: beginnings + standing + timestamps + repairs + adoptions)
+    func theWay(_ row: Row) {
         var plan = Plan(row.job, isListed: row.isListed)
         var (offers, answers) = (row.offers[...], row.isUnmodified[...])
         var steps: [Step] = []
@@ -292,6 +293,7 @@ import Testing
             case .compareSample: plan.take(isSampleSame: row.isSampleSame)
             case .checkContent: plan.take(row.content)
             case .prepareRepair: plan.takePrepared()
+            case .adopt: plan.takeAdopted()
             case .fetch, .leave, .refuse: break loop
             }
         }

@@ -1,0 +1,45 @@
+import Assembler
+import Segmenter
+
+// What a failure leaves, in words.
+extension Diagnostic {
+    /// What a failure leaves behind; `nil` where segget never came to touch the disk.
+    static func kept(_ error: DownloadError) -> String? {
+        if error.isPublished, let path = error.path { return "the whole file as \(quote(path))" }
+        switch error.reason {
+        case .assembly(.digestMismatch(_, _, let part)),
+            .assembly(.notAdopted(_, .otherDigest(_, _, let part?))):
+            return "the wrong data as \(quote(part)), for inspection; it is never resumed from, "
+                + "unless `--checksum` says that it is right"
+        case .assembly(.partChanged(let part)):
+            return "what is intact of \(quote(part)); the next run finds out"
+        case .assembly(.notAdopted(_, .otherVersion(.rejected))): return nil
+        case .assembly(.notAdopted(_, .otherVersion)): return bytesKept(error)
+        case .assembly(.notAdopted): return nil
+        // Found when publishing: all of the file is there.
+        case .assembly(.destinationExists) where error.bytesKept == 0: return nil
+        case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .access, .unrepairable,
+            .nameTaken,
+            .assembly(.notARegularFile), .assembly(.busy),
+            .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart),
+            .assembly(.noPart):
+            return nil
+        default: return bytesKept(error)
+        }
+    }
+
+    /// How much of the file is left in its part; `nil` where there is none.
+    private static func bytesKept(_ error: DownloadError) -> String? {
+        guard error.bytesWritten == nil, let path = error.path else { return nil }
+        if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
+        guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
+        return "\(Units.size(error.bytesKept)) in \(quote(PartNames(path).part))"
+    }
+
+    /// What has gone out through a descriptor, and cannot be taken back.
+    static func written(_ error: DownloadError) -> String? {
+        guard let bytes = error.bytesWritten, let path = error.path else { return nil }
+        guard bytes > 0 else { return "nothing to \(quote(path))" }
+        return "the first \(exact(bytes)) to \(quote(path)); the rest is missing"
+    }
+}
