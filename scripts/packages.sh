@@ -50,6 +50,7 @@ need_library libdeflate libdeflate-dev
 case "$1" in
 test)
     need_command apache2 apache2-bin
+    need_command aria2c aria2
     need_command caddy caddy
     need_command cc gcc
     need_command curl curl
@@ -69,6 +70,8 @@ test)
     need_command tinyproxy tinyproxy-bin
     need_command tmux tmux
     need_command webfsd webfs
+    need_command wget wget
+    need_command wget2 wget2
     need_command zsh zsh
     need_file /etc/mime.types media-types
     # Its Ruby package has no command; Python's module is a package of its own.

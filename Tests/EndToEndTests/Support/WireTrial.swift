@@ -167,6 +167,7 @@ struct WireEvent: Decodable {
     var connections: Int?
     var seconds: Double?
     var address: String?
+    var bytes: Int64?
     var sampled: Bool?
     var phase: String?
 

@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `--adopt`: where the other program's file stands.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct AdoptedPlaceTests {
+    private static let size: Int64 = 8_000_000
+    private static let begun: Int64 = 5_000_000
+
+    private func staged(_ name: String) throws -> Stage {
+        let stage = try Stage(size: Self.size, seed: 80)
+        try stage.leavePrefix(name, Self.begun)
+        return stage
+    }
+
+    private func expectRest(
+        _ stage: Stage, _ arguments: [String], after count: Int = 0, names: [String],
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let outcome = try stage.run(arguments)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)", sourceLocation: location)
+        #expect(try stage.isRight(), sourceLocation: location)
+        #expect(try stage.names() == names, sourceLocation: location)
+        let most = Self.size - Self.begun + (256 << 10)
+        #expect(stage.bytesAsked(after: count) <= most, sourceLocation: location)
+    }
+
+    /// As a browser names it that has fetched the file to the same place.
+    @Test(arguments: AdoptionProof.allCases) func atThePartsName(proof: AdoptionProof) throws {
+        let stage = try staged("file.part")
+        try expectRest(
+            stage, ["--adopt", "file.part"] + proof.arguments(stage), names: ["file"])
+    }
+
+    @Test func anotherFileAtThePartsName() throws {
+        let stage = try staged("old")
+        try stage.leavePrefix("file.part", 1000)
+        let before = try ["old", "file.part"].map(stage.facts)
+        let outcome = try stage.run(["--adopt", "old"] + stage.rightChecksum)
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("is not known to be segget's"))
+        #expect(try ["old", "file.part"].map(stage.facts) == before)
+        try expectRest(
+            stage, ["--adopt", "old", "--overwrite"] + stage.rightChecksum,
+            after: stage.origin.requests.count, names: ["file", "old"])
+    }
+
+    /// curl names it so from the beginning.
+    @Test(arguments: AdoptionProof.allCases, [true, false])
+    func atTheDestination(proof: AdoptionProof, isNamed: Bool) throws {
+        let stage = try staged("file")
+        let arguments = ["--adopt", "file"] + (isNamed ? ["-o", "file"] : [])
+        try expectRest(stage, arguments + proof.arguments(stage), names: ["file"])
+        // Now it is complete, and something else must say so.
+        let count = stage.origin.requests.count
+        let again = try stage.run(arguments + stage.rightChecksum)
+        #expect(again.end == .exit(0) && again.errorOutput.contains("already complete"))
+        #expect(stage.bytesServed(after: count) < 1000)
+    }
+
+    @Test func aWrongDigestLeavesTheDestination() throws {
+        let stage = try staged("file")
+        let before = try stage.facts("file")
+        let outcome = try stage.run(["--adopt", "file"] + Stage.wrongChecksum)
+        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+        #expect(try stage.facts("file") == before)
+    }
+
+    @Test func aCompleteFileElsewhere() throws {
+        let stage = try staged("old")
+        try stage.leavePrefix("old", Self.size)
+        let before = try stage.facts("old")
+        let outcome = try stage.run(["--adopt", "old"] + stage.rightChecksum)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.facts("old") == before)
+        #expect(stage.bytesAsked(after: 0) <= 256 << 10)
+    }
+
+    @Test(arguments: AdoptionProof.allCases)
+    func onAnotherFileSystem(proof: AdoptionProof) throws {
+        let memory = try Tmpfs(size: 64 << 20)
+        let stage = try Stage(size: Self.size, seed: 80)
+        let path = memory.path("old")
+        try Data(stage.content.bytes(0..<Self.begun)).write(to: URL(fileURLWithPath: path))
+        try expectRest(stage, ["--adopt", path] + proof.arguments(stage), names: ["file"])
+        #expect(try stage.content.firstDifference(at: path, in: 0..<Self.begun) == nil)
+    }
+
+    @Test func aDiskThatIsTooSmall() throws {
+        let memory = try Tmpfs(size: Self.size + (1 << 20))
+        let stage = try Stage(size: Self.size, seed: 80, in: memory.path)
+        try stage.leavePrefix("old", Self.begun)
+        let before = try stage.facts("old")
+        let outcome = try stage.run(["--adopt", "old"] + stage.rightChecksum)
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("too little space"))
+        #expect(try stage.facts("old") == before)
+        #expect(try stage.names() == ["old"])
+        // What is moved needs no more room than the file.
+        try expectRest(
+            stage, ["--adopt", "old", "--resume-unverified"], after: stage.origin.requests.count,
+            names: ["file"])
+    }
+
+    @Test func toAFolderThatIsMade() throws {
+        let stage = try staged("old")
+        let outcome = try stage.run(["--adopt", "old", "-d", "new", "--resume-unverified"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight("new/file"))
+        #expect(try stage.names() == ["new"])
+    }
+
+    @Test(arguments: ["old", "file.part", "file"]) func aDryRunOnlyLooks(name: String) throws {
+        let stage = try staged(name)
+        let before = try stage.facts(name)
+        let outcome = try stage.run(
+            ["--adopt", name, "--dry-run", "--json", "--resume-unverified"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.output.contains("\"action\":\"adopt\""))
+        #expect(outcome.output.contains("\"bytes_kept\":\(Self.begun)"))
+        #expect(try stage.facts(name) == before)
+        #expect(try stage.names() == [name])
+        let refused = try stage.run(["--adopt", name, "--dry-run"])
+        #expect(refused.end == .exit(64), "\(refused.errorOutput)")
+    }
+}

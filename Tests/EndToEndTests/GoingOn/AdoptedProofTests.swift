@@ -1,0 +1,217 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `--adopt`: nothing gets in that is not proved, and what is refused stands untouched.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct AdoptedProofTests {
+    private static let size: Int64 = 20_000_000
+    private static let begun: Int64 = 12_000_000
+
+    private func staged() throws -> Stage {
+        let stage = try Stage(size: Self.size, seed: 78)
+        try stage.leavePrefix("old", Self.begun)
+        return stage
+    }
+
+    /// It fails with this code and these words, and nothing has changed.
+    private func expectRefusal(
+        _ stage: Stage, _ arguments: [String], _ code: Int32, _ words: String,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let names = try stage.names()
+        let before = try names.map(stage.facts)
+        let outcome = try stage.run(["--adopt", "old"] + arguments)
+        #expect(outcome.end == .exit(code), "\(outcome.errorOutput)", sourceLocation: location)
+        #expect(
+            outcome.errorOutput.contains(words), "\(outcome.errorOutput)",
+            sourceLocation: location)
+        #expect(try stage.names() == names, sourceLocation: location)
+        #expect(try names.map(stage.facts) == before, sourceLocation: location)
+    }
+
+    // MARK: Another version
+
+    @Test(arguments: AdoptionProof.allCases) func anotherVersion(proof: AdoptionProof) throws {
+        let stage = try staged()
+        stage.change { $0.content = Content(size: Self.size, seed: 79) }
+        try expectRefusal(stage, proof.arguments(stage), 76, "are not what the server sends")
+    }
+
+    /// A byte differs, where no sample is taken as a rule.
+    @Test(arguments: [false, true])
+    func anotherByteThatNoSampleFinds(isInPlace: Bool) throws {
+        let stage = try staged()
+        let name = isInPlace ? "file.part" : "old"
+        if isInPlace { try #require(rename(stage.path("old"), stage.path(name)) == 0) }
+        let place = Int64.random(in: 1_000_000..<11_000_000)
+        try stage.damage(name, at: place)
+        let before = try stage.facts(name)
+        let outcome = try stage.run(["--adopt", name] + stage.rightChecksum)
+        let isSampled = stage.origin.requests.contains {
+            $0.range?.bytes(of: Self.size).contains(place) == true
+        }
+        #expect(outcome.end == .exit(isSampled ? 76 : 65), "\(outcome.errorOutput)")
+        if !isSampled { #expect(outcome.errorOutput.contains("it is left as it was")) }
+        #expect(try !stage.names().contains("file"))
+        let after = try stage.facts(name)
+        #expect(after.content == before.content && after.inode == before.inode)
+        if isInPlace {
+            #expect(try stage.names() == [name])
+        } else {
+            #expect(after == before)
+        }
+    }
+
+    @Test func withTheRightChecksumItIsDoneAfterAll() throws {
+        let stage = try staged()
+        let wrong = try stage.run(["--adopt", "old"] + Stage.wrongChecksum)
+        #expect(wrong.end == .exit(65), "\(wrong.errorOutput)")
+        let count = stage.origin.requests.count
+        // It does not start over by itself.
+        let again = try stage.run(["--adopt", "old"] + Stage.wrongChecksum)
+        #expect(again.end == .exit(76), "\(again.errorOutput)")
+        #expect(again.errorOutput.contains("had the wrong checksum"))
+        let right = try stage.run(["--adopt", "old"] + stage.rightChecksum)
+        #expect(right.end == .exit(0), "\(right.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(stage.bytesServed(after: count) < 1 << 20)
+        #expect(
+            try stage.content.firstDifference(at: stage.path("old"), in: 0..<Self.begun) == nil)
+    }
+
+    @Test func aFileThatIsLonger() throws {
+        let stage = try staged()
+        stage.change { $0.content = Content(size: 5_000_000, seed: 78) }
+        try expectRefusal(stage, stage.rightChecksum, 76, "it is another one")
+    }
+
+    /// The remote file changes while the rest is fetched: what was taken over is not thrown away.
+    @Test(arguments: AdoptionProof.allCases)
+    func theFileChangesMidway(proof: AdoptionProof) throws {
+        let stage = try staged()
+        let isOld = Guarded(true)
+        stage.change { offer in
+            offer.bend = { request, reply in
+                // Behind what is there.
+                if let first = request.range?.first, first > Self.begun + 1_000_000 {
+                    isOld.withLock { $0 = false }
+                }
+                if !isOld.withLock({ $0 }) { reply.set("ETag", "\"v2\"") }
+            }
+        }
+        let outcome = try stage.run(
+            ["--retries", "2", "--adopt", "old"] + proof.arguments(stage))
+        #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
+        #expect(try #require(stage.recorded()) >= Self.begun)
+        stage.behave()
+        let again = try stage.run(["--adopt", "old"] + proof.arguments(stage))
+        #expect(again.end == .exit(0), "\(again.errorOutput)")
+        #expect(try stage.isRight())
+    }
+
+    // MARK: What decides
+
+    @Test func somethingMustDecide() throws {
+        let stage = try staged()
+        try expectRefusal(stage, [], 64, "give `--checksum`, or with `--resume-unverified`")
+    }
+
+    /// The digest that a server advertises decides, in later runs too, though nothing else proves anything.
+    @Test(arguments: [true, false]) func anAdvertisedDigestDecides(isRight: Bool) throws {
+        let stage = try staged()
+        let digest = Data(isRight ? stage.content.sha256 : [UInt8](repeating: 7, count: 32))
+        let isHeld = Guarded(true)
+        stage.change { offer in
+            offer.etag = nil
+            offer.bend = { request, reply in
+                reply.set("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")
+                guard isHeld.withLock({ $0 }), (request.range?.first ?? 0) >= Self.begun else {
+                    return
+                }
+                reply.stallAfter = 200_000
+            }
+        }
+        let before = try stage.facts("old")
+        let process = try stage.start(["--adopt", "old"])
+        #expect(stage.waits(for: Self.begun + 200_000, of: process))
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        stage.origin.dropConnections()
+        isHeld.withLock { $0 = false }
+        #expect(stage.manifest()?.header.required.count == 1)
+        let outcome = try stage.run(["--adopt", "old"])
+        #expect(outcome.end == .exit(isRight ? 0 : 65), "\(outcome.errorOutput)")
+        #expect(try stage.names().contains("file") == isRight)
+        #expect(try stage.facts("old") == before)
+    }
+
+    @Test func aServerWithoutRanges() throws {
+        let stage = try staged()
+        stage.change { $0.servesRanges = false }
+        try expectRefusal(stage, stage.rightChecksum, 76, "serves no byte ranges")
+        stage.hideSize()
+        try expectRefusal(stage, stage.rightChecksum, 76, "serves no byte ranges")
+    }
+
+    // MARK: What is left alone
+
+    enum Obstacle: CaseIterable {
+        case missing, folder, link, hardLink, otherOwner, pipe, open, truncated, versionZero
+    }
+
+    @Test(arguments: Obstacle.allCases) func whatIsLeftAlone(obstacle: Obstacle) throws {
+        let stage = try staged()
+        let (path, other) = (stage.path("old"), stage.path("other"))
+        var (code, words): (Int32, String) = (64, "")
+        var writer: Int32?
+        defer { writer.map { _ = close($0) } }
+        switch obstacle {
+        case .missing:
+            try stage.remove("old")
+            words = "there is no file `old`"
+        case .folder:
+            try stage.remove("old")
+            try #require(mkdir(path, 0o700) == 0)
+            words = "is not a regular file"
+        case .link:
+            try #require(rename(path, other) == 0 && symlink("other", path) == 0)
+            words = "is not a regular file"
+        case .hardLink:
+            try #require(link(path, other) == 0)
+            words = "further names"
+        case .otherOwner:
+            try #require(chown(path, geteuid() + 1, getegid()) == 0)
+            words = "another user"
+        case .pipe:
+            try stage.remove("old")
+            try #require(mkfifo(path, 0o600) == 0)
+            words = "is not a regular file"
+        case .open:
+            writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
+            (code, words) = (73, "another program works on `old`")
+        case .truncated:
+            try Data([0, 1, 0]).write(to: URL(fileURLWithPath: path + ".aria2"))
+            words = "it is cut off"
+        case .versionZero:
+            try Data([0, 0, 0, 0]).write(to: URL(fileURLWithPath: path + ".aria2"))
+            words = "its format is of version 0"
+        }
+        let count = stage.origin.requests.count
+        try expectRefusal(stage, stage.rightChecksum, code, words)
+        #expect(stage.bytesServed(after: count) < 1000, "nothing of it is worth a sample")
+    }
+
+    @Test(arguments: [
+        ["--output", "-"], ["--no-resume"], ["--timestamping"], ["--continue-from", "other.part"],
+        ["http://127.0.0.1:1/second"],
+    ]) func whatContradictsIt(arguments: [String]) throws {
+        let stage = try staged()
+        let outcome = try stage.run(["--adopt", "old"] + arguments)
+        #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("`--adopt`"))
+        #expect(stage.origin.requests.isEmpty)
+    }
+}

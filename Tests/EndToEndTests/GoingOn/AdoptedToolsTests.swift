@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--adopt`: parts that other programs have really made.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct AdoptedToolsTests {
+    private static let size: Int64 = 12_000_000
+    /// Bytes that may be fetched although they are there: the sample.
+    private static let sample: Int64 = 256 << 10
+
+    /// A file that each connection of another program has got some bytes of.
+    private func staged(
+        _ tool: ForeignDownload
+    ) throws -> (stage: Stage, there: Int64, seed: UInt64) {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        let stage = try Stage(size: Self.size, seed: 77)
+        let each = Int64.random(in: 300_000...2_500_000, using: &random)
+        return (stage, try tool.leave("old", of: stage, each: each), seed)
+    }
+
+    @Test(arguments: ForeignDownload.allCases, AdoptionProof.allCases)
+    func onlyTheRestIsFetched(tool: ForeignDownload, proof: AdoptionProof) throws {
+        let (stage, there, seed) = try staged(tool)
+        let before = try stage.facts("old")
+        let count = stage.origin.requests.count
+        let outcome = try stage.run(["--json", "--adopt", "old"] + proof.arguments(stage))
+        #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        let adopted = try #require(try outcome.notices("adopted").first?.bytes)
+        #expect(adopted == there, "seed \(seed)")
+        #expect(try outcome.events("finished").last?.bytesResumed == adopted)
+        #expect(stage.bytesAsked(after: count) <= Self.size - there + Self.sample)
+        switch proof {
+        case .checksum:
+            #expect(try stage.facts("old") == before)
+            #expect(try stage.names() == ["file", "old"] + (tool.isAria2 ? ["old.aria2"] : []))
+        case .sample: #expect(try stage.names() == ["file"])
+        }
+    }
+
+    /// Without its control file, aria2's file is as long as the remote one, or full of holes.
+    @Test(arguments: [ForeignDownload.aria2None, .aria2Prealloc, .aria2Falloc])
+    func aFileOfAria2WithoutItsControlFile(tool: ForeignDownload) throws {
+        let (stage, there, seed) = try staged(tool)
+        try stage.remove("old.aria2")
+        let before = try stage.facts("old")
+        if before.size == Self.size {
+            let sampled = try stage.run(["--adopt", "old", "--resume-unverified"])
+            #expect(sampled.end == .exit(64), "seed \(seed): \(sampled.errorOutput)")
+            #expect(sampled.errorOutput.contains("has the length of the remote file"))
+            #expect(try stage.facts("old") == before && stage.names() == ["old"])
+        }
+        let count = stage.origin.requests.count
+        let outcome = try stage.run(["--adopt", "old"] + stage.rightChecksum)
+        #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.facts("old") == before)
+        // Zeros at the ends of what was written count as not there.
+        let most = Self.size - there + Self.sample + (64 << 10)
+        #expect(stage.bytesAsked(after: count) <= most, "seed \(seed)")
+    }
+}
