@@ -61,4 +61,36 @@ struct AdoptedToolsTests {
         let most = Self.size - there + Self.sample + (64 << 10)
         #expect(stage.bytesAsked(after: count) <= most, "seed \(seed)")
     }
+
+    @Test(.enabled(if: chromium != nil), arguments: AdoptionProof.allCases)
+    func whatChromiumHasBegun(proof: AdoptionProof) throws {
+        let stage = try Stage(size: Self.size, seed: 77)
+        let each = Int64.random(in: 300_000...6_000_000)
+        stage.bendGET { $0.stallAfter = each }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Servers/download_with_chromium.py").path
+        // What it holds back for the next write is not there.
+        let least = each - 200_000
+        let download = try ChildProcess.run(
+            "/usr/bin/env",
+            ["python3", script, stage.origin.url("/file"), stage.folder, "\(least)"],
+            in: stage.folder)
+        try #require(download.end == .exit(0), "\(download.errorOutput)")
+        stage.origin.dropConnections()
+        stage.origin.hearOut()
+        stage.behave()
+        let name = "downloads/file.crdownload"
+        let before = try stage.facts(name)
+        let count = stage.origin.requests.count
+        let outcome = try stage.run(["--adopt", name] + proof.arguments(stage))
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(stage.bytesAsked(after: count) <= Self.size - before.size + Self.sample)
+        if proof == .checksum { #expect(try stage.facts(name) == before) }
+    }
+
+    /// Path of the browser; `nil` where there is none.
+    private static let chromium = ["/usr/bin/chromium"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
 }
