@@ -211,12 +211,12 @@ struct PreviewCarrier: PlanCarrier {
             connections: file.plan == .segments ? run.job.connections : 1,
             missingFolder: state.plan.missingFolder == nil ? nil : state.target?.folder)
         guard state.target != nil else { return preview }
-        try state.refuseToStartOver(primary)
-        let request = try state.request(primary)
         if let bytes = state.adoption.bytesFound {
             (preview.action, preview.bytesKept) = (.adopt, bytes)
             return preview
         }
+        try state.refuseToStartOver(primary)
+        let request = try state.request(primary)
         let decision = await decide(request, missingFolder: state.plan.missingFolder)
         if case .failure(.assembly(.noSpace)) = decision, !primary.finding.isProven {
             primary.finding = try await run.proveSize(primary)

@@ -1,3 +1,4 @@
+import Assembler
 import Foundation
 import Glibc
 import TestSupport
@@ -100,6 +101,18 @@ struct AdoptedPlaceTests {
         #expect(try stage.facts("old") == before)
         #expect(try stage.names() == ["old"])
         // What is moved needs no more room than the file.
+        try expectRest(
+            stage, ["--adopt", "old", "--resume-unverified"], after: stage.origin.requests.count,
+            names: ["file"])
+    }
+
+    /// As a run leaves it that is killed just before it renames the file.
+    @Test func aManifestWithoutItsPart() throws {
+        let stage = try staged("old")
+        let extent = Extent(ByteRange(0, Self.begun), crc: 7)
+        try stage.writeManifest([Manifest.Record(extents: [extent])])
+        let dry = try stage.run(["--adopt", "old", "--resume-unverified", "--dry-run", "--json"])
+        #expect(dry.output.contains("\"action\":\"adopt\""), "\(dry.output)\(dry.errorOutput)")
         try expectRest(
             stage, ["--adopt", "old", "--resume-unverified"], after: stage.origin.requests.count,
             names: ["file"])
