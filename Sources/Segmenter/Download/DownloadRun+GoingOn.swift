@@ -2,20 +2,20 @@ import Assembler
 
 // What a download goes on with when the server that it was with does not help any more.
 extension DownloadRun {
-    /// The only URL of the file with what it offers, or a new link in its place.
+    /// The first URL that answers, or a new link in place of the one that was given first.
     ///
     /// - Parameters:
-    ///   - probe: What asks the URL.
+    ///   - probe: What asks that.
     ///   - state: What is known.
-    ///   - ask: Asks it for the first time.
+    ///   - ask: Asks all of them for the first time.
     /// - Returns: The URL that is asked from now on.
     /// - Throws: Why there is none.
     func firstPrimary(
         _ probe: Probe, _ state: inout DownloadState,
-        ask: (Probe) async throws(DownloadError.Reason) -> Probe.Finding
+        ask: () async throws(DownloadError.Reason) -> Primary
     ) async throws(DownloadError.Reason) -> Primary {
         do throws(DownloadError.Reason) {
-            return Primary(probe: probe, finding: try await ask(probe))
+            return try await ask()
         } catch {
             let next = try await refreshed(0, probe, after: error, &state, again: nil)
             guard let next else { throw error }

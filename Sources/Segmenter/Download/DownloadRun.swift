@@ -179,15 +179,13 @@ final class DownloadRun: Sendable {
     ) async throws(DownloadError.Reason) -> Primary {
         state.mirrors?.book.cancel()
         state.mirrors = try MirrorSet(inquiry, probe)
-        let primary: Primary
-        if let mirrors = state.mirrors {
-            primary = try await mirrors.next { [state] primary throws(DownloadError.Reason) in
-                try state.loses(primary)
+        let primary = try await firstPrimary(probe, &state) {
+            [state] () async throws(DownloadError.Reason) -> Primary in
+            guard let mirrors = state.mirrors else {
+                return Primary(probe: probe, finding: try await carrier.ask(probe, state))
             }
-        } else {
-            primary = try await firstPrimary(probe, &state) {
-                [state] (probe) async throws(DownloadError.Reason) in
-                try await carrier.ask(probe, state)
+            return try await mirrors.next { primary throws(DownloadError.Reason) in
+                try state.loses(primary)
             }
         }
         state.target =

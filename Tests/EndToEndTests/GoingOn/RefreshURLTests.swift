@@ -180,8 +180,9 @@ struct RefreshURLTests {
     }
 
     /// The mirrors of a file have expired with it.
-    @Test func mirrorsThatHaveExpiredAreReplaced() async throws {
-        let signer = try Signer(uses: { $0 == 0 ? 6 : .max })
+    @Test(arguments: [0, 6])
+    func mirrorsThatHaveExpiredAreReplaced(uses: Int) async throws {
+        let signer = try Signer(uses: { $0 == 0 ? uses : .max })
         let outcome = try await signer.run(
             "-x", "3", "--mirror", signer.trial.origin.url("/mirror/file.bin"), "--refresh-url",
             signer.command)
