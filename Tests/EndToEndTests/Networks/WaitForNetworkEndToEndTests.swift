@@ -51,9 +51,9 @@ struct WaitForNetworkEndToEndTests {
         // Canaries go out after 1, 3, 7 and 15 s, and with them the time that each takes; the next one
         // is 16 s away then.
         let lost = monotonicSeconds()
-        _ = await soon { monotonicSeconds() > lost + 9 }
+        _ = await soon { monotonicSeconds() > lost + 13 }
         let before = try Wakes(of: child.pid)
-        _ = await soon { monotonicSeconds() > lost + 14 }
+        _ = await soon { monotonicSeconds() > lost + 15.5 }
         let after = try Wakes(of: child.pid)
         _ = await soon { monotonicSeconds() > lost + 21 }
         #expect(child.isRunning && !child.output.contains(Self.back))
@@ -64,8 +64,8 @@ struct WaitForNetworkEndToEndTests {
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
         #expect(woken < 8, "woken after \(woken) s")
-        // One a second would be five; each thread counts.
-        #expect(after.switches - before.switches <= 25, "\(before) \(after)")
+        // Each thread counts.
+        #expect(after.switches - before.switches <= 20, "\(before) \(after)")
         #expect(after.seconds - before.seconds < 0.2, "\(before) \(after)")
         #expect(trial.excess <= 3 << 20)
         #expect(try outcome.notices("network_is_back").count == 1)
@@ -143,7 +143,7 @@ struct WaitForNetworkEndToEndTests {
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
         #expect(try outcome.events("started").first?.bytesResumed == kept)
-        #expect(trial.origin.bytesServed - served <= 8_000_000 - kept + (1 << 20))
+        #expect(trial.origin.bytesServed - served <= 8_000_000 - kept + (2 << 20))
     }
 
     /// Without a byte of the file, nobody has begun anything: a wrong host is not waited for.
