@@ -4,7 +4,7 @@
     download_with_chromium.py URL FOLDER BYTES
 
 It is told what to do over a pipe (--remote-debugging-pipe): messages in JSON, each with a zero byte behind it.
-What it leaves in FOLDER/downloads is NAME.crdownload. Exit code 1 when nothing arrives within 200 s.
+What it leaves in FOLDER/downloads is NAME.crdownload. Exit code 1 when nothing arrives within 100 s.
 """
 
 import json
@@ -55,7 +55,7 @@ def main(url: str, folder: pathlib.Path, wanted: int) -> int:
             # What is said before it has answered is lost at times.
             while not is_answered(replies, number):
                 pass
-        end = time.monotonic() + 200
+        end = time.monotonic() + 100
         while time.monotonic() < end:
             if any(path.stat().st_size >= wanted for path in downloads.glob("*.crdownload")):
                 return 0
