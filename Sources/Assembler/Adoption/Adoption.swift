@@ -83,6 +83,7 @@ package struct Adoption: Sendable {
         names = PartNames(request.name)
         var header = OpenedPart.header(request, nil)
         header.require(deciding)
+        header.isSampled = deciding.isEmpty ? true : nil
         self.header = header
     }
 
@@ -139,6 +140,7 @@ package struct Adoption: Sendable {
         try found.sync()
         // What stands there holds nothing, but whoever has just begun it has its lock.
         let old = try PartialFile(folder: folder, name: names.part)
+        try checkNothingBegun(old)
         try folder.remove(names.part)
         try found.checkUnchanged()
         let journal = try writeManifest(extents)
@@ -164,10 +166,22 @@ package struct Adoption: Sendable {
         return Moved(value: taken(.moved, found.identity))
     }
 
+    /// Checks, with the part's lock, that nobody has begun a part since that was looked at first.
+    ///
+    /// - Throws: `busy`, `foreignPart`, and what `isBegun` throws.
+    private func checkNothingBegun(_ part: PartialFile) throws(AssemblyError) {
+        // A manifest whose part is missing is what a killed run has left.
+        guard part.initialSize != nil else { return }
+        guard try !Self.isBegun(request, path: found.path) else {
+            throw .busy(path: folder.path(of: names.part))
+        }
+    }
+
     // MARK: Copying
 
     private func copy(_ isCancelled: () -> Bool) throws(AssemblyError) -> Taken? {
         var part = try PartialFile(folder: folder, name: names.part)
+        try checkNothingBegun(part)
         if (part.initialSize ?? 0) > 0 {
             try folder.remove(names.part)
             part = try PartialFile(folder: folder, name: names.part)

@@ -62,7 +62,7 @@ extension Assembly {
         onVerified()
         let journal = recorder.journal
         let facts = FinishedFacts(
-            header: journal.header, size: size, digests: computed, extents: recorded.extents)
+            header: journal.header.given, size: size, digests: computed, extents: recorded.extents)
         // Before the mode, which the umask may make one that not even the owner can write.
         let problem = try writeAttributes(facts)
         try file.finishAttributes(modified: request.modified)

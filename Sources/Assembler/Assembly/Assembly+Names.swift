@@ -26,7 +26,7 @@ extension Assembly {
             }
         }
         var begun: Manifest?
-        if case .success(let found)? = manifest, urls.contains(where: found.header.isFor) {
+        if case .success(let found)? = manifest, urls.contains(where: found.header.belongs) {
             begun = found
         }
         if let there = try folder.status(of: name) {

@@ -33,9 +33,8 @@ extension Assembly {
         package var isNewLink = false
         /// Whether a part that is continued under a new link belongs to that from now on.
         package var takesNewLink = false
-        /// The URL that a new part belongs to, in full and without credentials and query, where that is not
-        /// the one that is asked.
-        package var owner: (fullURL: String, url: String)?
+        /// The URL that was given, in full, where a new link is asked in its place.
+        package var givenURL: String?
         /// What further URLs of the same file mean for the part.
         package var mirroring = Mirroring()
         /// How the part's space is provided for.

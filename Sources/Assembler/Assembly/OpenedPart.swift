@@ -67,20 +67,26 @@ struct OpenedPart {
 
     /// The header to write down: that of the part that is continued, or of a new generation.
     static func header(_ request: Assembly.Request, _ resumed: Manifest?) -> Manifest.Header {
-        var header =
-            resumed?.header
-            ?? Manifest.Header(
-                identity: request.mirroring.recorded(request.identity),
-                url: request.owner?.url ?? request.url,
-                fullURL: request.owner?.fullURL ?? request.fullURL,
-                generation: UInt64.random(in: 0...UInt64.max),
-                needsChecksum: request.mirroring.isHeldByChecksum)
-        if request.takesNewLink, !header.isFor(fullURL: request.fullURL) {
-            header.move(to: request.url, fullURL: request.fullURL, request.identity)
+        guard var header = resumed?.header else { return newHeader(request) }
+        if request.isNewLink, !header.isFor(fullURL: request.fullURL) {
+            let isProven = header.identity.obstacle(toContinuingWith: request.identity) == nil
+            // What a sample has shown once is no proof for ever.
+            if request.sampled == header.generation, !isProven { header.isSampled = true }
+            if request.takesNewLink {
+                header.move(to: request.url, fullURL: request.fullURL, request.identity)
+            }
         }
-        header.require(request.required)
-        // What is continued has ranges, whatever it was begun with.
-        header.isOneStream = request.servesRanges ? nil : true
+        header.complete(request)
+        return header
+    }
+
+    private static func newHeader(_ request: Assembly.Request) -> Manifest.Header {
+        var header = Manifest.Header(
+            identity: request.mirroring.recorded(request.identity), url: request.url,
+            fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
+            needsChecksum: request.mirroring.isHeldByChecksum)
+        if let given = request.givenURL { header.note(given: given) }
+        header.complete(request)
         return header
     }
 
@@ -106,7 +112,16 @@ struct OpenedPart {
                 checksum: request.checksum, wantsResume: request.resume,
                 mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
                 sampled: request.sampled, isNewLink: request.isNewLink,
-                isAdvertised: !request.advertised.isEmpty),
+                advertised: request.advertised),
             partPath: folder.path(of: names.part), manifestPath: folder.path(of: names.manifest))
+    }
+}
+
+extension Manifest.Header {
+    /// Adds what is written down in any case.
+    fileprivate mutating func complete(_ request: Assembly.Request) {
+        require(request.required)
+        // What is continued has ranges, whatever it was begun with.
+        isOneStream = request.servesRanges ? nil : true
     }
 }

@@ -63,6 +63,11 @@ package struct Manifest: Sendable {
         /// Whether the server served no ranges when it was asked last: nothing but one stream has
         /// brought what is there.
         package var isOneStream: Bool?
+        /// Whether a sample, and none of the validators, has shown that all that is there is of one version:
+        /// it is compared anew by every later run.
+        package var isSampled: Bool?
+        /// The URL that was given, hashed as in `urlHash`, where the part was begun under a new link in its place.
+        package var givenHash: String?
 
         package init(
             identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64,
@@ -112,12 +117,32 @@ package struct Manifest: Sendable {
             requiredDigests = all.isEmpty ? nil : all.map(\.description)
         }
 
+        /// Whether the manifest was begun for exactly this URL, or for a new link in its place.
+        package func belongs(to fullURL: String) -> Bool {
+            isFor(fullURL: fullURL)
+                || givenHash == Self.hash(of: fullURL, generation: generation)
+        }
+
+        /// The same for the URL that was given, by which a later run knows the finished file.
+        var given: Self {
+            guard let givenHash else { return self }
+            var copy = self
+            (copy.urlHash, copy.givenHash) = (givenHash, nil)
+            return copy
+        }
+
+        /// Notes the URL that was given, and is not the one that the part is begun with.
+        mutating func note(given fullURL: String) {
+            givenHash = Self.hash(of: fullURL, generation: generation)
+        }
+
         /// Has the part belong to another URL, which offers the same file.
         ///
         /// What only a checksum holds together stays without validators.
         mutating func move(to url: String, fullURL: String, _ identity: RemoteIdentity) {
             self.url = url
             urlHash = Self.hash(of: fullURL, generation: generation)
+            givenHash = nil
             guard needsChecksum != true else { return }
             etag = identity.etag
             lastModified = identity.lastModified
@@ -131,7 +156,7 @@ package struct Manifest: Sendable {
 
         /// Whether its texts may be sent: a line break in a validator would be one in a request.
         var hasNoBreaks: Bool {
-            [generation, url, urlHash, etag, lastModified].allSatisfy {
+            [generation, url, urlHash, givenHash, etag, lastModified].allSatisfy {
                 $0?.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 } ?? true
             }
         }

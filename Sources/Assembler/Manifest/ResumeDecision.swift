@@ -38,15 +38,15 @@ package enum ResumeDecision: Sendable {
         package var sampled: String?
         /// Whether the URL is a new link to the same file, whatever URL has begun the part.
         package var isNewLink: Bool
-        /// Whether the server advertises a digest, which the whole file will be compared with.
-        package var isAdvertised: Bool
+        /// The digests that the server advertises, which the whole file will be compared with.
+        package var advertised: [Digest]
 
         package init(
             manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
             checksum: Digest?, wantsResume: Bool, mayOverwrite: Bool,
             otherURLs: [String] = [], sampled: String? = nil, isNewLink: Bool = false,
-            isAdvertised: Bool = false
+            advertised: [Digest] = []
         ) {
             self.manifest = manifest
             self.partSize = partSize
@@ -60,7 +60,7 @@ package enum ResumeDecision: Sendable {
             self.otherURLs = otherURLs
             self.sampled = sampled
             self.isNewLink = isNewLink
-            self.isAdvertised = isAdvertised
+            self.advertised = advertised
         }
 
         var hasChecksum: Bool { checksum != nil }
@@ -126,7 +126,8 @@ package enum ResumeDecision: Sendable {
 
     /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
     static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
-        let obstacle = header.identity.obstacle(toContinuingWith: now.offered)
+        var obstacle = header.identity.obstacle(toContinuingWith: now.offered)
+        if header.isSampled == true { obstacle = obstacle ?? .noValidator }
         let mayBeProven =
             obstacle == .noValidator || header.identity.isDoubted(by: now.offered)
         if let obstacle, !(mayBeProven && (now.hasChecksum || isSampled(header, now))) {
@@ -155,15 +156,20 @@ package enum ResumeDecision: Sendable {
             return obstacle ?? .noRanges
         }
         guard now.servesRanges else { return .noRanges }
-        if now.hasChecksum || now.isAdvertised || begun.hasSameStrongETag(as: offered) {
-            return nil
+        // What cannot become the whole file that is expected is not begun.
+        let digests = (now.advertised + (now.checksum.map { [$0] } ?? header.required)).distinct
+        guard Set(digests.map(\.algorithm)).count == digests.count else { return .urlChanged }
+        if now.hasChecksum { return nil }
+        let isSampled = isSampled(header, now)
+        if begun.hasSameStrongETag(as: offered) {
+            return header.isSampled == true && !isSampled ? .noValidator : nil
         }
         if header.url == now.url, let obstacle, obstacle != .noValidator,
             !begun.isDoubted(by: offered)
         {
             return obstacle
         }
-        return isSampled(header, now) ? nil : obstacle ?? .noValidator
+        return !now.advertised.isEmpty || isSampled ? nil : obstacle ?? .noValidator
     }
 
     /// Whether a sample may stand in for a validator: not where bytes of several servers are held

@@ -77,7 +77,7 @@ final class BatchNames: Sendable {
                     }
                     guard begun.contains(candidate), let header = folder?.header(of: candidate)
                     else { return .nobody }
-                    if urls.contains(where: header.isFor) { return .own }
+                    if urls.contains(where: header.belongs) { return .own }
                     return isAnothers(header) ? .another : .nobody
                 }
                 return .success(name ?? target.name)

@@ -322,7 +322,7 @@ final class BatchRun: Sendable {
         let found = (0..<list.count).contains { index in
             let item = list[index]
             return ([item.url] + item.options.mirrors).contains { url in
-                WebURL(url).map { header.isFor(fullURL: $0.text) } ?? false
+                WebURL(url).map { header.belongs(to: $0.text) } ?? false
             }
         }
         owners.withLock { $0[header.generation] = found }

@@ -195,6 +195,7 @@ struct Attempts: Sendable {
     /// A part is open; `hasStartedOver` says whether an earlier one was thrown away.
     mutating func opened(hasStartedOver: Bool) {
         startOver = nil
+        samples.opened()
         // What was compared was of another version.
         if hasStartedOver { samples = Samples() }
     }
@@ -222,6 +223,9 @@ struct Samples: Sendable {
 
     /// Forgets what was compared of a part: it may be another one by now.
     mutating func forgetPart() { generation = adopted }
+
+    /// A part is open: should it be opened again, it is compared again.
+    mutating func opened() { adopted = nil }
 
     /// A part was taken over after a sample of it was the same; `decides`: nothing else shows that it is of the
     /// same file.

@@ -18,6 +18,10 @@ extension DownloadRun {
             let begun = state.target.flatMap {
                 Assembly.headerRecorded(folder: $0.folder, name: $0.name)
             }
+            // A sample decides, and nothing is started over without it.
+            if reason == .noValidator, begun?.isSampled == true || state.isNewLink(primary) {
+                break
+            }
             let step = check.step(
                 reason, begun: begun.map { ($0.identity, $0.isOneStream ?? false) },
                 offered: primary.finding.file, isProven: primary.finding.isProven)

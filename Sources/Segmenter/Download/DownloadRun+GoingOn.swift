@@ -17,8 +17,12 @@ extension DownloadRun {
         do throws(DownloadError.Reason) {
             return try await ask()
         } catch {
-            let next = try await refreshed(0, probe, after: error, &state, again: nil)
-            guard let next else { throw error }
+            // With several URLs it is not always the first one's.
+            let reason = state.mirrors == nil ? error : .cancelled
+            guard error != .cancelled, let refused = refusal(0, probe, reason, state),
+                let next = try await refreshed(
+                    refused.number, refused.probe, after: refused.reason, &state, again: nil)
+            else { throw error }
             return next
         }
     }
@@ -59,9 +63,12 @@ extension DownloadRun {
         do throws(DownloadError.Reason) {
             return try await successor(of: primary, after: reason, &state)
         } catch {
-            let next = try await refreshed(
-                primary.number, primary.probe, after: error, &state, again: primary.finding)
-            guard let next else { throw error }
+            guard error != .cancelled,
+                let refused = refusal(primary.number, primary.probe, reason, state),
+                let next = try await refreshed(
+                    refused.number, refused.probe, after: refused.reason, &state,
+                    again: primary.finding)
+            else { throw error }
             return next
         }
     }
@@ -88,10 +95,29 @@ extension DownloadRun {
                 state.mirrors?.book.restore(number)
                 return Primary(number: number, probe: probe, finding: finding)
             } catch {
+                // Nobody has refused it: when the network is back, it is tried.
+                if error.isNetworkLoss { links.keep(link) }
                 reason = error
             }
         }
         throw reason
+    }
+
+    /// The URL that was refused in the way that a new link may mend: the one that the download was with, or
+    /// else the first of its mirrors.
+    ///
+    /// - Parameters:
+    ///   - number: Which URL the download was with.
+    ///   - probe: What asks that.
+    ///   - reason: Why it failed.
+    ///   - state: What is known of the others.
+    /// - Returns: It, and why it was refused; `nil` where none was.
+    private func refusal(
+        _ number: Int, _ probe: Probe, _ reason: DownloadError.Reason, _ state: DownloadState
+    ) -> (number: Int, probe: Probe, reason: DownloadError.Reason)? {
+        if reason.linkStatus != nil { return (number, probe, reason) }
+        guard let book = state.mirrors?.book, let first = book.firstRefusal else { return nil }
+        return (first.number, book.probes[first.number], first.reason)
     }
 }
 
@@ -136,6 +162,11 @@ final class PrimaryLink: Sendable {
 extension Probe {
     /// The same for another URL; what was meant for the origin of the first one stays with that.
     func at(_ url: WebURL) -> Probe {
+        var connecting = connecting
+        // What a link itself says, it may say.
+        if url.origin == connecting.origin, let own = url.credentials {
+            connecting = connecting.identifying(as: own)
+        }
         var probe = Probe(
             loop: loop, url: url, connecting: connecting, policy: policy, report: report)
         (probe.spreads, probe.wantsName) = (spreads, wantsName)

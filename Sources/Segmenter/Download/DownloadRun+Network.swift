@@ -16,7 +16,9 @@ extension DownloadRun {
                 let primary = try await ask(carrier, probe, &state)
                 // A page in place of the part must not even name the file.
                 let offered = primary.finding.file.identity
-                guard let known, known.identity.obstacle(toContinuingWith: offered) != nil,
+                // A new link may lead elsewhere: there, it is no page in place of the file.
+                guard let known, !job.options.continuesOtherURL,
+                    known.identity.obstacle(toContinuingWith: offered) != nil,
                     await probe.canary(known) == .occupied
                 else { return primary }
                 before.mirrors = state.mirrors
@@ -89,7 +91,10 @@ extension DownloadRun {
         for probe: Probe, _ known: Probe.Known?, after reason: DownloadError.Reason,
         _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {
-        guard state.network.isWaitedFor, probe.endsWithNetwork else { throw reason }
+        guard state.network.isWaitedFor, probe.endsWithNetwork,
+            // A server that answers canaries and brings nothing else is no network that is away.
+            state.network.needless(at: state.attempts.received) <= probe.policy.retries
+        else { throw reason }
         guard !reason.isNetworkLoss else {
             try await waitOut(probe, known, cause: reason.transferFailure, &state)
             return
@@ -110,6 +115,10 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) {
         let watch = NetworkWatch()
         var isOccupied = isOccupied
+        // One that stalls may as well be the server's doing.
+        var isNeeded = isOccupied || cause?.isStall != true
+        var refusals = 0
+        let others = state.mirrors?.book.probes.filter { $0.url.text != probe.url.text } ?? []
         var wait = state.network.begin(
             NetworkWatch.now, date: secondsSince1970(), after: cause,
             received: state.attempts.received)
@@ -125,39 +134,57 @@ extension DownloadRun {
                 if wake == .changed { wait.changed(NetworkWatch.now) }
             case .canary(let listensFrom):
                 watch.forget()
-                switch await canary(probe, known, watch, listensFrom) {
-                case nil: wait.changed(NetworkWatch.now)
-                case .back?: break waiting
-                case .occupied? where !isOccupied:
+                let end = await canary([probe] + others, known, watch, listensFrom)
+                refusals = end == .refused ? refusals + 1 : 0
+                // Portals refuse, too; whoever does so again and again is the server.
+                guard end != .back, refusals <= probe.policy.retries else { break waiting }
+                isNeeded = true
+                if end == .occupied, !isOccupied {
                     isOccupied = true
                     report(.notice(.networkOccupied))
+                }
+                if end == nil {
+                    wait.changed(NetworkWatch.now)
+                } else {
                     wait.failed(NetworkWatch.now)
-                case .occupied?, .nothing?: wait.failed(NetworkWatch.now)
                 }
             }
         }
-        state.network.wait = wait
+        state.network.end(wait, isNeeded: isNeeded)
         let away = max(0, NetworkWatch.now.boot - state.network.since.boot)
         report(.notice(.networkIsBack(after: Duration(seconds: away))))
     }
 
-    /// Sends a canary.
+    /// Sends a canary to each URL of the file.
     ///
-    /// - Returns: What it has met; `nil` when a change of routes made it void.
+    /// - Returns: What they have met, the best of it; `nil` when a change of routes made them void.
     private func canary(
-        _ probe: Probe, _ known: Probe.Known?, _ watch: NetworkWatch, _ listensFrom: Double
+        _ probes: [Probe], _ known: Probe.Known?, _ watch: NetworkWatch, _ listensFrom: Double
     ) async -> Probe.CanaryEnd? {
         await withTaskGroup(of: Probe.CanaryEnd?.self) { group in
-            group.addTask { await probe.canary(known) }
+            for probe in probes { group.addTask { await probe.canary(known) } }
             group.addTask {
                 _ = await watch.wait(until: .infinity, listeningFrom: listensFrom)
                 return nil
             }
-            let first = await group.next() ?? nil
+            var ends: Set<Probe.CanaryEnd> = []
+            for _ in probes {
+                guard let end = await group.next() ?? nil else {
+                    group.cancelAll()
+                    return nil
+                }
+                ends.insert(end)
+                if end == .back { break }
+            }
             group.cancelAll()
-            return first
+            return [.back, .occupied, .refused].first(where: ends.contains) ?? .nothing
         }
     }
+}
+
+extension TransferFailure {
+    /// Whether nothing came for the stall timeout.
+    fileprivate var isStall: Bool { if case .stalled = self { true } else { false } }
 }
 
 extension DownloadError.Reason {

@@ -42,7 +42,8 @@ final class DownloadRun: Sendable {
     /// Runs it to its end; `answered` is what its first request has brought, when it was made already.
     func callAsFunction(_ answered: Answered? = nil) async -> Result<DownloadedFile, DownloadError>
     {
-        var state = DownloadState(job, batch: batch, answered: answered)
+        var state = DownloadState(
+            job, batch: batch, answered: answered, refreshesLinks: links != nil)
         defer { state.place.leave() }
         do throws(DownloadError.Reason) {
             let file = try await run(&state)

@@ -26,8 +26,15 @@ struct DownloadState: Sendable {
     var network: NetworkLoss
     var adoption = AdoptionRun()
 
-    init(_ job: DownloadJob, batch: BatchContext? = nil, answered: DownloadRun.Answered? = nil) {
+    /// Whether new links are to be had in place of those that are refused.
+    private let refreshesLinks: Bool
+
+    init(
+        _ job: DownloadJob, batch: BatchContext? = nil, answered: DownloadRun.Answered? = nil,
+        refreshesLinks: Bool = false
+    ) {
         self.job = job
+        self.refreshesLinks = refreshesLinks
         self.answered = answered
         plan = Plan(job, isListed: batch != nil)
         place = GatePlace(batch)
@@ -56,10 +63,10 @@ struct DownloadState: Sendable {
         request.startOver = attempts.startOver
         request.sampled = attempts.samples.generation
         let isRefreshed = job.isRefreshed(url)
-        request.isNewLink = options.continuesOtherURL || isRefreshed
+        // Who has links refreshed says of all of them that they lead to the same file.
+        request.isNewLink = options.continuesOtherURL || refreshesLinks
         request.takesNewLink = options.continuesOtherURL && !isRefreshed
-        // A later run asks the URL that was given.
-        if isRefreshed { request.owner = job.url.map { ($0.text, $0.redacted) } }
+        request.givenURL = isRefreshed ? job.url?.text : nil
         // What a part is continued for is what the file must come to, whoever completes it.
         if request.isNewLink { request.required += request.advertised }
         request.replacesDestination = plan.mayReplace
@@ -74,13 +81,20 @@ struct DownloadState: Sendable {
 
     // MARK: What would be lost
 
+    /// Whether a part is there that another link has begun than the one that is asked.
+    func isNewLink(_ primary: Primary) -> Bool {
+        guard let target, job.options.continuesOtherURL || refreshesLinks else { return false }
+        let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)
+        return begun?.isFor(fullURL: primary.probe.url.text) == false
+    }
+
     /// Refuses to throw away a part that the download builds on.
     ///
     /// - Throws: `unrepairable` in a repair, `notAdopted`, else `notContinued`; what stands in the way of opening it.
     func refuseToStartOver(
         _ primary: Primary
     ) throws(DownloadError.Reason) {
-        guard target != nil, job.keepsPart || job.isRefreshed(primary.probe.url) else { return }
+        guard let target, job.keepsPart || isNewLink(primary) else { return }
         let request = try request(primary)
         let decision: ResumeDecision
         do throws(AssemblyError) {
@@ -89,6 +103,10 @@ struct DownloadState: Sendable {
             throw .assembly(error)
         }
         guard case .startOver(let reason) = decision else { return }
+        // What came in one stream could not be continued under the old link either.
+        let begun = Assembly.headerRecorded(folder: target.folder, name: target.name)
+        let isStream = reason == .streamBroken || reason == .noRanges && begun?.isOneStream == true
+        guard job.keepsPart || !isStream else { return }
         if let path = job.options.adopt {
             throw .assembly(.notAdopted(path: path, .otherVersion(reason)))
         }

@@ -105,7 +105,7 @@ extension DownloadJob {
             guard let folder = try? Folder(path) else { return nil }
             let name = folder.ownNames().first { name in
                 guard let header = folder.header(of: name) else { return false }
-                return urls.contains { header.isFor(fullURL: $0.text) }
+                return urls.contains { header.belongs(to: $0.text) }
             }
             return name.map { FileTarget(folder: path, name: $0) }
         }
@@ -140,7 +140,7 @@ extension DownloadJob {
                     guard let header = folder.header(of: name),
                         // Another query may be a fresh signature.
                         urls.contains(where: {
-                            header.url == $0.redacted || header.isFor(fullURL: $0.text)
+                            header.url == $0.redacted || header.belongs(to: $0.text)
                         }), Assembly.bytesRecorded(folder: path, name: name) > 0
                     else { continue }
                     return header

@@ -41,7 +41,7 @@ final class LinkRefresher: Sendable {
                 do throws(LinkFault) {
                     url = try Self.read(try await answer(refused.text, reason), refused)
                 } catch {
-                    state.withLock { $0.fail() }
+                    if !Task.isCancelled { state.withLock { $0.fail() } }
                     throw error
                 }
             }
@@ -105,7 +105,9 @@ final class LinkRefresher: Sendable {
             default: throw .none
             }
         }
-        guard url.text != refused.text else { throw .same }
+        guard url.text != refused.text || url.credentials != refused.credentials else {
+            throw .same
+        }
         return url
     }
 }

@@ -124,6 +124,16 @@ final class MirrorBook: Sendable {
         }
     }
 
+    /// The first URL that was given up because the server refused it, as an expired link would be, and why.
+    var firstRefusal: (number: Int, reason: DownloadError.Reason)? {
+        for (number, entry) in entries.withLock({ $0 }).enumerated() {
+            if case .failed(let reason)? = entry.fault, reason.linkStatus != nil {
+                return (number, reason)
+            }
+        }
+        return nil
+    }
+
     /// Takes those into use again that were given up because the network was away, and asks them anew.
     ///
     /// - Parameter before: Those that were in use when that was noticed: whatever was wrong with them since

@@ -11,9 +11,12 @@ struct NetworkLoss: Sendable {
     /// When the network was lost, in seconds since 1970 and since the machine was started.
     private(set) var since = (date: 0.0, boot: 0.0)
     /// The last wait; it goes on when nothing has come since.
-    var wait: NetworkWait?
+    private var wait: NetworkWait?
     /// Bytes that had come when it began.
     private var received: Int64 = -1
+    /// Waits in a row that the first canary has ended, without a byte of the file between them: then it is
+    /// the server that brings nothing, and not the network.
+    private var needless = 0
 
     init(isWaitedFor: Bool) { self.isWaitedFor = isWaitedFor }
 
@@ -25,12 +28,22 @@ struct NetworkLoss: Sendable {
             wait.goOn(now)
             return wait
         }
+        needless = 0
         self.received = received
         var earlier = 0.0
         if case .stalled(let time)? = cause { earlier = time.inSeconds }
         since = (date - earlier, now.boot - earlier)
         return NetworkWait(now)
     }
+
+    /// A wait is over; `isNeeded`: the network, or who answered in it, was another one in between.
+    mutating func end(_ wait: NetworkWait, isNeeded: Bool) {
+        self.wait = wait
+        needless = isNeeded ? 0 : needless + 1
+    }
+
+    /// How many waits in a row were needless, when so many bytes have come.
+    func needless(at received: Int64) -> Int { received == self.received ? needless : 0 }
 
     /// How far the download is while it waits.
     var waiting: DownloadProgress? {

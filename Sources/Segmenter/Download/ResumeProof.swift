@@ -21,9 +21,9 @@ extension DownloadState {
         if isNewLink {
             // A digest says so when all is there, and a date is no more than the same second: what a sample
             // can show, it shows before anything is written.
-            guard begun?.hasSameStrongETag(as: offered) == false else { return }
-            let isSameDate = begun?.obstacle(toContinuingWith: offered) == nil
-            guard obstacle == nil || isDoubted || isSameDate || job.options.resumeUnverified else {
+            guard obstacle != nil || begun?.hasSameStrongETag(as: offered) == false else { return }
+            let isSame = begun?.obstacle(toContinuingWith: offered) == nil
+            guard obstacle == nil || isDoubted || isSame || job.options.resumeUnverified else {
                 return
             }
         } else {
@@ -66,7 +66,7 @@ extension DownloadState {
     /// Whether a sample of a part is enough to continue it: also where it was taken over from another program
     /// for the digests that decide in the end.
     private func acceptsSample(of header: Manifest.Header?) -> Bool {
-        job.options.resumeUnverified
+        job.options.resumeUnverified || header?.isSampled == true
             || job.options.adopt != nil && header?.required.isEmpty == false
     }
 }

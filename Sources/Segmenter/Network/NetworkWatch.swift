@@ -47,9 +47,13 @@ final class NetworkWatch: Sendable {
         let stop = segget_open_event()
         // Whoever cancels must not raise what is closed by then.
         let isOpen = Monitor(true)
+        let isCancelled = Monitor(false)
         let wake = await withTaskCancellationHandler {
-            await offLoop("network") { [self] in block(stop, until: due, listeningFrom: listening) }
+            await offLoop("network") { [self] in
+                block(stop, until: due, listeningFrom: listening) { isCancelled.withLock { $0 } }
+            }
         } onCancel: {
+            isCancelled.withLock { $0 = true }
             isOpen.withLock { if $0 { segget_raise_event(stop) } }
         }
         isOpen.withLock { $0 = false }
@@ -58,9 +62,11 @@ final class NetworkWatch: Sendable {
     }
 
     private func block(
-        _ stop: Int32, until due: Double, listeningFrom listening: Double
+        _ stop: Int32, until due: Double, listeningFrom listening: Double,
+        isCancelled: () -> Bool
     ) -> Wake {
         while true {
+            if isCancelled() { return .cancelled }
             let now = bootSeconds()
             let listens = now >= listening
             let next = min(due, listens ? .infinity : listening)
@@ -68,9 +74,11 @@ final class NetworkWatch: Sendable {
             var polled = [stop, clock, listens ? routes : -1, timer].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            // Without a timer, the next best thing.
-            let most =
-                timer < 0 && next < .infinity ? Int32(max(0, min(60, next - now)) * 1000) : -1
+            // Without a timer, or a way to be stopped, the next best thing.
+            var most: Int32 = stop < 0 ? 1000 : -1
+            if timer < 0, next < .infinity {
+                most = Int32(max(0, min(stop < 0 ? 1 : 60, next - now)) * 1000)
+            }
             poll(&polled, nfds_t(polled.count), now >= due ? 0 : most)
             if polled[0].revents != 0 { return .cancelled }
             if polled[1].revents != 0 {

@@ -11,6 +11,8 @@ extension Probe {
         case back
         /// Somebody else, who answers in its place: a login page, perhaps.
         case occupied
+        /// A host that refuses the connection, or breaks it off: the server, or a portal.
+        case refused
         /// Nobody.
         case nothing
     }
@@ -38,16 +40,22 @@ extension Probe {
             loop: loop, connecting: bound, report: { _ in }, range: Self.firstByte, isFresh: true)
         do throws(DownloadError.Reason) {
             let landing = try await chain.follow(from: url)
-            return Self.verdict(landing.exchange.reply, landing.exchange.end, known)
+            let end = Self.verdict(landing.exchange.reply, landing.exchange.end, known)
+            guard end == .occupied, landing.exchange.reply != nil, isProven, landing.url.isSecure
+            else { return end }
+            return .back
         } catch {
             return switch error {
             case .cancelled, .access(.unusable(.interface)): .nothing
             // Nobody leads a file there.
-            case .unsafeRedirect, .tooManyRedirects: .occupied
+            case .unsafeRedirect, .tooManyRedirects: isProven ? .back : .occupied
             default: .back
             }
         }
     }
+
+    /// Whether nobody but the server can answer: it has to show a certificate.
+    private var isProven: Bool { url.isSecure && !connecting.access.isInsecure }
 
     /// Judges how a canary has ended.
     ///
@@ -59,6 +67,7 @@ extension Probe {
         guard let reply else {
             switch end {
             case .untrusted?, .failed(.breach)?: return .occupied
+            case .failed(let failure)?: return failure.isNetworkLoss ? .nothing : .refused
             default: return .nothing
             }
         }

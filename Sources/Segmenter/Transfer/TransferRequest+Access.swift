@@ -11,7 +11,7 @@ extension TransferRequest {
         /// Longest time without a byte, in seconds.
         var stallTimeout: Double
         /// How servers are reached, with the credentials of the URL when none were given.
-        let access: AccessOptions
+        private(set) var access: AccessOptions
         /// The caller's headers.
         let headers: [String]
         /// The origin that credentials, headers and the like are meant for.
@@ -32,6 +32,14 @@ extension TransferRequest {
                 access.credentials = access.credentials ?? url.credentials
             }
             self.access = access
+        }
+
+        /// The same with other credentials for its origin.
+        func identifying(as credentials: AccessOptions.Credentials) -> Connecting {
+            var copy = self
+            copy.access.credentials = credentials
+            copy.access.bearerToken = nil
+            return copy
         }
 
         /// Has neither the making of a connection nor a time without a byte last longer, in seconds.

@@ -29,11 +29,12 @@ import Testing
 
     private static func manifest(
         _ identity: RemoteIdentity = strong, hasExtents: Bool = true, rejected: String? = nil,
-        finished: Int64? = nil, needsChecksum: Bool = false
+        finished: Int64? = nil, needsChecksum: Bool = false, isSampled: Bool? = nil
     ) -> Result<Manifest, Manifest.Problem> {
-        let header = Manifest.Header(
+        var header = Manifest.Header(
             identity: identity, url: url, fullURL: full, generation: 1,
             needsChecksum: needsChecksum)
+        header.isSampled = isSampled
         let seed = Manifest.seed(generation: header.generation)
         return Result { () throws(Manifest.Problem) in
             var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
@@ -324,7 +325,37 @@ import Testing
         Row("a new link, another tag, an advertised digest", "resume 10") {
             newLink(&$0)
             $0.offered.etag = "\"b\""
-            $0.isAdvertised = true
+            $0.advertised = [checksum]
+        },
+        Row("a new link of the same resource, another tag, an advertised digest", over(otherTag)) {
+            ($0.fullURL, $0.isNewLink) = (url + "?key=2", true)
+            $0.offered.etag = "\"b\""
+            $0.advertised = [checksum]
+        },
+        Row("a new link, the same strong tag, two digests that differ", over(.urlChanged)) {
+            newLink(&$0)
+            $0.checksum = checksum
+            $0.advertised = [Digest(crc32: 8)]
+        },
+        Row("a new link, the same strong tag, held together by a sample", over(.noValidator)) {
+            newLink(&$0)
+            $0.manifest = manifest(isSampled: true)
+        },
+        Row("a new link, the same strong tag, held together by a sample, sampled", "resume 10") {
+            newLink(&$0)
+            $0.manifest = manifest(isSampled: true)
+            $0.sampled = "0000000000000001"
+        },
+        Row("the same strong tag, held together by a sample", over(.noValidator)) {
+            $0.manifest = manifest(isSampled: true)
+        },
+        Row("the same, sampled again", "resume 10") {
+            $0.manifest = manifest(isSampled: true)
+            $0.sampled = "0000000000000001"
+        },
+        Row("the same, checksum", byChecksum) {
+            $0.manifest = manifest(isSampled: true)
+            $0.checksum = checksum
         },
         Row("a new link, another tag, sampled", "resume 10") {
             newLink(&$0)

@@ -149,6 +149,35 @@ struct ContinueFromTests {
         #expect(try outcome.events("finished").last?.bytesResumed == more)
     }
 
+    /// What a sample has shown once is no proof for ever: a later run compares another one.
+    @Test func aSampleIsComparedAgain() throws {
+        let (stage, kept) = try staged(etag: "\"v1\"")
+        stage.change { offer in
+            offer.etag = "\"v2\""
+            offer.bend = { request, reply in
+                // Neither a look at the first byte nor a sample is as long.
+                let length = request.range?.bytes(of: Self.size).count ?? 0
+                if request.method == "GET", length > 100_000 { reply.stallAfter = 100_000 }
+            }
+        }
+        let process = try stage.start(
+            ["-x", "4", "--resume-unverified", "--continue-from", "file.part"],
+            path: "/new/link?key=2")
+        #expect(stage.waits(for: kept + 400_000, of: process))
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        stage.origin.dropConnections()
+        stage.behave()
+        let more = try #require(stage.recorded())
+        #expect(stage.manifest()?.header.isSampled == true)
+        let outcome = try stage.run(["--json", "-o", "file"], path: "/new/link?key=2")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.notices("resumed_unverified").count == 1)
+        #expect(try outcome.events("finished").last?.bytesResumed == more)
+        #expect(try outcome.events("finished").last?.sampled == true)
+    }
+
     /// Link after link, killed at random places: nothing that is recorded is fetched again.
     @Test func fromLinkToLink() throws {
         let size: Int64 = 16_000_000

@@ -1,3 +1,4 @@
+import Assembler
 import Foundation
 import Glibc
 import TestSupport
@@ -18,7 +19,8 @@ struct RefreshURLTests {
             size: Int64 = RefreshURLTests.size, refusal: Int = 403,
             uses: @escaping @Sendable (Int) -> Int,
             answer: @escaping @Sendable (Int, OriginRequest, Content) -> OriginReply = {
-                .file($2, for: $1, etag: "\"a\"")
+                // In pieces: no few requests bring all of it.
+                .file($2, for: $1, etag: "\"a\"", longest: 500_000)
             }
         ) throws {
             let tally = Tally()
@@ -85,6 +87,59 @@ struct RefreshURLTests {
         #expect(signer.served <= Self.size + (1 << 20))
     }
 
+    /// A part that was begun under a new link is not thrown away because the URL that was given answers
+    /// again, with validators of its own.
+    @Test func theFirstLinkComesBack() async throws {
+        let isBack = Guarded(false)
+        let content = Content(size: Self.size, seed: 1)
+        let trial = try WireTrial(size: Self.size) { request, content in
+            if request.path == "/dir/file.bin" {
+                return isBack.withLock { $0 }
+                    ? .file(content, for: request, etag: "\"a\"") : .text(403)
+            }
+            return .file(content, for: request, etag: "\"b\"").with {
+                // A look at the first byte is answered.
+                if request.method == "GET", request.range?.last != 0 { $0.stallAfter = 500_000 }
+            }
+        }
+        let command = "echo \(trial.origin.url("/other/name"))"
+        let process = try trial.start(["-x", "2", "-o", "file.bin", "--refresh-url", command])
+        let manifest = trial.sandbox.path("file.bin.segget")
+        #expect(
+            eventually(timeout: 60) {
+                FileManager.default.contents(atPath: manifest).flatMap {
+                    try? Manifest(reading: Array($0))
+                }?.extents.covered.count ?? 0 >= 1_000_000
+            }, "\(process.output)")
+        process.signal(SIGKILL)
+        _ = try process.wait()
+        trial.origin.dropConnections()
+        isBack.withLock { $0 = true }
+        let refused = try await trial.run(
+            "-x", "2", "-o", "file.bin", "--refresh-url", command)
+        try trial.expectFailure(refused, code: 76, kind: "not_continued")
+        let outcome = try await trial.run(
+            "-x", "2", "-o", "file.bin", "--refresh-url", command, "--checksum",
+            "sha-256:\(content.sha256Hex)")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("finished").first?.bytesResumed ?? 0 >= 1_000_000)
+    }
+
+    /// With several URLs the one that was refused gets a new link, whatever became of the others.
+    @Test func theMirrorThatWasRefused() async throws {
+        let signer = try Signer(uses: { $0 == 0 ? 6 : .max })
+        let trial = signer.trial
+        let dead = try FaultOrigin { _ in .text(500) }
+        let url = dead.url("/gone.bin")
+        dead.refuseConnections()
+        let outcome = try await Trials.run(
+            [url, "--json", "-v", "-o", "file.bin", "-x", "3", "--mirror"]
+                + [trial.origin.url("/dir/file.bin?sig=secret"), "--refresh-url", signer.command],
+            in: trial.sandbox.path)
+        try trial.expectComplete(outcome)
+        #expect(try outcome.notices("link_refreshed").count == 1)
+    }
+
     /// The part keeps its name, whatever the new link is called.
     @Test func theNameStays() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 4 : .max })
@@ -115,7 +170,7 @@ struct RefreshURLTests {
             return .file(
                 isOther ? other : content, for: request,
                 etag: [.tag, .otherTag].contains(proof) ? tag : nil,
-                lastModified: proof == .date ? date : nil)
+                lastModified: proof == .date ? date : nil, longest: 500_000)
         }
         var options = ["-x", "3", "--refresh-url", signer.command]
         if proof == .digest {
@@ -272,7 +327,8 @@ struct RefreshURLTests {
             .file(content, for: $0, etag: "\"a\"")
         }
         let trial = try WireTrial(size: Self.size) { request, content in
-            request.number <= 4 ? .file(content, for: request, etag: "\"a\"") : .text(403)
+            request.number <= 4
+                ? .file(content, for: request, etag: "\"a\"", longest: 500_000) : .text(403)
         }
         let outcome = try await trial.run(
             "-x", "3", "--header", "X-Token: s3cret", "--user", "me:s3cret", "--cookie-text",

@@ -124,6 +124,26 @@ struct CaptivePortalEndToEndTests {
         #expect(try outcome.notices("network_occupied").isEmpty)
     }
 
+    /// A server that answers canaries, and sends nothing of the file any more, is not waited for without end.
+    @Test func aServerThatBringsNothingIsNoNetwork() async throws {
+        let isMute = Guarded(false)
+        let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { request, content in
+            let isMute = isMute.withLock { $0 }
+            return OriginReply.file(content, for: request, etag: "\"a\"").with {
+                $0.pace = 700_000
+                if isMute, request.range?.last != 0 { $0.delayBeforeHeaders = .infinity }
+            }
+        }
+        let child = try trial.start(
+            ["-x", "3", "--stall-timeout", "1", "--retries", "1", "--wait-for-network"])
+        #expect(eventually { trial.origin.bytesServed > 2_000_000 })
+        isMute.withLock { $0 = true }
+        trial.origin.dropConnections()
+        let outcome = try await Trials.end(of: child)
+        try trial.expectFailure(outcome, code: 69, kind: "stalled")
+        #expect(try outcome.notices("network_is_back").count == 2)
+    }
+
     /// A file that is another one by now is no portal: that ends, or starts over, as ever.
     @Test func anotherVersionIsNoPortal() async throws {
         let isOther = Guarded(false)

@@ -68,7 +68,7 @@ import Testing
         arguments: [
             (.untrusted("self-signed"), .occupied), (.failed(.breach(.headTooLong)), .occupied),
             (.failed(.network(code: 7, message: "")), .nothing),
-            (.failed(.network(code: 35, message: "")), .nothing),
+            (.failed(.network(code: 35, message: "")), .refused),
             (.failed(.stalled(for: .seconds(1))), .nothing), (.cancelled, .nothing),
         ] as [(TransferEnd, Probe.CanaryEnd)])
     func noReplyIsNoServer(end: TransferEnd, expected: Probe.CanaryEnd) {
