@@ -115,7 +115,7 @@ package enum ResumeDecision: Sendable {
         if now.isNewLink, !manifest.header.isFor(fullURL: now.fullURL) {
             return obstacleOfNewLink(manifest.header, now)
         }
-        let obstacle = manifest.header.identity.obstacle(toContinuingWith: now.offered)
+        let obstacle = obstacleOfVersion(manifest.header, now)
         if !manifest.header.isFor(fullURL: now.fullURL),
             now.otherURLs.contains(where: manifest.header.isFor)
         {
@@ -124,10 +124,19 @@ package enum ResumeDecision: Sendable {
         return Self.obstacle(manifest.header, now)
     }
 
+    /// What of the version speaks against continuing it; equal validators do not prove what only a sample
+    /// held together, whoever sends them.
+    private static func obstacleOfVersion(
+        _ header: Manifest.Header, _ now: Situation
+    ) -> StartOverReason? {
+        let obstacle = header.identity.obstacle(toContinuingWith: now.offered)
+        guard header.isSampled == true, !isSampled(header, now) else { return obstacle }
+        return obstacle ?? .noValidator
+    }
+
     /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
     static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
-        var obstacle = header.identity.obstacle(toContinuingWith: now.offered)
-        if header.isSampled == true { obstacle = obstacle ?? .noValidator }
+        let obstacle = obstacleOfVersion(header, now)
         let mayBeProven =
             obstacle == .noValidator || header.identity.isDoubted(by: now.offered)
         if let obstacle, !(mayBeProven && (now.hasChecksum || isSampled(header, now))) {
@@ -151,7 +160,7 @@ package enum ResumeDecision: Sendable {
         _ header: Manifest.Header, _ now: Situation
     ) -> StartOverReason? {
         let (begun, offered) = (header.identity, now.offered)
-        let obstacle = begun.obstacle(toContinuingWith: offered)
+        let obstacle = obstacleOfVersion(header, now)
         guard begun.size != nil, begun.size == offered.size, begun.coding == offered.coding else {
             return obstacle ?? .noRanges
         }
@@ -160,16 +169,14 @@ package enum ResumeDecision: Sendable {
         let digests = (now.advertised + (now.checksum.map { [$0] } ?? header.required)).distinct
         guard Set(digests.map(\.algorithm)).count == digests.count else { return .urlChanged }
         if now.hasChecksum { return nil }
-        let isSampled = isSampled(header, now)
-        if begun.hasSameStrongETag(as: offered) {
-            return header.isSampled == true && !isSampled ? .noValidator : nil
-        }
+        if begun.hasSameStrongETag(as: offered) { return obstacle }
         if header.url == now.url, let obstacle, obstacle != .noValidator,
             !begun.isDoubted(by: offered)
         {
             return obstacle
         }
-        return !now.advertised.isEmpty || isSampled ? nil : obstacle ?? .noValidator
+        let isShown = !now.advertised.isEmpty || isSampled(header, now)
+        return isShown ? nil : obstacle ?? .noValidator
     }
 
     /// Whether a sample may stand in for a validator: not where bytes of several servers are held

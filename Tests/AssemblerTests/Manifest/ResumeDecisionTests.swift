@@ -349,6 +349,15 @@ import Testing
         Row("the same strong tag, held together by a sample", over(.noValidator)) {
             $0.manifest = manifest(isSampled: true)
         },
+        Row("a mirror, the same strong tag, held together by a sample", over(.noValidator)) {
+            mirror(&$0)
+            $0.manifest = manifest(isSampled: true)
+        },
+        Row("a mirror, the same strong tag, held together by a sample, sampled", "resume 10") {
+            mirror(&$0)
+            $0.manifest = manifest(isSampled: true)
+            $0.sampled = "0000000000000001"
+        },
         Row("the same, sampled again", "resume 10") {
             $0.manifest = manifest(isSampled: true)
             $0.sampled = "0000000000000001"
