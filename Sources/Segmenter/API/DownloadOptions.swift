@@ -4,6 +4,9 @@ public import Assembler
 public struct DownloadOptions: Sendable, Hashable {
     /// Concurrent connections.
     public var connections = ConnectionCount.automatic
+    /// Fewest bytes that a connection is worth: a file of `n` bytes gets at most `n` divided by this of them;
+    /// `nil` for no such bound.
+    public var minSplitSize: Int64?
     /// The digest that the finished file must have.
     public var checksum: Digest?
     /// Replace what stands at the destination, at the moment of publishing.
@@ -30,6 +33,8 @@ public struct DownloadOptions: Sendable, Hashable {
     public var adopt: String?
     /// Wait for the network without end when it is lost after the download has begun.
     public var waitsForNetwork = false
+    /// Which file that stands at the destination, and that segget has not brought, counts for the download.
+    public var takesOver = TakeOver.nothing
     /// How the file gets its name.
     public var naming = NamingOptions()
     /// Further request headers, as `Name: value`; sent to the origin of the URL only, but for those that
@@ -51,6 +56,8 @@ public struct DownloadOptions: Sendable, Hashable {
     }
     /// Whether ``retries`` was set: then it holds from the beginning on.
     private(set) var areRetriesGiven = false
+    /// Shortest time from one attempt that failed to the next.
+    public var retryWait = Duration.zero
     /// How the file goes to a descriptor; without meaning for other destinations.
     public var stream = StreamOptions()
 
@@ -85,18 +92,22 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
     case automatic
     /// This many, 1 to 64; what is less or more counts as that.
     case fixed(Int)
+    /// As many as bring something, 1 to this many; what is less or more counts as 1 or 64.
+    case upTo(Int)
 
     /// Makes a fixed number.
     public init(integerLiteral value: Int) { self = .fixed(value) }
 
-    /// Reads `auto`, or a number from 1 to 64.
+    /// Reads `auto`, a number from 1 to 64, or `auto` with such a bound: `auto:8`.
     public init?(_ text: String) {
-        if text == "auto" {
+        guard text != "auto" else {
             self = .automatic
-        } else {
-            guard let number = Int(text), (1...64).contains(number) else { return nil }
-            self = .fixed(number)
+            return
         }
+        let isBound = text.hasPrefix("auto:")
+        guard let number = Int(isBound ? text.dropFirst(5) : text[...]), (1...64).contains(number)
+        else { return nil }
+        self = isBound ? .upTo(number) : .fixed(number)
     }
 
     /// As ``init(_:)`` reads it.
@@ -104,6 +115,7 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
         switch self {
         case .automatic: "auto"
         case .fixed(let number): "\(number)"
+        case .upTo(let number): "auto:\(number)"
         }
     }
 
@@ -111,9 +123,37 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
     public var most: Int {
         switch self {
         case .automatic: 64
-        case .fixed(let number): min(max(1, number), 64)
+        case .fixed(let number), .upTo(let number): min(max(1, number), 64)
         }
     }
+
+    /// Whether the number is found while the file is fetched.
+    var isFound: Bool { if case .fixed = self { false } else { true } }
+}
+
+/// Which file that stands at the destination counts for a download, although segget has not brought it.
+///
+/// Each case includes those before it. What does not count is refused, replaced or left beside a numbered name,
+/// as ``DownloadOptions/overwrite`` and ``NamingOptions/numbersTaken`` say. What counts, and turns out not to be
+/// the server's, is replaced by the whole file when that is complete, and reported
+/// (``DownloadNotice/notFinished(_:)``).
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum TakeOver: Int, Sendable, Hashable, Comparable, Codable {
+    /// None.
+    case nothing
+    /// One that aria2 has begun: its control file `NAME.aria2` stands beside it. Its bytes are kept where
+    /// ``DownloadOptions/checksum`` or an advertised digest decides on the whole file in the end.
+    case controlled
+    /// One as long as the remote file, which is left as it is when it has the ``DownloadOptions/checksum``,
+    /// is what an earlier run wrote down about it, or without either, a sample of it is what the server sends.
+    case complete
+    /// A shorter one, whose bytes are kept as those of ``controlled`` are.
+    case begun
+
+    /// By what is included.
+    public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
 /// Where the finished file goes.

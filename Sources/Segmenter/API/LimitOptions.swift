@@ -1,6 +1,6 @@
 /// Limits of one download: its size, its time, and the least speed that is put up with.
 ///
-/// The limit of rate is the session's: ``DownloadSession/limitRate(_:)``.
+/// The limit of rate of all downloads together is the session's: ``DownloadSession/limitRate(_:)``.
 public struct LimitOptions: Sendable, Hashable {
     /// Largest file that is fetched, in bytes; `nil` is any.
     ///
@@ -11,6 +11,8 @@ public struct LimitOptions: Sendable, Hashable {
     ///
     /// It is then stopped in order, and a later one of the same URL to the same place continues it.
     public var maxTime: Duration?
+    /// Fastest that the file is fetched, in bytes per second; `nil` is any. The session's limit holds beside it.
+    public var rate: Double?
     /// Least mean speed, in bytes per second.
     ///
     /// When the whole download is slower for `minRatePeriod`, all its connections are given up for

@@ -37,6 +37,12 @@ final class DownloadJob: Sendable {
     /// Most connections at a time.
     var connections: Int { options.connections.most }
 
+    /// Most connections at a time for so many bytes; `nil` is an unknown number of them.
+    func connections(for size: Int64?) -> Int {
+        guard let size, let least = options.minSplitSize, least > 0 else { return connections }
+        return Int(min(Int64(connections), max(1, size / least)))
+    }
+
     /// The URL, after all has been checked that can be before anything is asked.
     ///
     /// - Throws: `foreignURL`, `invalidURL`, `invalidHeader`, `certificateFile`, `access`.

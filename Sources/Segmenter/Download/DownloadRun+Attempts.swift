@@ -196,7 +196,8 @@ extension DownloadRun {
                 DownloadStart(
                     path: output.destination, size: finding.file.identity.size,
                     resumedBytes: output.bytesKept,
-                    connections: finding.file.plan == .segments ? job.connections : 1,
+                    connections: finding.file.plan == .segments
+                        ? job.connections(for: finding.file.size) : 1,
                     plan: finding.file.plan,
                     identity: kind == "none" && job.options.checksum != nil ? "checksum" : kind,
                     mirrors: state.mirrors?.book.usable.count ?? 1)))

@@ -4,7 +4,9 @@ import Assembler
 extension DownloadRun {
     /// Whether one request is to bring the file, if it is small.
     var asksForWhole: Bool {
-        guard let batch, !batch.isBegun, !job.keepsPart, job.options.mirrors.isEmpty else {
+        guard let batch, !batch.isBegun, !job.keepsPart, job.options.mirrors.isEmpty,
+            job.options.limits.rate == nil
+        else {
             return false
         }
         switch job.destination {

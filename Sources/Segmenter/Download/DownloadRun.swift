@@ -65,7 +65,8 @@ final class DownloadRun: Sendable {
         let url = try job.checkedURL()
         var probe = Probe(
             loop: loop, url: url, connecting: .init(job.options, url: url, memory: memory),
-            policy: RetryPolicy(retries: job.options.retries)
+            policy: RetryPolicy(
+                retries: job.options.retries, least: job.options.retryWait.inSeconds)
         ) { [report] in report(.notice($0)) }
         if case .folder = job.destination { probe.wantsName = !job.options.naming.usesURL }
         return probe

@@ -37,7 +37,9 @@ struct MirrorSet: Sendable {
             probes.append(
                 Probe(
                     loop: probe.loop, url: url, connecting: probe.connecting,
-                    policy: RetryPolicy(retries: min(Self.retries, options.retries)),
+                    policy: RetryPolicy(
+                        retries: min(Self.retries, options.retries),
+                        least: options.retryWait.inSeconds),
                     report: { _ in }, spreads: probe.spreads))
         }
         guard probes.count > 1 else { return nil }

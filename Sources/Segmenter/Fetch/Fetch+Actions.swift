@@ -10,9 +10,15 @@ extension Fetch: FetchActions {
         } onEnd: { [unowned self] end in
             ended(slot, end)
         }
-        transfer.owner = id
+        own(transfer)
         transfer.stallClock.before = ask.stalledBefore
         lines[slot] = Line(transfer: transfer)
+    }
+
+    /// Makes a transfer one of this fetch's, which its limit of rate holds for.
+    private func own(_ transfer: Transfer) {
+        transfer.owner = id
+        if worker.pacing.isLimited(id), !transfer.pace.isOn { transfer.pace.start() }
     }
 
     private func request(_ ask: FetchMachine.Ask) -> TransferRequest {
@@ -49,7 +55,7 @@ extension Fetch: FetchActions {
         }
         guard goesOn, let transfer = offered.flatMap(worker.transfer) else { return 0 }
         offered = nil
-        transfer.owner = id
+        own(transfer)
         if first.body.isEmpty, let seconds = transfer.connectSeconds {
             servers.connected(to: transfer.request.url.origin, in: seconds)
         }
@@ -98,7 +104,7 @@ extension Fetch: FetchActions {
         } onEnd: { [unowned self] end in
             hedgeEnded(slot, end)
         }
-        transfer.owner = id
+        own(transfer)
         transfer.collecting.patience = .infinity
         hedges[slot] = transfer
     }
@@ -124,7 +130,7 @@ extension Fetch: FetchActions {
         } onEnd: { [unowned self] end in
             canaryEnded(end)
         }
-        transfer.owner = id
+        own(transfer)
         canary = transfer
     }
 
@@ -176,6 +182,7 @@ extension Fetch: FetchActions {
         // First of all: the machine is at work until this returns, so whoever hears from
         // `completion` must not find this fetch by the worker and ask it something.
         worker.remove(id)
+        worker.pacing.limit(id, to: nil, now: now)
         servers.leave(id)
         do throws(AssemblyError) {
             try output.record()

@@ -53,7 +53,7 @@ extension Fetch: FetchFacts {
         FetchMachine.NetworkState(
             roundTrip: servers.roundTrips[origin], segments: worker.sockets.segments,
             disordered: worker.sockets.disordered, presentRoundTrip: worker.sockets.roundTrip,
-            load: worker.load.share, isRateLimited: worker.pacing.limit.bytesPerSecond != nil,
+            load: worker.load.share, isRateLimited: worker.pacing.isLimited(id),
             downloads: worker.clients.count)
     }
 

@@ -91,6 +91,7 @@ final class Fetch: LoopClient, ServerUser {
     func start(now: Double) {
         worker.add(self, as: id)
         servers.join(self, as: id)
+        if let rate = setup.machine.limits.rate { worker.pacing.limit(id, to: rate, now: now) }
         output.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         self.now = now
         machine.start(takeOffer(), self)

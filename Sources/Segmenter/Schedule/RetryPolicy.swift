@@ -10,9 +10,11 @@ struct RetryPolicy: Sendable {
     var cap = 30.0
     /// Longest wait that a server may ask for, in seconds.
     var longestRetryAfter = 3600.0
+    /// Lower bound of every delay, in seconds.
+    var least = 0.0
 
-    /// Makes the policy with the usual delays.
-    init(retries: Int) { self.retries = retries }
+    /// Makes the policy with the usual delays, none of them shorter than `least` seconds.
+    init(retries: Int, least: Double = 0) { (self.retries, self.least) = (retries, least) }
 
     /// Whether to try again after so many attempts in a row without progress.
     func allows(_ attemptsWithoutProgress: Int) -> Bool { attemptsWithoutProgress <= retries }
@@ -27,7 +29,7 @@ struct RetryPolicy: Sendable {
     func delay(failures: Int, retryAfter: Double?, random: Double) -> Double {
         let bound = min(cap, base * Double(1 << min(max(failures, 1) - 1, 16)))
         // After the time that the server named, spread out, so that not all come back at once.
-        if let retryAfter { return retryAfter + random * min(1, bound) }
-        return bound * random
+        if let retryAfter { return max(least, retryAfter + random * min(1, bound)) }
+        return max(least, bound * random)
     }
 }

@@ -12,6 +12,8 @@ struct Pacing {
     /// When shares are due, in seconds; infinity without a limit.
     private(set) var nextTurn = Double.infinity
     private var bucket: TokenBucket?
+    /// Of the downloads that have a limit of their own, by their number.
+    private var buckets: [Int: TokenBucket] = [:]
     private var meter = RateMeter()
     /// Bytes of transfers that are over.
     private var ended: Int64 = 0
@@ -21,20 +23,42 @@ struct Pacing {
     /// Puts another limit in force.
     mutating func change(to limit: RateLimit, now: Double) {
         self.limit = limit
-        guard let rate = limit.bytesPerSecond else {
+        if let rate = limit.bytesPerSecond {
+            if bucket == nil { bucket = TokenBucket(rate: rate, now: now) }
+            bucket?.change(to: rate, now: now)
+        } else {
             bucket = nil
-            nextTurn = .infinity
-            return
         }
-        if bucket == nil { bucket = TokenBucket(rate: rate, now: now) }
-        bucket?.change(to: rate, now: now)
-        nextTurn = now + Self.interval
+        schedule(now)
+    }
+
+    /// Limits one download, or ends its limit; `rate` is in bytes per second.
+    mutating func limit(_ owner: Int, to rate: Double?, now: Double) {
+        buckets[owner] = RateLimit(rate).bytesPerSecond.map { TokenBucket(rate: $0, now: now) }
+        schedule(now)
+    }
+
+    /// Whether the transfers of a download take their bodies in shares.
+    func isLimited(_ owner: Int) -> Bool { bucket != nil || buckets[owner] != nil }
+
+    private mutating func schedule(_ now: Double) {
+        nextTurn = bucket == nil && buckets.isEmpty ? .infinity : now + Self.interval
     }
 
     /// A transfer is over: what it had left of its share is another's.
     mutating func retire(_ transfer: Transfer) {
         ended += transfer.received
-        bucket?.giveBack(transfer.pace.settle().left)
+        _ = settle(transfer)
+    }
+
+    /// Puts back what a transfer has left of its share.
+    ///
+    /// - Returns: Bytes that it took.
+    private mutating func settle(_ transfer: Transfer) -> Int64 {
+        let (used, left) = transfer.pace.settle()
+        bucket?.giveBack(left)
+        buckets[transfer.owner]?.giveBack(left)
+        return used
     }
 
     /// Measures the speed.
@@ -51,25 +75,26 @@ struct Pacing {
     ///
     /// - Returns: The transfers to be resumed.
     mutating func distribute(_ transfers: some Sequence<Transfer>, now: Double) -> [Transfer] {
-        guard var bucket else { return [] }
-        defer { self.bucket = bucket }
+        guard bucket != nil || !buckets.isEmpty else { return [] }
         nextTurn = now + Self.interval
         // Who waits longest comes first, when there are fewer bytes than transfers.
         let paced = transfers.filter { $0.isWriting && $0.pace.isOn }.sorted {
             ($0.pace.servedAt, $0.id) < ($1.pace.servedAt, $1.id)
         }
-        bucket.refill(now: now)
+        bucket?.refill(now: now)
+        for owner in buckets.keys { buckets[owner]?.refill(now: now) }
         let claims = paced.map { transfer in
-            let (used, left) = transfer.pace.settle()
-            bucket.giveBack(left)
+            let used = settle(transfer)
             let wish = transfer.pace.isWaiting ? .max : 2 * min(used, .max / 2)
             return FairShare.Claim(
                 group: transfer.owner, demand: min(wish, max(1, transfer.remaining)))
         }
-        var shares = FairShare.divide(bucket.available, among: claims)
-        let spare = bucket.available - shares.reduce(0, +)
-        if spare > 0 { shares = shares.map { $0 + spare / Int64(shares.count) } }
-        bucket.take(shares.reduce(0, +))
+        let shares = FairShare.divide(
+            bucket?.available, among: claims, most: buckets.mapValues(\.available))
+        for (claim, share) in zip(claims, shares) {
+            bucket?.take(share)
+            buckets[claim.group]?.take(share)
+        }
         return zip(paced, shares).filter { $0.pace.grant($1, now: now) }.map(\.0)
     }
 }
@@ -82,7 +107,7 @@ extension Worker {
         // Shares of the old rate are void, also for whoever waits.
         pacing.change(to: limit, now: now)
         for transfer in transfers.values {
-            if isLimited {
+            if isLimited || pacing.isLimited(transfer.owner) {
                 transfer.pace.start()
             } else {
                 transfer.pace.lift()

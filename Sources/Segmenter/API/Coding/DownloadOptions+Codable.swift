@@ -4,18 +4,21 @@
 ///
 /// | key | value |
 /// | --- | --- |
-/// | `connections` | a number, or `"auto"` |
+/// | `connections` | a number, `"auto"`, or `"auto:8"` |
+/// | `min_split_size` | bytes |
 /// | `checksum` | `"ALGORITHM:HEX"` |
 /// | `overwrite`, `resume`, `resume_unverified` | a Boolean |
 /// | `continues_other_url`, `waits_for_network` | a Boolean |
 /// | `adopt` | a path |
+/// | `takes_over` | a number: 0 nothing, 1 what aria2 controls, 2 the complete file, 3 what was begun |
 /// | `headers`, `mirrors` | lists of texts |
 /// | `ca_certificate` | a path |
 /// | `connect_timeout`, `stall_timeout` | seconds |
 /// | `retries` | a number; missing unless it was set |
+/// | `retry_wait` | seconds |
 /// | `naming` | `uses_url`, `numbers_taken` |
 /// | `stream` | `window` |
-/// | `limits` | `max_size`, `max_time`, `min_rate`, `min_rate_period`; times in seconds |
+/// | `limits` | `max_size`, `max_time`, `rate`, `min_rate`, `min_rate_period`; times in seconds |
 /// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `missing_folders` |
 /// | `access` | see below |
 ///
@@ -31,12 +34,14 @@
 extension DownloadOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [
         .init("connections", \.connections),
+        .init(optional: "min_split_size", \.minSplitSize),
         .init(optional: "checksum", \.checksum),
         .init("overwrite", \.overwrite),
         .init("resume", \.resume),
         .init("resume_unverified", \.resumeUnverified),
         .init("continues_other_url", \.continuesOtherURL),
         .init(optional: "adopt", \.adopt),
+        .init("takes_over", \.takesOver),
         .init("waits_for_network", \.waitsForNetwork),
         .options("naming", \.naming),
         .init("headers", \.headers) { TravellingHeaders.publicLines($0) },
@@ -44,6 +49,7 @@ extension DownloadOptions: CodableOptions {
         .init("connect_timeout", \.connectTimeout.stored),
         .init("stall_timeout", \.stallTimeout.stored),
         .init(optional: "retries", \.givenRetries),
+        .init("retry_wait", \.retryWait.stored),
         .options("stream", \.stream),
         .options("access", \.access),
         .options("limits", \.limits),

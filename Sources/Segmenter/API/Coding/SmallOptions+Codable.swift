@@ -25,7 +25,8 @@ extension StreamOptions: CodableOptions {
 extension LimitOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [
         .init(optional: "max_size", \.maxSize), .init(optional: "max_time", \.maxTime.stored),
-        .init(optional: "min_rate", \.minRate), .init("min_rate_period", \.minRatePeriod.stored),
+        .init(optional: "rate", \.rate), .init(optional: "min_rate", \.minRate),
+        .init("min_rate_period", \.minRatePeriod.stored),
     ]
 
     /// Reads stored options.
@@ -50,7 +51,7 @@ extension FileOptions: CodableOptions {
 }
 
 extension ConnectionCount: Codable {
-    /// Reads `"auto"`, or a number.
+    /// Reads `"auto"`, `"auto:8"`, or a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int.self) {
@@ -63,11 +64,11 @@ extension ConnectionCount: Codable {
         }
     }
 
-    /// Stores `"auto"`, or the number.
+    /// Stores `"auto"`, `"auto:8"`, or the number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
-        case .automatic: try container.encode(description)
+        case .automatic, .upTo: try container.encode(description)
         case .fixed(let number): try container.encode(number)
         }
     }

@@ -33,7 +33,7 @@ struct Width {
     /// and each keeps one at least.
     func count(servers: Int) -> Int {
         guard let governor else { return most }
-        return max(governor.target, servers > 1 ? 2 * servers : 1)
+        return min(most, max(governor.target, servers > 1 ? 2 * servers : 1))
     }
 
     /// Connections that are reckoned with for the size of their shares, where there are `count`.
@@ -61,7 +61,7 @@ struct Width {
     ) -> News? {
         guard let before = governor?.target else { return nil }
         // With all files that are fetched at a time no more than one alone may have.
-        let share = max(1, most / max(1, network.downloads))
+        let share = max(1, min(most, ConnectionCount.automatic.most / max(1, network.downloads)))
         let sample = ConnectionGovernor.Sample(
             received: received, roundTrip: network.roundTrip, segments: network.segments,
             disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
