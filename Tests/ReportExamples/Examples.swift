@@ -83,7 +83,7 @@ package enum Examples {
 
     package static let doubts: [FinishedDoubt] =
         [
-            .resized(was: 1, now: 2), .otherURL, .damaged,
+            .resized(was: 1, now: 2), .otherURL, .damaged, .unproven, .otherBytes, .unusable,
             .otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2)),
         ] + startOverReasons.map { .remote($0) }
 

@@ -123,6 +123,23 @@ package final class ForeignPart: Sendable {
 
     // MARK: aria2's control file
 
+    /// Whether aria2's control file stands beside a file; blocks.
+    package static func isControlled(_ target: FileTarget) -> Bool {
+        guard let folder = try? Folder(target.folder) else { return false }
+        return (try? folder.status(of: target.name + Aria2ControlFile.suffix))?.isRegular == true
+    }
+
+    /// Removes the control file that stands beside a file which is complete now, if that is one of aria2's.
+    ///
+    /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
+    package static func removeControlFile(of target: FileTarget) throws(AssemblyError) {
+        let (folder, name) = (try Folder(target.folder), target.name + Aria2ControlFile.suffix)
+        guard let descriptor = folder.open(name, O_RDONLY) else { return }
+        defer { close(descriptor) }
+        guard (try? contents(of: descriptor, folder.path(of: name))) != nil else { return }
+        try folder.remove(name)
+    }
+
     /// What aria2 wrote down beside a file; `nil` when there is nothing.
     private static func controlFile(
         of target: FileTarget, in folder: Folder, remote: Int64
@@ -137,16 +154,9 @@ package final class ForeignPart: Sendable {
             throw refusal(.unusable)
         }
         defer { close(descriptor) }
-        let stamp = try Stamp(of: descriptor, folder.path(of: name))
-        guard stamp.isRegular, stamp.owner == geteuid(),
-            stamp.size <= Int64(Aria2ControlFile.longest)
-        else { throw refusal(.unusable) }
-        var bytes = [UInt8](repeating: 0, count: Int(stamp.size))
-        let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
-        guard let count else { throw refusal(.unusable) }
         let file: Aria2ControlFile
         do throws(ControlFileProblem) {
-            file = try Aria2ControlFile(reading: Array(bytes.prefix(count)))
+            file = try contents(of: descriptor, folder.path(of: name))
         } catch {
             throw refusal(error)
         }
@@ -154,6 +164,19 @@ package final class ForeignPart: Sendable {
             throw .notAdopted(path: target.path, .otherSize(stated: file.total, remote: remote))
         }
         return file
+    }
+
+    /// Reads an open control file.
+    private static func contents(
+        of descriptor: Int32, _ path: String
+    ) throws(ControlFileProblem) -> Aria2ControlFile {
+        guard let stamp = try? Stamp(of: descriptor, path), stamp.isRegular,
+            stamp.owner == geteuid(), stamp.size <= Int64(Aria2ControlFile.longest)
+        else { throw .unusable }
+        var bytes = [UInt8](repeating: 0, count: Int(stamp.size))
+        let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
+        guard let count else { throw .unusable }
+        return try Aria2ControlFile(reading: Array(bytes.prefix(count)))
     }
 
     /// Removes aria2's control file, which describes nothing any more.

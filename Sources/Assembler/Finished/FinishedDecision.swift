@@ -57,6 +57,12 @@ public enum FinishedDoubt: Sendable, Hashable {
     case damaged
     /// It has not the digest that the caller expects.
     case otherDigest(expected: Digest, actual: Digest)
+    /// Another program has brought it, and nothing proves that its bytes are the server's.
+    case unproven
+    /// Another program has brought it, and its bytes are not the server's.
+    case otherBytes
+    /// Another program has brought it, and what it left cannot be used.
+    case unusable
 }
 
 /// What `--timestamping` does with the file at the destination.

@@ -105,6 +105,15 @@ extension FinishedDoubt {
         case .otherDigest(let expected, let actual):
             "the file that is there has the wrong checksum: expected `\(expected)`, got "
                 + "`\(actual)`"
+        case .unproven:
+            "nothing proves that the bytes of the file that is there are the server's: the download "
+                + "starts over, and replaces it when it is complete"
+        case .otherBytes:
+            "the file that is there is not what the server sends: the download starts over, and "
+                + "replaces it when it is complete"
+        case .unusable:
+            "what another program left of the file cannot be used: the download starts over, and "
+                + "replaces it when it is complete"
         }
     }
 }

@@ -140,7 +140,7 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
-public enum TakeOver: Int, Sendable, Hashable, Comparable, Codable {
+public enum TakeOver: String, Sendable, Hashable, Comparable, Codable {
     /// None.
     case nothing
     /// One that aria2 has begun: its control file `NAME.aria2` stands beside it. Its bytes are kept where
@@ -153,7 +153,16 @@ public enum TakeOver: Int, Sendable, Hashable, Comparable, Codable {
     case begun
 
     /// By what is included.
-    public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
+
+    private var rank: Int {
+        switch self {
+        case .nothing: 0
+        case .controlled: 1
+        case .complete: 2
+        case .begun: 3
+        }
+    }
 }
 
 /// Where the finished file goes.

@@ -267,17 +267,16 @@ final class BatchRun: Sendable {
                     reason: .nameTaken(path: path), url: url?.redacted ?? "", path: path,
                     bytesKept: 0))
         }
-        let mustBeFree = item.options.naming.numbersTaken
-        if case .file = item.destination, !mustBeFree { turns.settle(index) }
+        if case .file = item.destination, !item.options.naming.numbersTaken { turns.settle(index) }
         let batch = BatchContext(
-            naming: { [self] target, urls throws(DownloadError.Reason) in
+            naming: { [self] target, urls, mustBeFree throws(DownloadError.Reason) in
                 try await name(target, urls, index, mustBeFree: mustBeFree)
             }, publisher: publisher, gate: gate, isBegun: isBegun,
             hasCome: { [slots] in slots.park(index, bytes: $0) },
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) }, folders: names.made,
-            claim: { [self] target, urls throws(AssemblyError) in
+            claim: { [self] target, urls, mustBeFree throws(AssemblyError) in
                 defer { turns.settle(index) }
                 return try names.claim(
                     target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)

@@ -70,7 +70,7 @@ extension DownloadRun {
     func foreignPart(
         _ primary: Primary, _ state: DownloadState
     ) async throws(DownloadError.Reason) -> ForeignPart? {
-        guard let path = job.options.adopt else { preconditionFailure("nothing to adopt") }
+        guard let path = state.plan.adopts else { preconditionFailure("nothing to adopt") }
         let request = try state.request(primary)
         let isThere = state.plan.missingFolder == nil
         let isBegun = try await Disk.run { () throws(AssemblyError) -> Bool in

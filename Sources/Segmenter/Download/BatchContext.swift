@@ -2,8 +2,9 @@ import Assembler
 
 /// What a batch does for its files.
 struct BatchContext: Sendable {
-    /// Chooses the name in the folder, from the one that is suggested and the full URLs.
-    let naming: @Sendable (FileTarget, [String]) async throws(DownloadError.Reason) -> String
+    /// Chooses the name in the folder, from the one that is suggested, the full URLs, and whether names are
+    /// passed over that stand on the disk.
+    let naming: @Sendable (FileTarget, [String], Bool) async throws(DownloadError.Reason) -> String
     let publisher: WholeFilePublisher
     let gate: any SegmentGate
     /// Whether it is begun like any other file, with a place at the gate that it has already: it has
@@ -19,8 +20,8 @@ struct BatchContext: Sendable {
     let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// The folders that the batch makes.
     let folders: MadeFolders
-    /// Chooses the name in a folder, from the one that is suggested and the full URLs; blocks.
-    let claim: @Sendable (FileTarget, [String]) throws(AssemblyError) -> String
+    /// The same, where it is the file's turn; blocks.
+    let claim: @Sendable (FileTarget, [String], Bool) throws(AssemblyError) -> String
 }
 
 /// Lets so many files be fetched in segments at a time.

@@ -60,8 +60,13 @@ extension DownloadRun {
                 try folders.make(request.folder)
                 guard !isNamed else { return request }
                 let suggested = FileTarget(folder: request.folder, name: request.name)
-                request.name = try batch.claim(suggested, [url.text])
-                return request
+                let mayTakeOver = self.job.mayTakeOver(suggested)
+                request.name = try batch.claim(
+                    suggested, [url.text], self.job.options.naming.numbersTaken && !mayTakeOver)
+                guard mayTakeOver, request.name == suggested.name else { return request }
+                // What stands there is looked at first.
+                then(WholeEnd(outcome: .success(.declined), name: request.name))
+                return nil
             } catch {
                 then(WholeEnd(outcome: .failure(error), name: request.name))
                 return nil

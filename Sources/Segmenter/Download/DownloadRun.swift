@@ -48,6 +48,12 @@ final class DownloadRun: Sendable {
         do throws(DownloadError.Reason) {
             let file = try await run(&state)
             state.target.map { folders.keep($0.folder) }
+            if job.options.takesOver > .nothing, let target = state.target {
+                // The file is complete, whether or not what described it before can be removed.
+                _ = await Disk.result { () throws(AssemblyError) in
+                    try ForeignPart.removeControlFile(of: target)
+                }
+            }
             report(.finished(file))
             return .success(file)
         } catch {
@@ -221,7 +227,7 @@ final class DownloadRun: Sendable {
             if let doubt { report(.notice(.notFinished(doubt))) }
             throw reason
         case .probe, .publishWhole, .makeFolder, .chooseName, .prove, .compareSample,
-            .checkContent, .prepareRepair, .adopt, .fetch:
+            .checkContent, .prepareRepair, .adopt, .replace, .fetch:
             preconditionFailure("taken elsewhere")
         }
         return nil
@@ -248,7 +254,7 @@ final class DownloadRun: Sendable {
             }
             state.plan.take(missingFolderIn: parent)
         case .chooseName:
-            state.target = try await named(state.target)
+            state.target = try await named(state.target, Plan.Offer(primary))
             state.plan.takeName()
         case .prove:
             primary.finding = try await inquiry.prove(primary)
@@ -265,10 +271,21 @@ final class DownloadRun: Sendable {
             try await carrier.prepare(plan, for: request, &state)
             state.plan.takePrepared()
         case .adopt:
-            if let part = try await foreignPart(primary, state) {
-                try await carrier.adopt(part, primary, &state)
+            do throws(DownloadError.Reason) {
+                if let part = try await foreignPart(primary, state) {
+                    try await carrier.adopt(part, primary, &state)
+                }
+                state.plan.takeAdopted()
+            } catch .assembly(.notAdopted(let path, let obstacle)) {
+                guard job.options.adopt == nil, let doubt = FinishedDoubt(obstacle) else {
+                    throw .assembly(.notAdopted(path: path, obstacle))
+                }
+                report(.notice(.notFinished(doubt)))
+                state.plan.takeReplaced()
             }
-            state.plan.takeAdopted()
+        case .replace(let doubt):
+            if let doubt { report(.notice(.notFinished(doubt))) }
+            state.plan.takeReplaced()
         case .finish, .survey, .askIfModified, .probe, .leave, .refuse, .fetch:
             return try await take(step, carrier, primary.probe, &state)
         }
@@ -313,14 +330,24 @@ final class DownloadRun: Sendable {
     ///
     /// That is, where it was asked for, the first of the numbered names that is free, or that an
     /// earlier run of the same URL has begun; of several files each one has a name of its own.
-    func named(_ target: FileTarget?) async throws(DownloadError.Reason) -> FileTarget? {
+    ///
+    /// What stands there and may count for the download keeps its name.
+    func named(
+        _ target: FileTarget?, _ offer: Plan.Offer
+    ) async throws(DownloadError.Reason) -> FileTarget? {
         guard var target else { return nil }
+        let wanted = target
+        var mustBeFree = job.options.naming.numbersTaken
+        if mustBeFree, job.options.takesOver > .nothing {
+            mustBeFree = try await Disk.run { [job] () throws(AssemblyError) in
+                !job.mayTakeOver(wanted, offer)
+            }
+        }
         if let naming = batch?.naming {
-            target.name = try await naming(target, job.urls.map(\.text))
+            target.name = try await naming(target, job.urls.map(\.text), mustBeFree)
             return target
         }
-        guard job.options.naming.numbersTaken else { return target }
-        let wanted = target
+        guard mustBeFree else { return target }
         return try await Disk.run { [job] () throws(AssemblyError) in try job.numbered(wanted) }
     }
 }

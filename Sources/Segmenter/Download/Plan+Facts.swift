@@ -27,6 +27,8 @@ extension Plan {
         var known: FinishedFacts?
         /// Whether it is the file in which another program has begun this one.
         var isAdopted = false
+        /// Whether aria2's control file stands beside it.
+        var isControlled = false
     }
 
     /// What the bytes of a file come to.
@@ -61,6 +63,8 @@ extension Plan {
         var isProven: Bool
         /// Whether the reply has brought all bytes.
         var isWhole = false
+        /// Whether the server has stated a digest of the whole file.
+        var hasDigest = false
         /// The URL that was asked, in full.
         var fullURL: String
         /// The same without credentials and query.

@@ -34,6 +34,8 @@ struct Plan: Sendable {
         case prepareRepair
         /// Make a part of what another program has begun.
         case adopt
+        /// Replace what stands there, once all of the file is there; `because` is reported.
+        case replace(FinishedDoubt?)
         /// Fetch the file, in attempts.
         case fetch
         /// Nothing: the file is there.
@@ -53,6 +55,9 @@ struct Plan: Sendable {
         case known(StandingFacts, FinishedFacts)
         /// It is compared by its time.
         case dated(StandingFacts)
+        /// It may count for the download, whoever has brought it, and has not the digest that is expected,
+        /// if there is one.
+        case foreign(StandingFacts, FinishedDoubt?)
         case begun(required: [Digest])
         case damaged(had: [Digest])
     }
@@ -132,7 +137,7 @@ struct Plan: Sendable {
     /// Whether a file, or part of one, stands there that is compared with what the server offers.
     var isCompared: Bool {
         switch standing {
-        case .known?, .dated?, .begun?, .damaged?: true
+        case .known?, .dated?, .foreign?, .begun?, .damaged?: true
         case .nothing?, .wrong?, .adopted?, nil: false
         }
     }
@@ -147,7 +152,7 @@ struct Plan: Sendable {
     var required: [Digest] {
         switch standing {
         case .begun(let digests)?, .damaged(let digests)?: digests
-        case .nothing?, .wrong?, .adopted?, .known?, .dated?, nil: []
+        case .nothing?, .wrong?, .adopted?, .known?, .dated?, .foreign?, nil: []
         }
     }
 
@@ -155,8 +160,13 @@ struct Plan: Sendable {
     var mayReplace: Bool {
         switch standing {
         case .wrong?, .dated?, .adopted?: true
-        case .nothing?, .known?, .begun?, .damaged?, nil: false
+        case .nothing?, .known?, .foreign?, .begun?, .damaged?, nil: false
         }
+    }
+
+    /// Path of another program's file that is to be taken over; `nil` for none.
+    var adopts: String? {
+        if case .foreign(let file, _)? = standing { file.path } else { job.options.adopt }
     }
 
     // MARK: What was shown
@@ -180,6 +190,8 @@ struct Plan: Sendable {
                 return take(file, content, expected)
             } else if file.isAdopted {
                 standing = .adopted
+            } else if mayCount(file) {
+                standing = .foreign(file, nil)
             } else if job.options.files.timestamping {
                 standing = .dated(file)
             } else if let known = file.known {
@@ -227,7 +239,13 @@ struct Plan: Sendable {
     mutating func takePrepared() { isPrepared = true }
 
     /// What another program has begun is taken over, or a later run has nothing left to take over.
-    mutating func takeAdopted() { isAdopted = true }
+    mutating func takeAdopted() {
+        isAdopted = true
+        if case .foreign? = standing { standing = .adopted }
+    }
+
+    /// What stands there is replaced, although it might have counted.
+    mutating func takeReplaced() { standing = .wrong }
 
     // MARK: What follows
 
@@ -250,6 +268,10 @@ struct Plan: Sendable {
             return nil
         }
         let doubt = FinishedDoubt.otherDigest(expected: expected, actual: actual)
+        guard !mayCount(file) else {
+            standing = .foreign(file, doubt)
+            return nil
+        }
         guard job.options.files.timestamping else {
             ending = exists(file, doubt)
             return nil
@@ -278,6 +300,35 @@ struct Plan: Sendable {
         case .damaged?: isPrepared ? .fetch : .prepareRepair
         case .known(let file, let known)?: compared(file, known, offer)
         case .dated(let file)?: compared(file, offer)
+        case .foreign(let file, let doubt)?: compared(file, doubt, offer)
+        }
+    }
+
+    /// Whether a file may count for the download, whoever has brought it: how long the remote one is decides.
+    private func mayCount(_ file: StandingFacts) -> Bool {
+        job.options.takesOver >= (file.isControlled ? .controlled : .complete)
+    }
+
+    private func compared(
+        _ file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
+    ) -> Step {
+        // A `HEAD` is a hint: nothing is replaced, or believed, because of it alone.
+        guard offer.isProven else { return .prove }
+        switch job.takeOver(of: file.size, isControlled: file.isControlled, offer) {
+        case .none:
+            return job.options.overwrite ? .replace(nil) : exists(file, doubt)
+        case .replace: return .replace(.unproven)
+        case .adopt: return .adopt
+        case .compareSample:
+            if let doubt { return .replace(doubt) }
+            if let known = file.known {
+                let step = compared(file, known, offer)
+                guard case .refuse(_, let doubt) = step else { return step }
+                return .replace(doubt)
+            }
+            guard let isSame = answers.isSampleSame else { return .compareSample }
+            guard isSame else { return .replace(.otherBytes) }
+            return left(file, .alreadyComplete, isSampled: true)
         }
     }
 

@@ -26,7 +26,7 @@ struct Survey: Sendable {
         if job.isRepair { return try lookForDamage(at: target, for: job, isCancelled) }
         let options = job.options
         let file =
-            options.overwrite && !options.files.timestamping
+            options.overwrite && !options.files.timestamping && !job.mayTakeOver(target)
             ? nil : try StandingFile.open(folder: target.folder, name: target.name)
         guard let file else {
             try Assembly.checkDestination(
@@ -42,6 +42,7 @@ struct Survey: Sendable {
             guard content != nil || !isCancelled() else { return nil }
         }
         var facts = Plan.StandingFacts(file)
+        facts.isControlled = options.takesOver > .nothing && ForeignPart.isControlled(target)
         facts.isAdopted = options.adopt.map { file.isSame(as: $0) } ?? false
         return Survey(sight: .file(facts, content), file: file)
     }

@@ -12,7 +12,8 @@ import Testing
     private static let defaults = """
         {
           "connections": "auto", "overwrite": false, "resume": true, "resume_unverified": false,
-          "continues_other_url": false, "waits_for_network": false,
+          "continues_other_url": false, "waits_for_network": false, "takes_over": "nothing",
+          "retry_wait": 0,
           "headers": [], "mirrors": [], "connect_timeout": 10, "stall_timeout": 15,
           "naming": {"uses_url": false, "numbers_taken": false},
           "stream": {"window": 67108864},
@@ -31,7 +32,8 @@ import Testing
 
     private static let all = """
         {
-          "connections": 7, "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
+          "connections": "auto:7", "min_split_size": 5, "retry_wait": 1.5, "takes_over": "begun",
+          "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
           "resume": false, "resume_unverified": true, "continues_other_url": true,
           "adopt": "/begun", "waits_for_network": true,
           "headers": ["X-Api-Key: sesame", "Accept-Language: de", "Authorization: Basic sesame",
@@ -39,7 +41,7 @@ import Testing
           "ca_certificate": "/ca.pem", "connect_timeout": 2.5, "stall_timeout": 3, "retries": 4,
           "naming": {"uses_url": true, "numbers_taken": true},
           "stream": {"window": 1048576},
-          "limits": {"max_size": 9, "max_time": 8.5, "min_rate": 7.5, "min_rate_period": 6},
+          "limits": {"max_size": 9, "max_time": 8.5, "rate": 5.5, "min_rate": 7.5, "min_rate_period": 6},
           "mirrors": ["https://me:sesame@m/f?q", "http://n/a@b", "u:p/@o"],
           "files": {
             "allocation": "trunc", "remote_time": false, "attributes": "proof",
@@ -82,7 +84,7 @@ import Testing
     @Test func everyOptionIsStored() throws {
         let options = try options(Self.all)
         #expect(try fields(options) == fields(Self.all))
-        #expect(options.connections == .fixed(7))
+        #expect(options.connections == .upTo(7))
         #expect(options.checksum?.hex == "00112233445566778899aabbccddeeff")
         #expect(options.files.missingFolders == .madeBelow(["/a", "b"]))
         #expect(options.access.minimumTLS == .tls13)

@@ -273,7 +273,7 @@ import Testing
             ]),
     ]
 
-    @Test(arguments: beginnings + standing + timestamps + repairs + adoptions)
+    @Test(arguments: beginnings + standing + timestamps + repairs + adoptions + takeOvers)
     func theWay(_ row: Row) {
         var plan = Plan(row.job, isListed: row.isListed)
         var (offers, answers) = (row.offers[...], row.isUnmodified[...])
@@ -294,6 +294,7 @@ import Testing
             case .checkContent: plan.take(row.content)
             case .prepareRepair: plan.takePrepared()
             case .adopt: plan.takeAdopted()
+            case .replace: plan.takeReplaced()
             case .fetch, .leave, .refuse: break loop
             }
         }

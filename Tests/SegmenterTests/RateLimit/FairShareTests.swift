@@ -33,6 +33,26 @@ import Testing
         #expect(FairShare.divide(1000, among: claims) == [100, 830, 50, 20, 0])
     }
 
+    /// Downloads with a limit of their own, and one without, of which some wish nothing yet.
+    @Test(
+        arguments: [
+            (100, [1: 10], [90, 5, 5]), (nil, [1: 10], [0, 5, 5]),
+            (100, [0: 30, 1: 10], [30, 5, 5]),
+            (12, [1: 10], [6, 3, 3]), (nil, [0: 7, 1: 0], [7, 0, 0]), (100, [:], [50, 25, 25]),
+        ] as [(Int64?, [Int: Int64], [Int64])])
+    func aDownloadsOwnLimitHolds(total: Int64?, most: [Int: Int64], shares: [Int64]) {
+        let claims = [0, 1, 1].map { Claim(group: $0, demand: .max) }
+        #expect(FairShare.divide(total, among: claims, most: most) == shares)
+        // What nobody wishes is lent, and no more of it than the limit allows.
+        let modest = [0, 1, 1].map { Claim(group: $0, demand: 0) }
+        let lent = FairShare.divide(total, among: modest, most: most)
+        for (group, limit) in most {
+            #expect(
+                zip(modest, lent).filter { $0.0.group == group }.reduce(0) { $0 + $1.1 } <= limit)
+        }
+        #expect(lent.reduce(0, +) <= total ?? .max)
+    }
+
     @Test func nobodyIsBetterOffAtAnothersCost() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)

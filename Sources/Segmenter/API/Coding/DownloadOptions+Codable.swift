@@ -10,7 +10,7 @@
 /// | `overwrite`, `resume`, `resume_unverified` | a Boolean |
 /// | `continues_other_url`, `waits_for_network` | a Boolean |
 /// | `adopt` | a path |
-/// | `takes_over` | a number: 0 nothing, 1 what aria2 controls, 2 the complete file, 3 what was begun |
+/// | `takes_over` | `"nothing"`, `"controlled"`, `"complete"` or `"begun"` |
 /// | `headers`, `mirrors` | lists of texts |
 /// | `ca_certificate` | a path |
 /// | `connect_timeout`, `stall_timeout` | seconds |
