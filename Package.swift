@@ -59,7 +59,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "SeggetFormats", dependencies: ["Assembler", "Segmenter"],
+            name: "SeggetFormats", dependencies: ["Assembler", "CLinux", "CZlib", "Segmenter"],
             swiftSettings: settings),
         .target(
             name: "SeggetReports", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],

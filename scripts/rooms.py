@@ -21,7 +21,7 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources"
 IMPORTS = {
     "Assembler": {"CDeflate", "CLinux", "CZlib", "Crypto"},
     "Segmenter": {"Assembler", "CCurl", "CLinux", "RawStructuredFieldValues"},
-    "SeggetFormats": {"Assembler", "Segmenter"},
+    "SeggetFormats": {"Assembler", "CLinux", "CZlib", "Segmenter"},
     "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter"},
     "segget": {
         "ArgumentParser", "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter"},

@@ -3,14 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -246,3 +249,55 @@ int segget_forget_clock_changes(int fd) {
 int segget_open_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int segget_raise_event(int fd) { return eventfd_write(fd, 1); }
+
+// getopt_long keeps its place in variables of the process.
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+
+// What getopt_long gives back for the first of the options.
+enum { first_option = 256 };
+
+static int option_of(int result, int options, const int letters[]) {
+    if (result >= first_option) return result - first_option;
+    for (int i = 0; i < options; i++)
+        if (letters[i] != 0 && letters[i] == result) return i;
+    return -1;
+}
+
+struct segget_command_line segget_read_command_line(
+    int count, char *arguments[], int options, const char *const names[], const int letters[],
+    const int kinds[], struct segget_found_option found[]) {
+    struct segget_command_line result = {.rest = count, .option = -1};
+    struct option *known = calloc((size_t)options + 1, sizeof *known);
+    char *short_names = malloc((size_t)options * 3 + 2), *end = short_names;
+    if (known == NULL || short_names == NULL) abort();
+    // The colon in front tells what is missing from what is unknown.
+    *end++ = ':';
+    for (int i = 0; i < options; i++) {
+        known[i] = (struct option){names[i], kinds[i], NULL, first_option + i};
+        if (letters[i] == 0) continue;
+        *end++ = (char)letters[i];
+        for (int colon = 0; colon < kinds[i]; colon++) *end++ = ':';
+    }
+    *end = '\0';
+    pthread_mutex_lock(&reading);
+    optind = 0;
+    opterr = 0;
+    for (;;) {
+        int next = getopt_long(count, arguments, short_names, known, NULL);
+        if (next == -1) break;
+        if (next == '?' || next == ':') {
+            result.problem = next;
+            result.option = option_of(optopt, options, letters);
+            result.letter = optopt > 0 && optopt < first_option ? optopt : 0;
+            result.place = optind - 1;
+            break;
+        }
+        found[result.count++] =
+            (struct segget_found_option){option_of(next, options, letters), optarg};
+    }
+    result.rest = optind;
+    pthread_mutex_unlock(&reading);
+    free(known);
+    free(short_names);
+    return result;
+}

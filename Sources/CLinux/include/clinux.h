@@ -139,4 +139,28 @@ int segget_open_event(void);
 // Makes such a descriptor readable for good. Returns 0, or -1 with errno.
 int segget_raise_event(int fd);
 
+// An option on a command line.
+struct segget_found_option {
+    int option;         // its place in the lists of names
+    const char *value;  // what was given with it, or NULL
+};
+
+// What reading a command line has come to.
+struct segget_command_line {
+    int count;    // options found
+    int rest;     // the first argument that is no option, after all options were moved before those
+    int problem;  // 0; ':' when an option misses its argument; '?' for any other mistake
+    int option;   // of a mistake: the option's place, -1 when that is unknown
+    int letter;   // of a mistake: the short name that was given, or 0
+    int place;    // of a mistake: the argument that it is in
+};
+
+// Reads a command line as getopt_long(3) of this system does, abbreviations, order and `--` included, and
+// prints nothing. `arguments` begins with the program's name and is reordered. Each option has a name, a
+// letter or 0, and 0, 1 or 2 for no argument, one that must be given, or one that may be. `found` has
+// room for as many options as the arguments have bytes. It may be called on any thread.
+struct segget_command_line segget_read_command_line(
+    int count, char *arguments[], int options, const char *const names[], const int letters[],
+    const int kinds[], struct segget_found_option found[]);
+
 #endif

@@ -5,7 +5,77 @@ package struct Aria2Options: Sendable, Hashable {
     /// The values of each option that was given, by its long name; more than one only where the option
     /// adds up (`header`).
     private(set) package var values: [String: [String]] = [:]
+    /// The same of what a configuration file or the environment says, which comes after those.
+    private var inherited: [String: [String]] = [:]
 
     /// Makes no options.
     package init() {}
+
+    /// The value of an option; the last one where it adds up, `nil` where it is not given.
+    package subscript(name: String) -> String? { all(name).last }
+
+    /// All values of an option.
+    package func all(_ name: String) -> [String] { values[name] ?? inherited[name] ?? [] }
+
+    /// A flag; `nil` where it is not given.
+    package func flag(_ name: String) -> Bool? { self[name].map { $0 == "true" } }
+
+    /// A number; `nil` where it is not given.
+    package func number(_ name: String) -> Int64? { self[name].flatMap { Int64($0) } }
+
+    /// A text that is not empty.
+    package func text(_ name: String) -> String? {
+        self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Takes a value.
+    ///
+    /// - Throws: `BadValue`.
+    mutating func take(
+        _ option: Aria2Option, _ text: String, home: String
+    ) throws(Aria2Option.BadValue) {
+        let value = try option.value(of: text, home: home)
+        values[option.name] = (option.addsUp ? all(option.name) : []) + [value]
+    }
+
+    /// Makes all that was given until now what comes after all that is given from now on.
+    mutating func inherit() {
+        inherited.merge(values) { _, new in new }
+        values = [:]
+    }
+
+    /// Forgets what was given for an option, but not what it inherits.
+    mutating func remove(_ name: String) { values[name] = nil }
+
+    /// Forgets an option.
+    mutating func removeAll(_ name: String) {
+        values[name] = nil
+        inherited[name] = nil
+    }
+
+    /// Puts what an item of a list says of itself in place of what holds for all.
+    func replaced(by item: Aria2Options) -> Aria2Options {
+        var options = self
+        for (name, values) in item.values where Aria2Option.named(name)?.isForItems == true {
+            options.values[name] = values
+        }
+        return options
+    }
+}
+
+extension Aria2Options {
+    /// Whether a file that is there is compared with its digest before anything is fetched
+    /// (`--check-integrity`).
+    package var checksIntegrity: Bool { flag("check-integrity") ?? false }
+
+    /// Whether nothing but that is done (`--hash-check-only`).
+    package var onlyChecks: Bool { flag("hash-check-only") ?? false }
+
+    /// aria2's code for a file that the server does not have: 3, or 4 where `--max-file-not-found` ends it
+    /// before `--max-tries` does.
+    package var codeWhenNotFound: Int32 {
+        let most = number("max-file-not-found") ?? 0
+        let tries = number("max-tries") ?? 5
+        return most > 0 && (tries == 0 || most <= tries) ? 4 : 3
+    }
 }

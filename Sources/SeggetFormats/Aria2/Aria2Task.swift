@@ -1,18 +1,79 @@
+import Assembler
 package import Segmenter
 
 /// One file that a run in aria2's manner fetches.
 package struct Aria2Task: Sendable {
+    /// Why a task cannot be begun.
+    package struct Problem: Sendable, Hashable {
+        /// aria2's exit code.
+        package var code: Int32
+        /// What is wrong, in words.
+        package var text: String
+        /// Whether aria2 would not begin with anything, were it on the command line.
+        var isFatal = false
+    }
+
     /// What it is known by: aria2's GID.
     package var gid: Download.ID
     /// Its URLs, at least one; several are mirrors of each other.
     package var urls: [String]
     /// Its options: what the list says of it, above what holds for all.
     package var options: Aria2Options
+    /// What is wrong with the GID that was given.
+    var gidProblem: String?
 
     /// Makes a task.
     package init(gid: Download.ID = Download.ID(), urls: [String], options: Aria2Options) {
         self.gid = gid
         self.urls = urls
         self.options = options
+    }
+
+    /// Why it cannot be begun; the tasks beside it can.
+    package var problem: Problem? {
+        if let gidProblem { return Problem(code: 1, text: gidProblem, isFatal: true) }
+        guard urls.contains(where: Self.isWeb) else {
+            return urls.first.map(Self.problem) ?? Problem(code: 1, text: "There is no URL.")
+        }
+        if let out = options.text("out"), out.split(separator: "/").contains("..") {
+            return Problem(code: 1, text: "--out leads out of --dir: \(out)")
+        }
+        if let text = options.text("checksum"), (try? Digest(parsing: text)) == nil {
+            let type = text.prefix { $0 != "=" }
+            return Problem(
+                code: Aria2Refusal.optionError,
+                text: "--checksum: segget computes sha-1, sha-256, sha-512 and md5, not \(type)")
+        }
+        return nil
+    }
+
+    /// Whether a text is the URL of a file that segget can fetch.
+    static func isWeb(_ text: String) -> Bool {
+        if case .web = WebAddress(text) { true } else { false }
+    }
+
+    /// Whether a text is the URL of a file that it cannot fetch.
+    static func isForeign(_ text: String) -> Bool {
+        if case .other = WebAddress(text) { true } else { false }
+    }
+
+    private static func problem(of text: String) -> Problem {
+        switch WebAddress(text) {
+        case .magnet: return Problem(code: 26, text: "This is BitTorrent: use aria2c for this")
+        case .other(let scheme) where ["ftp", "sftp", "ftps"].contains(scheme):
+            return Problem(code: 21, text: "This is \(scheme.uppercased()): use aria2c for this")
+        case .other(let scheme):
+            return Problem(code: 1, text: "\(scheme) is not supported.")
+        case .web, .none:
+            let name = text.lowercased()
+            if name.hasSuffix(".torrent") {
+                return Problem(code: 26, text: "This is BitTorrent: use aria2c for this")
+            }
+            if name.hasSuffix(".metalink") || name.hasSuffix(".meta4") {
+                return Problem(code: 20, text: "This is Metalink: use aria2c for this")
+            }
+            return Problem(
+                code: 1, text: "Unrecognized URI or unsupported protocol: \(text)", isFatal: true)
+        }
     }
 }

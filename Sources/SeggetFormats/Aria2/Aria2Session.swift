@@ -1,0 +1,18 @@
+/// The file that a later run takes as its list (`--save-session`).
+package enum Aria2Session {
+    /// The text of the file for these tasks, in aria2's form.
+    ///
+    /// Each has its URLs, its GID, and the options that the command line and the list gave it; what a
+    /// configuration file says, a later run finds there again.
+    package static func text(of tasks: [Aria2Task]) -> String {
+        tasks.map { task in
+            var text = task.urls.map { "\($0)\t" }.joined() + "\n gid=\(task.gid)\n"
+            for option in Aria2Option.table where option.isForItems {
+                for value in task.options.values[option.name] ?? [] {
+                    text += " \(option.name)=\(value)\n"
+                }
+            }
+            return text
+        }.joined()
+    }
+}

@@ -1,0 +1,84 @@
+import Segmenter
+
+/// What a run has to fetch.
+extension Aria2Settings {
+    /// The files, in order.
+    ///
+    /// - Parameter list: The input file; `nil` where there is none.
+    /// - Returns: The tasks, and what of the list is read over, in words.
+    /// - Throws: `Aria2Refusal`, where aria2 would not begin at all.
+    package func tasks(
+        list: [UInt8]? = nil
+    ) throws(Aria2Refusal) -> (tasks: [Aria2Task], warnings: [String]) {
+        var reader = TaskReader()
+        guard inputFile != nil else {
+            try reader.take(uris, options, isList: false)
+            if let problem = reader.tasks.first(where: { $0.problem?.isFatal == true })?.problem {
+                throw .exception(problem.text)
+            }
+            return (reader.tasks, [])
+        }
+        let list = try Aria2List(list ?? [], home: home)
+        var common = options
+        common.remove("out")
+        for item in list.items {
+            try reader.take(item.urls, common.replaced(by: item.options), isList: true)
+        }
+        return (reader.tasks, list.warnings)
+    }
+}
+
+/// Makes tasks of URLs and options.
+private struct TaskReader {
+    private(set) var tasks: [Aria2Task] = []
+    private var taken: Set<Download.ID> = []
+
+    /// Takes the URLs of one line or of the command line.
+    mutating func take(
+        _ words: [String], _ options: Aria2Options, isList: Bool
+    ) throws(Aria2Refusal) {
+        var words = words
+        if options.flag("parameterized-uri") == true {
+            do throws(Aria2Template.Problem) {
+                var expanded: [String] = []
+                for word in words { expanded += try Aria2Template.expanded(word) }
+                words = expanded
+            } catch {
+                throw .exception(error.text)
+            }
+        }
+        guard options.flag("force-sequential") != true else {
+            var options = options
+            options.removeAll("out")
+            for word in words { add([word], options) }
+            return
+        }
+        // Mirrors of one file, wherever they stand; what is none is a file of its own.
+        let urls = words.filter { Aria2Task.isWeb($0) || Aria2Task.isForeign($0) }
+        if !urls.isEmpty { add(urls, options) }
+        for word in words where !urls.contains(word) { add([word], options) }
+    }
+
+    private mutating func add(_ words: [String], _ options: Aria2Options) {
+        var seen: Set<String> = []
+        var options = options
+        let given = options["gid"]
+        options.removeAll("gid")
+        options.removeAll("pause")
+        var task = Aria2Task(urls: words.filter { seen.insert($0).inserted }, options: options)
+        if let given {
+            // aria2 reads capital letters too, and takes no zero.
+            if let gid = Download.ID(given.lowercased()), given.contains(where: { $0 != "0" }) {
+                if taken.contains(gid) {
+                    task.gidProblem = "GID \(gid) is not unique."
+                } else {
+                    task.gid = gid
+                }
+            } else {
+                task.gidProblem = "\(given) is invalid for GID."
+            }
+        }
+        taken.insert(task.gid)
+        tasks.append(task)
+    }
+}

@@ -1,0 +1,166 @@
+/// A run in aria2's manner, as its command line, its configuration file and the environment have it.
+package struct Aria2Settings: Sendable {
+    /// What is asked for.
+    package enum Action: Sendable, Hashable {
+        case download
+        /// The options are printed: those of a tag or with a word in their name; `nil` for the usual ones.
+        case help(String?)
+        case version
+    }
+
+    /// Where what is read comes from.
+    package struct Surroundings: Sendable {
+        /// The environment.
+        package var environment: [String: String]
+        /// The home folder.
+        package var home: String
+        /// The text of a file; `nil` where it is none that can be read.
+        package var read: @Sendable (String) -> String?
+        /// Whether a file stands at a path.
+        package var exists: @Sendable (String) -> Bool
+
+        /// Makes them.
+        package init(
+            environment: [String: String], home: String,
+            read: @escaping @Sendable (String) -> String?,
+            exists: @escaping @Sendable (String) -> Bool
+        ) {
+            self.environment = environment
+            self.home = home
+            self.read = read
+            self.exists = exists
+        }
+    }
+
+    /// What is asked for.
+    package private(set) var action = Action.download
+    /// What the command line names, in order; without meaning where there is an input file.
+    package private(set) var uris: [String] = []
+    /// What holds for all downloads.
+    package private(set) var options = Aria2Options()
+    /// What is to be said before anything begins, in words.
+    package private(set) var warnings: [String] = []
+    /// The home folder.
+    let home: String
+
+    /// Reads all that says what to do.
+    ///
+    /// The command line comes before the environment, and that before the configuration file.
+    ///
+    /// - Parameters:
+    ///   - words: The words behind the program's name.
+    ///   - program: The program's name, for messages.
+    ///   - surroundings: Where the rest comes from.
+    /// - Throws: `Aria2Refusal`.
+    package static func read(
+        _ words: [String], program: String = "aria2c", in surroundings: Surroundings
+    ) throws(Aria2Refusal) -> Aria2Settings {
+        var settings = Aria2Settings(home: surroundings.home)
+        let line = try Aria2CommandLine(words, program: program)
+        var own = Aria2Options()
+        try settings.take(line, into: &own)
+        if own["version"] != nil {
+            settings.action = .version
+        } else if let keyword = own["help"] {
+            settings.action = .help(keyword.isEmpty ? nil : keyword)
+        }
+        guard settings.action == .download else { return settings }
+        if own.flag("no-conf") != true {
+            try settings.takeFile(own.text("conf-path"), in: surroundings)
+        }
+        settings.takeEnvironment(surroundings.environment)
+        settings.options.inherit()
+        try settings.take(line, into: &settings.options)
+        settings.uris = line.uris
+        try settings.check(surroundings)
+        return settings
+    }
+
+    private init(home: String) { self.home = home }
+
+    private func take(
+        _ line: Aria2CommandLine, into options: inout Aria2Options
+    ) throws(Aria2Refusal) {
+        for (option, value) in line.options {
+            do throws(Aria2Option.BadValue) {
+                try options.take(option, value, home: home)
+            } catch {
+                throw .value(option, error)
+            }
+        }
+    }
+
+    private mutating func takeFile(
+        _ path: String?, in surroundings: Surroundings
+    ) throws(Aria2Refusal) {
+        let folder = surroundings.environment["XDG_CONFIG_HOME"].flatMap {
+            $0.hasPrefix("/") ? $0 : nil
+        }
+        let usual = [
+            "\(home)/.aria2/aria2.conf", "\(folder ?? "\(home)/.config")/aria2/aria2.conf",
+        ]
+        let paths = path.map { [$0] } ?? usual
+        guard let found = paths.first(where: surroundings.exists),
+            let text = surroundings.read(found)
+        else {
+            guard let path else { return }
+            throw Aria2Refusal(["Configuration file \(path) is not found."] + Aria2Refusal.usage)
+        }
+        for row in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let row = String(decoding: row, as: UTF8.self)
+            guard let (name, value) = Aria2List.option(in: row), name.first != "#" else { continue }
+            guard let option = Aria2Option.named(name) else {
+                warnings.append("Unknown option: \(Aria2List.printable(name))")
+                continue
+            }
+            do throws(Aria2Option.BadValue) {
+                try options.take(option, value, home: home)
+            } catch {
+                let refusal = Aria2Refusal.value(option, error)
+                throw Aria2Refusal(
+                    code: refusal.code, ["Parse error in \(found)"] + refusal.lines)
+            }
+        }
+    }
+
+    private mutating func takeEnvironment(_ environment: [String: String]) {
+        for variable in ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"] {
+            guard let value = environment[variable],
+                let option = Aria2Option.named(variable.replacing("_", with: "-"))
+            else { continue }
+            do throws(Aria2Option.BadValue) {
+                try options.take(option, value, home: home)
+            } catch {
+                warnings.append(
+                    "Caught Error while parsing environment variable '\(variable)': \(error.text)")
+            }
+        }
+    }
+
+    /// Refuses what asks for work that segget does not do, and warns of what is not done as asked.
+    private mutating func check(_ surroundings: Surroundings) throws(Aria2Refusal) {
+        for option in Aria2Option.table {
+            guard let value = options[option.name], value != "false", !value.isEmpty else {
+                continue
+            }
+            switch option.treatment {
+            case .refused(let reason):
+                throw Aria2Refusal(["--\(option.name): \(reason)"])
+            case .service:
+                throw Aria2Refusal([
+                    "--\(option.name): the service comes with a later version of segget"
+                ])
+            case .warned(let reason):
+                warnings.append("--\(option.name) changes nothing: \(reason)")
+            case .honoured, .accepted: break
+            }
+        }
+        if let file = options.text("load-cookies"), !surroundings.exists(file) {
+            warnings.append("Failed to load cookies from \(file)")
+            options.removeAll("load-cookies")
+        }
+        guard !uris.isEmpty || inputFile != nil else {
+            throw Aria2Refusal(["Specify at least one URL."] + Aria2Refusal.usage)
+        }
+    }
+}

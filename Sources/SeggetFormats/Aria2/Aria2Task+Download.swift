@@ -1,0 +1,140 @@
+import Assembler
+package import Segmenter
+
+extension Aria2Task {
+    /// What is fetched, where to, and how.
+    ///
+    /// - Parameters:
+    ///   - home: The home folder.
+    ///   - exists: Whether a file stands at a path.
+    package func batchItem(home: String, exists: (String) -> Bool) -> BatchItem {
+        let urls = urls.filter(Self.isWeb)
+        let url = urls.first ?? ""
+        var download = DownloadOptions()
+        download.mirrors = Array(urls.dropFirst())
+        setConnections(&download, urls)
+        setFiles(&download)
+        setLimits(&download)
+        setAccess(&download.access, url, home, exists)
+        download.headers = headers
+        if let file = options.text("ca-certificate") { download.caCertificate = file }
+        let folder = options.text("dir") ?? "."
+        let destination: Destination =
+            if let out = options.text("out") {
+                // aria2 takes an absolute path for one in `dir` too.
+                .file(folder == "/" ? "/\(out)" : "\(folder)/\(out)")
+            } else {
+                .folder(folder)
+            }
+        return BatchItem(url, to: destination, options: download)
+    }
+
+    private func setConnections(_ download: inout DownloadOptions, _ urls: [String]) {
+        let hosts = Set(urls.compactMap { Self.host(of: $0) }).count
+        let bounds = [
+            options.number("split"),
+            options.number("max-connection-per-server").map { $0 * Int64(max(1, hosts)) },
+        ].compactMap(\.self)
+        if let most = bounds.min() { download.connections = .upTo(Int(clamping: max(1, most))) }
+        download.minSplitSize = options.number("min-split-size")
+    }
+
+    private func setFiles(_ download: inout DownloadOptions) {
+        download.overwrite = options.flag("allow-overwrite") ?? false
+        // download.continuesFile = options.flag("continue") ?? false
+        download.naming.numbersTaken =
+            !download.overwrite && options.flag("auto-file-renaming") ?? true
+        download.resume = options.flag("remove-control-file") != true
+        download.checksum = options.text("checksum").flatMap { try? Digest(parsing: $0) }
+        download.files.missingFolders = .made
+        download.files.attributes = .proof
+        download.files.remoteTime = options.flag("remote-time") ?? false
+        download.files.timestamping =
+            download.overwrite && options.flag("conditional-get") ?? false
+        if let method = options["file-allocation"] {
+            // aria2's `prealloc` writes zeros where nothing better is to be had.
+            download.files.allocation =
+                FileAllocation(rawValue: method == "prealloc" ? "falloc" : method) ?? .auto
+        }
+    }
+
+    private func setLimits(_ download: inout DownloadOptions) {
+        if let seconds = options.number("timeout") { download.stallTimeout = .seconds(seconds) }
+        if let seconds = options.number("connect-timeout") {
+            download.connectTimeout = .seconds(seconds)
+        }
+        if let tries = options.number("max-tries") {
+            // aria2 counts the first attempt too, and takes 0 for no limit.
+            download.retries = tries == 0 ? 1000 : Int(min(tries - 1, 1000))
+        }
+        if let seconds = options.number("retry-wait") { download.retryWait = .seconds(seconds) }
+        download.limits.rate = Self.rate(options.number("max-download-limit"))
+        download.limits.minRate = Self.rate(options.number("lowest-speed-limit"))
+    }
+
+    private static func rate(_ bytes: Int64?) -> Double? {
+        bytes.flatMap { $0 > 0 ? Double($0) : nil }
+    }
+
+    private func setAccess(
+        _ access: inout AccessOptions, _ url: String, _ home: String, _ exists: (String) -> Bool
+    ) {
+        if let user = options.text("http-user") {
+            access.credentials = .init(user: user, password: options["http-passwd"] ?? "")
+        }
+        let netrc = options.text("netrc-path") ?? "\(home)/.netrc"
+        if options.flag("no-netrc") != true, exists(netrc) {
+            access.usesNetrc = true
+            access.netrcFile = netrc
+        }
+        access.userAgent = options["user-agent"]
+        access.referer = options.text("referer").map { $0 == "*" ? url : $0 }
+        access.cookieFile = options.text("load-cookies")
+        // Set in any case: aria2's rules say what the environment means, and the task has them already.
+        access.proxy = proxy(for: url) ?? ""
+        access.noProxy = options["no-proxy"] ?? ""
+        access.isInsecure = options.flag("check-certificate") == false
+        access.clientCertificate = options.text("certificate")
+        access.clientKey = options.text("private-key")
+        if options["min-tls-version"] == "TLSv1.3" { access.minimumTLS = .tls13 }
+        access.interface = options.text("interface")
+        if options.flag("disable-ipv6") == true { access.addressFamily = .ipv4 }
+    }
+
+    /// What is not done as it was asked for, in words.
+    package var warnings: [String] {
+        options.all("header").filter {
+            !Self.isSent($0) && !$0.lowercased().hasPrefix("accept-encoding:")
+        }.map { line in
+            "--header: segget sends no such field: \(Aria2List.printable(String(line.prefix { $0 != ":" })))"
+        }
+    }
+
+    /// Whether a header can be sent: those that say what is asked for are segget's own.
+    private static func isSent(_ line: String) -> Bool {
+        line.isEmpty || (try? DownloadOptions.check(header: line)) != nil
+    }
+
+    private var headers: [String] {
+        var headers = options.all("header").filter { !$0.isEmpty && Self.isSent($0) }
+        if options.flag("http-no-cache") == true {
+            headers += ["Cache-Control: no-cache", "Pragma: no-cache"]
+        }
+        return headers
+    }
+
+    /// The proxy for a URL: that of its scheme, else the one for all, with its user and password.
+    private func proxy(for url: String) -> String? {
+        let scheme = if case .web(_, isSecure: true) = WebAddress(url) { "https" } else { "http" }
+        for name in ["\(scheme)-proxy", "all-proxy"] {
+            guard let proxy = options.text(name) else { continue }
+            return WebAddress.proxy(
+                proxy, user: options["\(name)-user"], password: options["\(name)-passwd"]) ?? proxy
+        }
+        return nil
+    }
+
+    private static func host(of url: String) -> String? {
+        if case .web(let host, _) = WebAddress(url) { host } else { nil }
+    }
+}

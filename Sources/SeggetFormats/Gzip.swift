@@ -1,0 +1,49 @@
+import CZlib
+
+/// Lists that were compressed with gzip (RFC 1952), as aria2 reads them.
+enum Gzip {
+    /// Why a text is not what it began as.
+    struct Damaged: Error {}
+
+    /// Longest text, in bytes: what a few bytes could become otherwise has no end.
+    private static let longest = 256 << 20
+    private static let room = 64 << 10
+
+    /// Whether these bytes begin like a compressed text.
+    static func isCompressed(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x1f, 0x8b]) }
+
+    /// The text; several, one behind the other, are one.
+    static func text(of bytes: [UInt8]) throws(Damaged) -> [UInt8] {
+        var stream = z_stream()
+        // 16: with gzip's head, and no other.
+        guard
+            inflateInit2_(
+                &stream, 16 + MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        else { throw Damaged() }
+        defer { inflateEnd(&stream) }
+        var input = bytes
+        var text: [UInt8] = []
+        let result = input.withUnsafeMutableBufferPointer { input in
+            stream.next_in = input.baseAddress
+            stream.avail_in = UInt32(clamping: input.count)
+            while text.count <= longest {
+                var result = Z_OK
+                text += [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+                    stream.next_out = buffer.baseAddress
+                    stream.avail_out = UInt32(room)
+                    result = inflate(&stream, Z_NO_FLUSH)
+                    count = room - Int(stream.avail_out)
+                }
+                guard result == Z_OK || result == Z_STREAM_END else { return result }
+                if result == Z_STREAM_END {
+                    let rest = input.suffix(Int(stream.avail_in))
+                    guard rest.starts(with: [0x1f, 0x8b]) else { return Z_STREAM_END }
+                    guard inflateReset(&stream) == Z_OK else { return Z_DATA_ERROR }
+                }
+            }
+            return Z_BUF_ERROR
+        }
+        guard result == Z_STREAM_END else { throw Damaged() }
+        return text
+    }
+}

@@ -1,0 +1,63 @@
+import CCurl
+
+/// What a text is that somebody gave for the address of a file, for modules that fetch nothing themselves.
+package enum WebAddress: Sendable, Hashable {
+    /// An http or https URL; the host is without its port.
+    case web(host: String, isSecure: Bool)
+    /// A link for BitTorrent.
+    case magnet
+    /// The URL of another protocol, by its scheme in lower case.
+    case other(scheme: String)
+    /// No URL: it has no scheme, or cannot be read.
+    case none
+
+    /// Finds out what a text is; nothing is guessed where it has no scheme.
+    package init(_ text: String) {
+        switch ForeignURL(text, isFile: { _ in false }) {
+        case .magnet: self = .magnet
+        case .scheme(let scheme), .object(let scheme): self = .other(scheme: scheme)
+        case .localFile:
+            self = text.lowercased().hasPrefix("file:") ? .other(scheme: "file") : .none
+        case .controlCharacter: self = .none
+        case nil:
+            let start = text.prefix(8).lowercased()
+            guard start.hasPrefix("http://") || start == "https://", let url = WebURL(text) else {
+                self = .none
+                return
+            }
+            let host = url.origin.split(separator: "/").last.map {
+                $0[..<($0.lastIndex(of: ":") ?? $0.endIndex)]
+            }
+            self = .web(host: String(host ?? ""), isSecure: url.isSecure)
+        }
+    }
+
+    /// The URL of an HTTP proxy, normalised; `nil` where it is none.
+    ///
+    /// - Parameters:
+    ///   - text: The URL; without a scheme it is an http one.
+    ///   - user: The user, not encoded; `nil` leaves the one in the URL.
+    ///   - password: The password, not encoded; `nil` leaves the one in the URL.
+    package static func proxy(_ text: String, user: String? = nil, password: String? = nil)
+        -> String?
+    {
+        guard let handle = curl_url() else { return nil }
+        defer { curl_url_cleanup(handle) }
+        let text = text.contains("://") ? text : "http://\(text)"
+        guard isProxyURL(text),
+            curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
+        else { return nil }
+        for (part, value) in [(CURLUPART_USER, user), (CURLUPART_PASSWORD, password)] {
+            guard let value else { continue }
+            guard curl_url_set(handle, part, value, UInt32(CURLU_URLENCODE)) == CURLUE_OK else {
+                return nil
+            }
+        }
+        var full: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, CURLUPART_URL, &full, 0) == CURLUE_OK, let full else {
+            return nil
+        }
+        defer { curl_free(full) }
+        return String(cString: full)
+    }
+}
