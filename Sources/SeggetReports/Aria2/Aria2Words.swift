@@ -1,0 +1,137 @@
+package import SeggetFormats
+package import Segmenter
+
+/// Lines of aria2c's that say always the same, and those that hold segget's words.
+package enum Aria2Words {
+    /// The version of aria2 whose command line and output these are.
+    package static let version = "1.37.0"
+
+    /// What `--version` prints: what programs look for, and what it is.
+    package static let versionText = """
+        aria2 version \(version)
+        This is segget \(seggetVersion), which takes the command line of aria2c.
+
+        ** Configuration **
+        Enabled Features: Async DNS, GZip, HTTPS, Message Digest
+        Hash Algorithms: sha-1, sha-256, sha-512, md5
+
+        """
+
+    /// The first line of `--help`, and of what is said of wrong options.
+    package static let usage = "Usage: aria2c [OPTIONS] [URI]...\n"
+
+    /// What follows when an option is unknown or none is given.
+    package static let seeHelp = usage + "See 'aria2c -h'.\n"
+
+    /// What is said at the end when files are not there.
+    package static let ending = """
+
+        aria2 will resume download if the transfer is restarted.
+        If there are any errors, then see the log file. See '-l' option in help/man page for details.
+
+        """
+
+    /// What is said on standard error when a run cannot begin.
+    package static func refusal(_ code: Aria2ErrorCode, _ text: String) -> String {
+        "Exception caught\nException: \(place) errorCode=\(code.rawValue) "
+            + "\(PrintableText.escape(text))\n\n"
+    }
+
+    /// What `--help` says of one option: its names, and below and beside it what it does.
+    package static func help(name: String, letter: Character?, value: String?, text: String) -> String {
+        let names =
+            " " + (letter.map { "-\($0), " } ?? "") + "--\(name)" + (value.map { "=\($0)" } ?? "")
+        let column = 30
+        let indent = String(repeating: " ", count: column)
+        let lines = wrapped(text, to: 80 - column)
+        guard names.count < column else {
+            return names + "\n" + lines.map { indent + $0 + "\n" }.joined()
+        }
+        let head = names + String(repeating: " ", count: column - names.count)
+        return head + lines.joined(separator: "\n" + indent) + "\n"
+    }
+
+    /// The lines about a download that failed.
+    ///
+    /// - Parameters:
+    ///   - number: What aria2 numbers its commands by (CUID).
+    ///   - code: What the download ends with.
+    package static func failure(
+        _ error: DownloadError, _ code: Aria2ErrorCode, number: Int, path: String
+    ) -> [Aria2LogLine] {
+        if error.reason == .cancelled { return [] }
+        let diagnostic = Diagnostic(error)
+        let kept = diagnostic.kept.map { ["  -> \(place) kept: \($0)"] } ?? []
+        if code == .checksum {
+            return [
+                Aria2LogLine(
+                    .error, "Checksum error detected. file=\(path)",
+                    below: [exception(code, diagnostic.message)] + kept)
+            ]
+        }
+        let mirrors = error.mirrors.map { mirror in
+            Aria2LogLine(
+                .error, aborted(number, mirror.url),
+                below: [exception(Aria2ErrorCode(mirror.fault), Diagnostic.describe(mirror.fault))])
+        }
+        let end = Aria2LogLine(
+            .error, aborted(number, error.url),
+            below: [
+                exception(code, "URI=\(error.url)"),
+                "  -> \(place) errorCode=\(code.rawValue) \(diagnostic.message)",
+            ] + kept)
+        return mirrors + [end]
+    }
+
+    /// The end of a file that is not there.
+    package static func notComplete(_ gid: Download.ID, path: String) -> Aria2LogLine {
+        Aria2LogLine(.notice, "Download GID#\(gid) not complete: \(path)")
+    }
+
+    private static let place = "[segget:0]"
+
+    private static func aborted(_ number: Int, _ url: String) -> String {
+        "CUID#\(number) - Download aborted. URI=\(url)"
+    }
+
+    private static func exception(_ code: Aria2ErrorCode, _ text: String) -> String {
+        "Exception: \(place) errorCode=\(code.rawValue) \(text)"
+    }
+
+    private static func wrapped(_ text: String, to columns: Int) -> [String] {
+        text.split(separator: " ").reduce(into: [""]) { lines, word in
+            let line = lines.removeLast()
+            if line.isEmpty {
+                lines.append(String(word))
+            } else if line.count + 1 + word.count <= columns {
+                lines.append("\(line) \(word)")
+            } else {
+                lines += [line, String(word)]
+            }
+        }
+    }
+}
+
+extension DownloadNotice {
+    /// How important the notice is in a log like aria2's.
+    ///
+    /// Warnings are what the person who started the download would decide otherwise about, if asked.
+    package var aria2Level: Aria2Console.Level {
+        switch self {
+        case .startedOver, .resumedUnverified, .serversDisagree, .damaged, .endUnproven, .downgraded,
+            .linkNotRefreshed, .mirrorDropped, .waitingForNetwork, .networkOccupied,
+            .attributesNotWritten, .notFinished:
+            .warn
+        case .partAgreed, .linkRefreshed, .linkRefreshDelayed, .adopted, .certificatesUnchecked,
+            .changingConnections, .limitChanged, .decoding, .endUnchecked, .mirrorIsPrimary,
+            .networkIsBack:
+            .notice
+        case .retrying, .resolvingAgain, .rangesIgnored, .replyRefused, .ifRangeUnusable, .stalled,
+            .stallOver, .headUnusable, .needsHTTP2, .serverLimit, .connections, .sampleAgreed,
+            .mirrorJoined, .mirrorOnStandby, .spaceNotReserved, .namedByLink, .addressUsed,
+            .addressLeft, .rescued:
+            .info
+        case .stole, .outpaced, .hedged: .debug
+        }
+    }
+}

@@ -1,0 +1,238 @@
+// Aria2: the command line, the files and the output of aria2c. It parses and prints; it never decides
+// anything of a download.
+
+import Glibc
+import SeggetFormats
+import SeggetReports
+import Segmenter
+
+/// Tells what a run does as aria2c does: a log, a line once a second, a table at the end.
+///
+/// Times are in seconds since 1970.
+struct Aria2Report {
+    /// What is known of a file.
+    private struct Lane {
+        var url: String
+        var name: String?
+        var path: String?
+        var progress: DownloadProgress?
+    }
+
+    /// The number of aria2's first command that fetches.
+    private static let firstNumber = 7
+
+    private let console: Aria2Console
+    private let tasks: [Aria2Task]
+    private let common: Aria2Options
+    private let folder: String
+    private let screen: Aria2Screen
+    private var lanes: [Int: Lane] = [:]
+    private var results = Aria2Results()
+    private var ticks = 0
+
+    /// Reports a run.
+    ///
+    /// - Parameters:
+    ///   - tasks: The files; events name them by their places.
+    ///   - common: Options that hold for all of them.
+    ///   - folder: Absolute path of the folder that names without one are in.
+    init(
+        _ console: Aria2Console, tasks: [Aria2Task], common: Aria2Options = Aria2Options(),
+        folder: String, screen: Aria2Screen
+    ) {
+        self.console = console
+        self.tasks = tasks
+        self.common = common
+        self.folder = folder
+        self.screen = screen
+    }
+
+    /// Reports that the run begins.
+    mutating func start(now: Double) {
+        log(.info, "segget \(seggetVersion), in the manner of aria2 \(Aria2Words.version)", now)
+        log(.notice, "Downloading \(tasks.count) item(s)", now)
+    }
+
+    /// Reports an event of one file.
+    mutating func handle(_ event: BatchEvent, now: Double) {
+        let index = event.index
+        guard tasks.indices.contains(index) else { return }
+        switch event.kind {
+        case .begun(let url): lanes[index] = Lane(url: url)
+        case .event(.probed(let file)):
+            lanes[index]?.name = file.suggestedName
+            if file.redirects > 0 {
+                log(.notice, "\(number(index)) - Redirecting to \(file.effectiveURL)", now)
+            }
+        case .event(.started(let start)): started(start, index, now)
+        case .event(.notice(let notice)):
+            log(notice.aria2Level, "GID#\(tasks[index].gid) - \(notice.text)", now)
+        case .event(.progress(let progress)): lanes[index]?.progress = progress
+        case .event(.finished): break
+        case .ended(.success(let file)): finished(file, index, now)
+        case .ended(.failure(let error)): failed(error, index, now)
+        }
+    }
+
+    /// Draws the readout, and the summary when its time has come: to be called once a second.
+    mutating func tick(now: Double) {
+        guard !console.isQuiet else { return }
+        ticks += 1
+        let width = screen.width
+        let readout = readout
+        var text = screen.isTerminal ? "\r\(String(repeating: " ", count: width))\r" : ""
+        if !lanes.isEmpty {
+            if console.summaryInterval > 0, ticks % console.summaryInterval == 0 {
+                text += readout.summary(at: Aria2Time(now), columns: width)
+            }
+            if console.showsReadout {
+                text += readout.line(
+                    isColoured: screen.isColoured,
+                    columns: screen.isTerminal && console.cutsReadout ? width : .max)
+                text += screen.isTerminal ? "" : "\n"
+            }
+        }
+        if !text.isEmpty { screen.write(text) }
+    }
+
+    /// Reports that a signal came, which ends the run in order.
+    mutating func stopping(signal: Int32, now: Double) {
+        log(
+            .notice,
+            signal == SIGINT
+                ? "Shutdown sequence commencing... Press Ctrl-C again for emergency shutdown."
+                : "Emergency shutdown sequence commencing...", now)
+    }
+
+    /// Writes a line of the log.
+    func log(_ level: Aria2Console.Level, _ text: String, _ now: Double) {
+        log(Aria2LogLine(level, text), now)
+    }
+
+    /// Reports the end of a file that was never fetched: it was refused before, or nothing was to be.
+    mutating func conclude(_ index: Int, _ code: Aria2ErrorCode, _ place: String, now: Double) {
+        guard tasks.indices.contains(index) else { return }
+        if code == .finished {
+            log(.notice, "Download complete: \(place)", now)
+        } else {
+            log(Aria2Words.notComplete(tasks[index].gid, path: ""), now)
+        }
+        end(index, code, place: place, received: (0, .zero), percent: nil)
+    }
+
+    /// Reports the end of all.
+    ///
+    /// - Returns: What the run ends with.
+    mutating func finish() -> Int32 {
+        let code = results.code(of: tasks.count)
+        guard !console.isQuiet else { return code.rawValue }
+        if console.results != .hide {
+            screen.write(
+                results.table(isFull: console.results == .full, isColoured: screen.isColoured))
+        }
+        if code != .finished { screen.write(Aria2Words.ending) }
+        return code.rawValue
+    }
+}
+
+extension Aria2Report {
+    private mutating func started(_ start: DownloadStart, _ index: Int, _ now: Double) {
+        let isAgain = lanes[index]?.path != nil
+        let path = shown(start.path)
+        lanes[index]?.path = path
+        let wanted = last(of: option("out", index) ?? lanes[index]?.name ?? "")
+        if !isAgain, Aria2Text.isNumbered(last(of: path), of: wanted) {
+            log(.notice, "File already exists. Renamed to \(path).", now)
+        }
+        if start.resumedBytes > 0 {
+            log(
+                isAgain ? .info : .notice,
+                "GID#\(tasks[index].gid) - Going on with \(Aria2Text.size(start.resumedBytes)) that are "
+                    + "there: \(path)", now)
+        }
+        if start.identity == "none", start.plan == .segments {
+            log(
+                .info,
+                "GID#\(tasks[index].gid) - the server sends nothing that identifies versions of the "
+                    + "file", now)
+        }
+    }
+
+    private mutating func finished(_ file: DownloadedFile, _ index: Int, _ now: Double) {
+        let path = shown(file.path)
+        if file.unchanged != nil {
+            log(
+                .notice, "GID#\(tasks[index].gid) - Download has already completed: \(path)", now)
+        }
+        if !file.verified.isEmpty {
+            log(
+                option("checksum", index) == nil ? .info : .notice,
+                "Verification finished successfully. file=\(path)", now)
+        }
+        log(.notice, "Download complete: \(path)", now)
+        end(
+            index, .finished, place: path, received: (file.bytesReceived, file.duration),
+            percent: file.size > 0 ? 100 : nil)
+    }
+
+    private mutating func failed(_ error: DownloadError, _ index: Int, _ now: Double) {
+        let code = Aria2ErrorCode(
+            error, mostNotFound: option("max-file-not-found", index).flatMap { Int($0) } ?? 0,
+            tries: option("max-tries", index).flatMap { Int($0) } ?? 5)
+        let path = (error.path.map(shown) ?? lanes[index]?.path) ?? ""
+        let lines = Aria2Words.failure(
+            error, code, number: Self.firstNumber + index, path: path)
+        for line in lines { log(line, now) }
+        log(Aria2Words.notComplete(tasks[index].gid, path: path), now)
+        let progress = lanes[index]?.progress
+        let size = progress?.size ?? 0
+        end(
+            index, code, place: path.isEmpty ? error.url : path,
+            received: (progress?.bytesReceived ?? 0, progress?.elapsed ?? .zero),
+            percent: size > 0 ? Aria2Text.percent(error.bytesKept, of: size) : nil)
+    }
+
+    private mutating func end(
+        _ index: Int, _ code: Aria2ErrorCode, place: String,
+        received: (bytes: Int64, time: Duration), percent: Int64?
+    ) {
+        lanes[index] = nil
+        results.add(
+            Aria2Results.Row(
+                gid: tasks[index].gid, code: code, place: place, received: received,
+                percent: percent))
+    }
+
+    private func log(_ line: Aria2LogLine, _ now: Double) {
+        if let writeLog = screen.writeLog, line.level.reaches(console.logLevel) {
+            writeLog(line.file(at: Aria2Time(now)))
+        }
+        if !console.isQuiet, line.level.reaches(console.level) {
+            screen.write(line.console(at: Aria2Time(now), isColoured: screen.isColoured))
+        }
+    }
+
+    private var readout: Aria2Readout {
+        let running = lanes.sorted { $0.key < $1.key }.map { index, lane in
+            Aria2Readout.Lane(
+                gid: tasks[index].gid, place: lane.path ?? lane.url, progress: lane.progress)
+        }
+        return Aria2Readout(running, isHumanReadable: console.isHumanReadable)
+    }
+
+    private func number(_ index: Int) -> String { "CUID#\(Self.firstNumber + index)" }
+
+    /// The last value of a file's option.
+    private func option(_ name: String, _ index: Int) -> String? {
+        tasks[index].options.values[name]?.last ?? common.values[name]?.last
+    }
+
+    private func last(of path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// A path as aria2c shows it: with its folder.
+    private func shown(_ path: String) -> String {
+        path.contains("/") ? path : folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+    }
+}
