@@ -5,7 +5,7 @@ package struct Aria2Refusal: Error, Sendable, Hashable {
     /// What standard error gets, line by line.
     package var lines: [String]
 
-    init(code: Int32 = 1, _ lines: [String]) {
+    package init(code: Int32 = 1, _ lines: [String]) {
         self.code = code
         self.lines = lines
     }

@@ -41,7 +41,11 @@ extension Aria2Task {
 
     private func setFiles(_ download: inout DownloadOptions) {
         download.overwrite = options.flag("allow-overwrite") ?? false
-        // download.continuesFile = options.flag("continue") ?? false
+        // A checksum is compared with a whole file where that is asked for, and with `--continue`.
+        download.takesOver =
+            options.flag("continue") == true
+            ? .begun
+            : options.checksIntegrity && options.text("checksum") != nil ? .complete : .controlled
         download.naming.numbersTaken =
             !download.overwrite && options.flag("auto-file-renaming") ?? true
         download.resume = options.flag("remove-control-file") != true

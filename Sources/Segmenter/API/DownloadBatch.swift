@@ -40,6 +40,8 @@ public struct BatchEvent: Sendable {
     public var index: Int
     /// What happens.
     public var kind: Kind
+
+    package init(index: Int, kind: Kind) { (self.index, self.kind) = (index, kind) }
 }
 
 /// A list of files under way, several at a time.

@@ -176,9 +176,7 @@ extension Aria2Report {
     }
 
     private mutating func failed(_ error: DownloadError, _ index: Int, _ now: Double) {
-        let code = Aria2ErrorCode(
-            error, mostNotFound: option("max-file-not-found", index).flatMap { Int($0) } ?? 0,
-            tries: option("max-tries", index).flatMap { Int($0) } ?? 5)
+        let code = code(of: error, index)
         let path = (error.path.map(shown) ?? lanes[index]?.path) ?? ""
         let lines = Aria2Words.failure(
             error, code, number: Self.firstNumber + index, path: path)
@@ -190,6 +188,13 @@ extension Aria2Report {
             index, code, place: path.isEmpty ? error.url : path,
             received: (progress?.bytesReceived ?? 0, progress?.elapsed ?? .zero),
             percent: size > 0 ? Aria2Text.percent(error.bytesKept, of: size) : nil)
+    }
+
+    /// What a failed file ends with.
+    func code(of error: DownloadError, _ index: Int) -> Aria2ErrorCode {
+        Aria2ErrorCode(
+            error, mostNotFound: option("max-file-not-found", index).flatMap { Int($0) } ?? 0,
+            tries: option("max-tries", index).flatMap { Int($0) } ?? 5)
     }
 
     private mutating func end(
@@ -232,7 +237,7 @@ extension Aria2Report {
     }
 
     /// A path as aria2c shows it: with its folder.
-    private func shown(_ path: String) -> String {
+    func shown(_ path: String) -> String {
         path.contains("/") ? path : folder == "/" ? "/\(path)" : "\(folder)/\(path)"
     }
 }

@@ -47,9 +47,13 @@ final class Interrupts: Sendable {
     ///
     /// - Parameters:
     ///   - change: Makes the run slower or faster.
+    ///   - code: What the process ends with for a signal, where it is not put in order.
     ///   - stop: Stops in order. It returns `false` when there is nothing to put in order and the
     ///     process may end at once.
-    func wait(change: (Change) -> Void = { _ in }, stop: () -> Bool) -> Never {
+    func wait(
+        change: (Change) -> Void = { _ in },
+        code: (Int32) -> Int32 = { ExitStatus(signal: $0).rawValue }, stop: () -> Bool
+    ) -> Never {
         var all = Self.set(of: stopping + changing)
         var signal: Int32 = 0
         while true {
@@ -57,21 +61,22 @@ final class Interrupts: Sendable {
             switch signal {
             case SIGUSR1: change(.slower)
             case SIGUSR2: change(.faster)
-            default: end(for: signal, stop)
+            default: end(for: signal, code, stop)
             }
         }
     }
 
-    private func end(for signal: Int32, _ stop: () -> Bool) -> Never {
+    private func end(
+        for signal: Int32, _ code: (Int32) -> Int32, _ stop: () -> Bool
+    ) -> Never {
         first.store(signal, ordering: .releasing)
-        let status = ExitStatus(signal: signal)
-        guard stop() else { _exit(status.rawValue) }
+        guard stop() else { _exit(code(signal)) }
         var set = Self.set(of: stopping)
         var patience = timespec(tv_sec: Self.patience, tv_nsec: 0)
         while true {
             let next = sigtimedwait(&set, nil, &patience)
             if next < 0, errno == EINTR { continue }
-            _exit(next > 0 ? ExitStatus(signal: next).rawValue : status.rawValue)
+            _exit(code(next > 0 ? next : signal))
         }
     }
 

@@ -21,6 +21,9 @@ import Segmenter
         defaultSubcommand: GetCommand.self)
 
     static func main() {
+        if Aria2Command.isMeant(by: CommandLine.arguments[0]) {
+            Aria2Command.run(Array(CommandLine.arguments.dropFirst()))
+        }
         // What Swift would make of other bytes is another name, or another password.
         if let place = CommandLineSecrets.firstNotUTF8 {
             Invocation.refuse(

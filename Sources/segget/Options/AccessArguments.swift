@@ -151,17 +151,7 @@ struct AccessArguments: ParsableArguments {
         CommandLineSecrets.hideValues(of: [
             "-u", "--user", "-b", "--cookie-text", "--referer", "--proxy",
         ])
-        for value in headers {
-            guard let colon = value.firstIndex(of: ":") else { continue }
-            CommandLineSecrets.hide(in: value, value[value.index(after: colon)...])
-        }
-        for url in urls {
-            let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-            let mark = url.lastIndex(of: "@") ?? start
-            CommandLineSecrets.hide(
-                in: url, url[start..<max(start, mark)],
-                // The query of a signed URL is as good as a password; some put it behind `#`.
-                url[start...].drop { $0 != "?" && $0 != "#" }.dropFirst())
-        }
+        CommandLineSecrets.hide(headers: headers)
+        CommandLineSecrets.hide(urls: urls)
     }
 }

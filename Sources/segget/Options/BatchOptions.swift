@@ -55,7 +55,8 @@ struct BatchOptions: ParsableArguments {
         return items
     }
 
-    private static func read(_ path: String) throws(InputError) -> [UInt8] {
+    /// All bytes of a list; `-` is standard input.
+    static func read(_ path: String) throws(InputError) -> [UInt8] {
         let isInput = path == "-"
         let descriptor = isInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }

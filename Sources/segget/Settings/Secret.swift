@@ -162,4 +162,24 @@ enum CommandLineSecrets {
             }
         }
     }
+
+    /// Overwrites the values of headers.
+    static func hide(headers: [String]) {
+        for header in headers {
+            guard let colon = header.firstIndex(of: ":") else { continue }
+            hide(in: header, header[header.index(after: colon)...])
+        }
+    }
+
+    /// Overwrites passwords and queries of URLs.
+    static func hide(urls: [String]) {
+        for url in urls {
+            let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+            let mark = url.lastIndex(of: "@") ?? start
+            // The query of a signed URL is as good as a password; some put it behind `#`.
+            hide(
+                in: url, url[start..<max(start, mark)],
+                url[start...].drop { $0 != "?" && $0 != "#" }.dropFirst())
+        }
+    }
 }

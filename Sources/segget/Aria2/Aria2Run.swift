@@ -1,0 +1,269 @@
+import Assembler
+import Glibc
+import SeggetFormats
+import SeggetReports
+import Segmenter
+import Synchronization
+
+/// One run in aria2's manner, from its tasks to its exit code.
+final class Aria2Run: Sendable {
+    /// What changes while it goes on, for one thread at a time.
+    private struct State {
+        var report: Aria2Report
+        var hooks: Aria2Hooks
+        /// How the tasks ended, by their places.
+        var ended: [Int: Aria2ErrorCode] = [:]
+        /// Where what is unfinished is written, if that is wanted.
+        var session: Aria2SessionFile?
+
+        /// Takes what happens to a task.
+        mutating func take(_ event: BatchEvent, _ gid: Download.ID) {
+            let now = secondsSince1970()
+            report.handle(event, now: now)
+            switch event.kind {
+            case .begun: report(hooks.started(gid))
+            case .event: break
+            case .ended(.success(let file)): end(event.index, gid, .finished, file.path)
+            case .ended(.failure(let error)):
+                end(event.index, gid, report.code(of: error, event.index), error.path ?? "")
+            }
+        }
+
+        /// Takes the end of a task that was never fetched.
+        mutating func conclude(
+            _ index: Int, _ gid: Download.ID, _ code: Aria2ErrorCode, place: String
+        ) {
+            report.conclude(index, code, place, now: secondsSince1970())
+            end(index, gid, code, code == .finished ? place : "")
+        }
+
+        private mutating func end(
+            _ index: Int, _ gid: Download.ID, _ code: Aria2ErrorCode, _ path: String
+        ) {
+            ended[index] = code
+            report(hooks.ended(gid, code, path: path.isEmpty ? "" : report.shown(path)))
+        }
+
+        private mutating func report(_ problem: String?) {
+            if let problem { report.log(.error, problem, secondsSince1970()) }
+        }
+    }
+
+    /// Downloads under way, and how they are stopped.
+    private struct Downloads: Sendable {
+        var events: AsyncStream<BatchEvent>
+        var cancel: @Sendable () -> Void
+    }
+
+    private let settings: Aria2Settings
+    private let tasks: [Aria2Task]
+    private let state: Mutex<State>
+    /// Stops what is under way, once something is.
+    private let cancel = Mutex<@Sendable () -> Void>({})
+    private let isStopped = Mutex(false)
+
+    /// Prepares a run.
+    ///
+    /// - Throws: `Aria2Refusal`, where its log cannot be written.
+    init(_ settings: Aria2Settings, _ tasks: [Aria2Task]) throws(Aria2Refusal) {
+        let console = settings.console
+        let screen: Aria2Screen
+        do throws(Aria2LogError) {
+            screen = try Aria2Screen(console)
+        } catch {
+            throw Aria2Refusal([error.text])
+        }
+        self.settings = settings
+        self.tasks = tasks
+        let report = Aria2Report(
+            console, tasks: tasks, common: settings.options, folder: Self.currentFolder,
+            screen: screen)
+        let (hooks, path) = (settings.hooks, settings.saveSession)
+        state = Mutex(
+            State(
+                report: report, hooks: Aria2Hooks(hooks),
+                session: path.map { Aria2SessionFile(path: $0) }))
+    }
+
+    /// Runs it on other threads while this one, the main thread, waits for signals; ends the process.
+    func run() -> Never {
+        let interrupts = Interrupts()
+        let session = DownloadSession(
+            rateLimit: settings.overallLimit > 0 ? Double(settings.overallLimit) : nil,
+            memory: ServerMemory.own)
+        Task {
+            state.withLock { $0.report.start(now: secondsSince1970()) }
+            let clock = Task { await tick() }
+            refuse()
+            await preview(session)
+            await fetch(session)
+            clock.cancel()
+            let code = finish()
+            await session.shutdown()
+            Glibc.exit(code)
+        }
+        interrupts.wait(
+            change: session.changeRate, code: { _ in Aria2ErrorCode.inProgress.rawValue }
+        ) {
+            state.withLock { [signal = interrupts.received ?? SIGTERM] state in
+                state.report.stopping(signal: signal, now: secondsSince1970())
+            }
+            stop()
+            return true
+        }
+    }
+
+    // MARK: What is done
+
+    /// Reports the tasks that cannot be begun.
+    private func refuse() {
+        for (index, task) in tasks.enumerated() {
+            guard let problem = task.problem else { continue }
+            let code = Aria2ErrorCode(rawValue: problem.code) ?? .unknown
+            let place = DownloadSession.redacted(task.urls.first ?? "")
+            state.withLock { state in
+                state.report.log(.error, PrintableText.escape(problem.text), secondsSince1970())
+                state.conclude(index, tasks[index].gid, code, place: place)
+            }
+        }
+    }
+
+    /// Asks the servers of the tasks of which no more is wanted, or compares the file that is there.
+    private func preview(_ session: DownloadSession) async {
+        let asked = tasks.indices.filter { tasks[$0].problem == nil && isOnlyAsked($0) }
+        guard !asked.isEmpty, !isStopped.withLock({ $0 }) else { return }
+        let work = Task {
+            let results = session.preview(count: asked.count) { [self] in item(asked[$0]) }
+            for await (place, result) in results { take(asked[place], result) }
+        }
+        cancel.withLock { $0 = { work.cancel() } }
+        await work.value
+    }
+
+    private func isOnlyAsked(_ index: Int) -> Bool {
+        settings.isDryRun || tasks[index].options.onlyChecks
+    }
+
+    private func take(_ index: Int, _ result: Result<DownloadPreview, DownloadError>) {
+        state.withLock { state in
+            let gid = tasks[index].gid
+            switch result {
+            case .failure(let error):
+                state.take(BatchEvent(index: index, kind: .ended(.failure(error))), gid)
+            case .success(let preview):
+                var code = Aria2ErrorCode.finished
+                if tasks[index].options.onlyChecks, preview.action != .leave(.alreadyComplete) {
+                    code = Aria2Command.isReadable(preview.path) ? .checksum : .unknown
+                }
+                state.conclude(index, gid, code, place: state.report.shown(preview.path))
+            }
+        }
+    }
+
+    /// Downloads the other tasks.
+    private func fetch(_ session: DownloadSession) async {
+        let fetched = tasks.indices.filter { tasks[$0].problem == nil && !isOnlyAsked($0) }
+        guard !fetched.isEmpty, !isStopped.withLock({ $0 }) else { return }
+        let downloads = start(fetched, session)
+        cancel.withLock { $0 = downloads.cancel }
+        // The signal may have come in between.
+        if isStopped.withLock({ $0 }) { downloads.cancel() }
+        for await var event in downloads.events {
+            event.index = fetched[event.index]
+            state.withLock { $0.take(event, tasks[event.index].gid) }
+        }
+    }
+
+    private func start(_ fetched: [Int], _ session: DownloadSession) -> Downloads {
+        guard let only = fetched.first, fetched.count == 1 else {
+            let batch = session.start(
+                count: fetched.count, jobs: settings.jobs.map { min(max(1, $0), 64) }
+            ) { [self] in item(fetched[$0]) }
+            return Downloads(events: batch.events) { batch.cancel() }
+        }
+        // By itself it begins with all connections at once.
+        let one = item(only)
+        let download = session.start(one.url, to: one.destination, options: one.options)
+        let (events, continuation) = AsyncStream.makeStream(of: BatchEvent.self)
+        Task {
+            let url = DownloadSession.redacted(one.url)
+            continuation.yield(BatchEvent(index: 0, kind: .begun(url: url)))
+            for await event in download.events {
+                continuation.yield(BatchEvent(index: 0, kind: .event(event)))
+            }
+            continuation.yield(BatchEvent(index: 0, kind: .ended(await download.result)))
+            continuation.finish()
+        }
+        return Downloads(events: events) { download.cancel() }
+    }
+
+    private func item(_ index: Int) -> BatchItem {
+        tasks[index].batchItem(home: Self.home, exists: Aria2Command.isReadable)
+    }
+
+    // MARK: Time passes, and it ends
+
+    /// Draws, writes the session and looks whether it is to end, once a second.
+    private func tick() async {
+        var seconds = 0
+        while true {
+            guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+            seconds += 1
+            state.withLock { state in
+                state.report.tick(now: secondsSince1970())
+                if let interval = settings.saveSessionInterval, seconds % interval == 0 {
+                    save(&state)
+                }
+            }
+            let isGone = settings.stopWithProcess.map { kill($0, 0) != 0 && errno == ESRCH }
+            if isGone == true || settings.stopAfter.map({ seconds >= $0 }) == true { stop() }
+        }
+    }
+
+    private func stop() {
+        isStopped.withLock { $0 = true }
+        cancel.withLock { $0 }()
+    }
+
+    private func finish() -> Int32 {
+        state.withLock { state in
+            let code = state.report.finish()
+            if let path = save(&state) {
+                state.report.log(
+                    .notice, "Serialized session to '\(path)' successfully.", secondsSince1970())
+            }
+            return code
+        }
+    }
+
+    /// Writes what is unfinished where a later run finds it.
+    ///
+    /// - Returns: Where it is, if it was written.
+    @discardableResult
+    private func save(_ state: inout State) -> String? {
+        guard let file = state.session else { return nil }
+        let unfinished = tasks.indices.filter { index in
+            switch state.ended[index] {
+            case .finished, .removed: settings.forceSave
+            case .resourceNotFound, .maxFileNotFound: settings.saveNotFound
+            default: true
+            }
+        }
+        if let problem = file.write(Aria2Session.text(of: unfinished.map { tasks[$0] })) {
+            state.report.log(
+                .error,
+                "Failed to serialize session to '\(file.path)': "
+                    + Diagnostic.describe(errno: problem), secondsSince1970())
+            return nil
+        }
+        return file.path
+    }
+
+    private static var home: String { getenv("HOME").map { String(cString: $0) } ?? "" }
+
+    private static var currentFolder: String {
+        guard let path = getcwd(nil, 0) else { return "." }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}
