@@ -66,7 +66,7 @@ struct InputOption: Sendable {
         "xattr": flag { $0.options.files.attributes = $1 ? .all : .none },
         "split": number(1...64) { $0.options.connections = .fixed($1) },
         "max-connection-per-server": number(1...64) { $0.options.connections = .fixed($1) },
-        "connections": InputOption("1 to 64, or auto") { target, value in
+        "connections": InputOption("1 to 64, auto or auto:N") { target, value in
             guard let count = ConnectionCount(value) else { return false }
             target.options.connections = count
             return true

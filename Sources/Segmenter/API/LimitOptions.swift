@@ -11,7 +11,9 @@ public struct LimitOptions: Sendable, Hashable {
     ///
     /// It is then stopped in order, and a later one of the same URL to the same place continues it.
     public var maxTime: Duration?
-    /// Fastest that the file is fetched, in bytes per second; `nil` is any. The session's limit holds beside it.
+    /// Fastest that the file is fetched, in bytes per second; `nil` is any.
+    ///
+    /// The session's limit holds beside it.
     public var rate: Double?
     /// Least mean speed, in bytes per second.
     ///

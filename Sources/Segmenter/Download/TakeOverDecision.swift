@@ -63,7 +63,10 @@ extension DownloadJob {
 
     /// Whether a file stands at a place that may count for the download; blocks.
     ///
-    /// - Parameter offer: What the server offers; without it, the lengths are not compared.
+    /// - Parameters:
+    ///   - target: The place.
+    ///   - offer: What the server offers; without it, the lengths are not compared.
+    /// - Returns: Whether one does.
     func mayTakeOver(_ target: FileTarget, _ offer: Plan.Offer? = nil) -> Bool {
         guard options.takesOver > .nothing,
             let file = try? StandingFile.open(folder: target.folder, name: target.name)

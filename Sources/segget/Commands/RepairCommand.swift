@@ -24,7 +24,8 @@ struct RepairCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x"), .long],
-        help: ArgumentHelp("Connections, 1 to 64 or `auto`.", valueName: "n"))
+        help: ArgumentHelp(
+            "Connections, 1 to 64, `auto`, or `auto:N` for at most N.", valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(
