@@ -55,6 +55,11 @@ final class Aria2Run: Sendable {
         var cancel: @Sendable () -> Void
     }
 
+    /// Connections of all files together.
+    private static let mostConnections = 64
+    /// Large files at a time, where no number is given: `DownloadSession.start`.
+    private static let usualJobs = 4
+
     private let settings: Aria2Settings
     private let tasks: [Aria2Task]
     private let state: Mutex<State>
@@ -176,9 +181,14 @@ final class Aria2Run: Sendable {
 
     private func start(_ fetched: [Int], _ session: DownloadSession) -> Downloads {
         guard let only = fetched.first, fetched.count == 1 else {
-            let batch = session.start(
-                count: fetched.count, jobs: settings.jobs.map { min(max(1, $0), 64) }
-            ) { [self] in item(fetched[$0]) }
+            let jobs = settings.jobs.map { min(max(1, $0), Self.mostConnections) }
+            let atATime = min(jobs ?? Self.usualJobs, fetched.count)
+            let batch = session.start(count: fetched.count, jobs: jobs) { [self] in
+                var item = item(fetched[$0])
+                let share = min(item.options.connections.most, Self.mostConnections / atATime)
+                item.options.connections = .upTo(share)
+                return item
+            }
             return Downloads(events: batch.events) { batch.cancel() }
         }
         // By itself it begins with all connections at once.
