@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// What has been written of an open file, as far as holes and zeros show.
-struct WrittenRanges {
+package struct WrittenRanges {
     let descriptor: Int32
     /// Length of the file in bytes.
     let size: Int64
@@ -59,6 +59,29 @@ struct WrittenRanges {
             }
         }
         return there
+    }
+
+    /// What of a file is in holes, or in blocks of zeros: bytes that perhaps nobody has written yet.
+    ///
+    /// Reads it all; blocks.
+    ///
+    /// - Parameters:
+    ///   - target: The file.
+    ///   - isCancelled: Asked again and again while the data is read.
+    /// - Returns: `nil` after cancelling.
+    /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
+    package static func blanks(
+        of target: FileTarget, isCancelled: () -> Bool
+    ) throws(AssemblyError) -> RangeSet? {
+        let folder = try Folder(target.folder)
+        guard let descriptor = folder.open(target.name, O_RDONLY) else {
+            throw .cannotCreate(path: target.path, errno: errno)
+        }
+        defer { close(descriptor) }
+        let size = try FileStatus(of: descriptor, target.path).size
+        let written = WrittenRanges(descriptor: descriptor, size: size)
+        return written.found(isOfFullLength: true, isCancelled)
+            .map { $0.gaps(in: ByteRange(0, size)) }
     }
 
     /// The runs of blocks that are not all zeros; what cannot be read counts as zeros.

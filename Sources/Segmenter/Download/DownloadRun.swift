@@ -260,8 +260,14 @@ final class DownloadRun: Sendable {
             primary.finding = try await inquiry.prove(primary)
             state.plan.take(Plan.Offer(primary))
         case .compareSample:
-            guard let file = state.survey?.file else { preconditionFailure("nothing to compare") }
-            state.plan.take(isSampleSame: try await primary.agrees(with: file))
+            guard let file = state.survey?.file, let target = state.target else {
+                preconditionFailure("nothing to compare")
+            }
+            var isSame = try await primary.agrees(with: file)
+            if isSame, state.plan.mayBeUnwritten {
+                isSame = try await primary.agreesInBlanks(of: target, file)
+            }
+            state.plan.take(isSampleSame: isSame)
         case .checkContent:
             guard let file = state.survey?.file else { preconditionFailure("nothing to check") }
             state.plan.take(try await file.checkedContent())

@@ -91,7 +91,8 @@ extension Plan.Offer {
         let (finding, url) = (primary.finding, primary.probe.url)
         self.init(
             identity: finding.file.identity, modified: finding.modified,
-            isProven: finding.isProven, isWhole: isWhole, hasDigest: !finding.file.digests.isEmpty,
+            isProven: finding.isProven, isWhole: isWhole,
+            servesRanges: finding.file.plan == .segments, hasDigest: !finding.file.digests.isEmpty,
             fullURL: url.text, url: url.redacted)
     }
 }

@@ -63,6 +63,8 @@ extension Plan {
         var isProven: Bool
         /// Whether the reply has brought all bytes.
         var isWhole = false
+        /// Whether ranges of it can be asked for.
+        var servesRanges = true
         /// Whether the server has stated a digest of the whole file.
         var hasDigest = false
         /// The URL that was asked, in full.

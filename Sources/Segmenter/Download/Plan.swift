@@ -169,6 +169,11 @@ struct Plan: Sendable {
         if case .foreign(let file, _)? = standing { file.path } else { job.options.adopt }
     }
 
+    /// Whether bytes of the file that stands there may never have been written, although it has its length.
+    var mayBeUnwritten: Bool {
+        if case .foreign(let file, _)? = standing { file.known == nil } else { false }
+    }
+
     // MARK: What was shown
 
     /// There was nothing to finish.
@@ -321,6 +326,7 @@ struct Plan: Sendable {
         case .adopt: return .adopt
         case .compareSample:
             if let doubt { return .replace(doubt) }
+            guard offer.servesRanges else { return .replace(.unproven) }
             if let known = file.known {
                 let step = compared(file, known, offer)
                 guard case .refuse(_, let doubt) = step else { return step }

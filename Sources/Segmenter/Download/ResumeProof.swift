@@ -102,6 +102,23 @@ extension Primary {
         return true
     }
 
+    /// Whether the server sends zeros too where the file has some that nobody may have written.
+    ///
+    /// - Throws: `cancelled`; why the bytes cannot be had.
+    func agreesInBlanks(
+        of target: FileTarget, _ file: StandingFile
+    ) async throws(DownloadError.Reason) -> Bool {
+        let blanks = try await Disk.runUntilCancelled {
+            (isCancelled: () -> Bool) throws(AssemblyError) in
+            try WrittenRanges.blanks(of: target, isCancelled: isCancelled)
+        }
+        for place in ResumeSample.places(inBlanks: blanks, random: { .random(in: 0..<1) })
+        where !(try await agrees(at: place, file.agrees)) {
+            return false
+        }
+        return true
+    }
+
     /// Whether what the server sends at a place is what `compares` says is there; not when it is of another
     /// version.
     func agrees(

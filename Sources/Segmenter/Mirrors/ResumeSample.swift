@@ -26,4 +26,26 @@ enum ResumeSample {
         }
         return chosen.ranges
     }
+
+    /// Longest blanks that are compared, and further ones that are chosen at random.
+    private static let blanks = (longest: 8, random: 8)
+
+    /// Chooses among bytes that perhaps nobody has written: a file of full length may be one whose space was
+    /// provided for.
+    ///
+    /// - Parameters:
+    ///   - blanks: Where there are zeros.
+    ///   - random: A number in 0..<1, another one at each call.
+    /// - Returns: At most 1 MiB, in order and disjoint.
+    static func places(inBlanks blanks: RangeSet, random: () -> Double) -> [ByteRange] {
+        let longest = blanks.ranges.sorted { ($1.count, $0.start) < ($0.count, $1.start) }
+            .prefix(Self.blanks.longest)
+        var chosen = RangeSet()
+        for blank in longest + (0..<Self.blanks.random).map({ _ in ByteRange(0, 0) }) {
+            let among = blank.count > 0 ? RangeSet(blank) : blanks
+            let sample = MirrorSample(done: among, moreComes: false, random: random())
+            if case .compare(let range) = sample { chosen.insert(range) }
+        }
+        return chosen.ranges
+    }
 }

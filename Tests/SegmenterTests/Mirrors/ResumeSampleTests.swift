@@ -5,6 +5,25 @@ import Testing
 @testable import Segmenter
 
 @Suite struct ResumeSampleTests {
+    /// Each of the longest blanks is looked at, and some of the others.
+    @Test(arguments: 0..<100)
+    func blanksAreCompared(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let count = Int.random(in: 0...40, using: &random)
+        var blanks = RangeSet()
+        for index in 0..<Int64(count) {
+            let length = Int64.random(in: 1...100_000, using: &random)
+            blanks.insert(ByteRange(index << 20, index << 20 + length))
+        }
+        let places = ResumeSample.places(inBlanks: blanks) { .random(in: 0..<1, using: &random) }
+        #expect(places.allSatisfy { place in blanks.gaps(in: place).isEmpty })
+        #expect(places.allSatisfy { $0.count > 0 && $0.count <= 2 << 16 })
+        let longest = blanks.ranges.sorted { $0.count > $1.count }.prefix(8)
+        for blank in longest {
+            #expect(places.contains { $0.start >= blank.start && $0.end <= blank.end })
+        }
+    }
+
     @Test func ofNothingIsNothing() {
         #expect(ResumeSample.places(in: RangeSet()) { 0.5 }.isEmpty)
     }
