@@ -82,7 +82,8 @@ let package = Package(
             name: "SegmenterTests", dependencies: ["Assembler", "Segmenter", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "SeggetFormatsTests", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
+            name: "SeggetFormatsTests",
+            dependencies: ["Assembler", "SeggetFormats", "Segmenter", "TestSupport"],
             swiftSettings: testSettings),
         .target(
             name: "ReportExamples", dependencies: ["Assembler", "Segmenter"],
