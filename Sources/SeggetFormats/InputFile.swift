@@ -10,7 +10,7 @@ public import Segmenter
 /// A line has the URLs of one file, separated by tabs; several are mirrors of each other. Lines
 /// that begin with white space give the file before them options, as `name=value`. Empty lines and
 /// lines that begin with `#` are skipped. Lines end in LF or CR LF; the text is UTF-8, with or
-/// without a byte order mark.
+/// without a byte order mark, and may be compressed with gzip.
 ///
 /// Reading is pure. What it accepts can be applied: values are checked too.
 public struct InputFile: Sendable {
@@ -41,7 +41,7 @@ public struct InputFile: Sendable {
         ///
         /// - Throws: `Problem.Kind`, where there is no such option, or it takes no such value.
         public init(name: String, value: String) throws(Problem.Kind) {
-            guard let option = InputOption.table[name] else { throw .unknownOption(name) }
+            guard let option = InputOption.named(name) else { throw .unknownOption(name) }
             var target = InputOption.Target()
             guard option.apply(&target, value) else {
                 throw .badValue(name, expected: option.expected)
@@ -60,6 +60,8 @@ public struct InputFile: Sendable {
             @nonexhaustive
         #endif
         public enum Kind: Error, Sendable, Hashable {
+            /// The list is compressed, and damaged or longer than 256 MiB.
+            case damagedCompression
             /// The line is not UTF-8.
             case notUTF8
             /// The line holds a control character.
@@ -88,8 +90,16 @@ public struct InputFile: Sendable {
     /// - Parameter bytes: All of the text.
     /// - Throws: `Problem`, the first one.
     public init(reading bytes: some Sequence<UInt8>) throws(Problem) {
+        var bytes = Array(bytes)
+        if Gzip.isCompressed(bytes) {
+            do throws(Gzip.Damaged) {
+                bytes = try Gzip.text(of: bytes)
+            } catch {
+                throw Problem(line: 1, kind: .damagedCompression)
+            }
+        }
         // By bytes: CR LF would be one character.
-        for (index, bytes) in Array(bytes).split(
+        for (index, bytes) in bytes.split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
         ).enumerated() {
             let number = index + 1
@@ -169,11 +179,12 @@ extension InputFile.Item {
         // The password last: it is the user's, wherever it stands.
         let isLast: (InputFile.Setting) -> Bool = { $0.name == "http-passwd" }
         for setting in settings.filter({ !isLast($0) }) + settings.filter(isLast) {
-            _ = InputOption.table[setting.name]?.apply(&target, setting.value)
+            _ = InputOption.named(setting.name)?.apply(&target, setting.value)
         }
         target.options.mirrors += urls.dropFirst()
         let namesFolder =
-            settings.contains { $0.name == "dir" } || target.name?.contains("/") == true
+            settings.contains { $0.name == "dir" && !$0.value.isEmpty }
+            || target.name?.contains("/") == true
         // A list may be somebody else's: what it names is made below what the user has named.
         target.options.files.missingFolders = namesFolder ? .madeBelow([folder, "."]) : .made
         // A name such as `-` is to mean nothing but itself.
@@ -192,4 +203,8 @@ extension InputFile.Item {
 extension InputFile {
     /// The names of all options, in order.
     public static var optionNames: [String] { InputOption.table.keys.sorted() }
+
+    /// The names of the options that are accepted and change nothing, in order: they are aria2's, and
+    /// mean what is done anyway.
+    public static var ignoredNames: [String] { InputOption.ignored.keys.sorted() }
 }

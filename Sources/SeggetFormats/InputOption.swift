@@ -27,7 +27,11 @@ struct InputOption: Sendable {
             target.name = value
             return true
         },
-        "dir": text("a folder") { $0.folder = $1 },
+        // The scripts for Hugging Face name the folder of files at the root so.
+        "dir": .init("a folder") { target, value in
+            target.folder = value.isEmpty ? "." : value
+            return true
+        },
         "checksum": .init("ALGO=HEX, such as `sha-256=…`") { target, value in
             guard let digest = try? Digest(parsing: value) else { return false }
             target.options.checksum = digest
@@ -83,6 +87,18 @@ struct InputOption: Sendable {
         "retries": number(0...1000) { $0.options.retries = $1 },
         // aria2 counts the first attempt too, and takes 0 for no limit.
         "max-tries": number(0...1000) { $0.options.retries = $1 == 0 ? 1000 : $1 - 1 },
+        "retry-wait": .init("0 to 600 seconds") { target, value in
+            guard let number = Double(value), (0...600).contains(number) else { return false }
+            target.options.retryWait = .seconds(number)
+            return true
+        },
+        "max-download-limit": rate { $0.options.limits.rate = $1 },
+        "lowest-speed-limit": rate { $0.options.limits.minRate = $1 },
+        "min-split-size": .init("a number of bytes, such as `1M`") { target, value in
+            guard let size = Quantity(value), size.bytes >= 1 else { return false }
+            target.options.minSplitSize = Int64(size.bytes)
+            return true
+        },
         "file-allocation": .init("none, trunc, falloc or auto") { target, value in
             // aria2's `prealloc` writes zeros where nothing better is to be had.
             guard let allocation = FileAllocation(rawValue: value == "prealloc" ? "falloc" : value)
@@ -91,6 +107,31 @@ struct InputOption: Sendable {
             return true
         },
     ]
+
+    /// aria2's options of a file that change nothing, because what they mean is done anyway.
+    static let ignored: [String: InputOption] = {
+        var ignored: [String: InputOption] = [:]
+        for option in Aria2Option.table where option.isForItems && table[option.name] == nil {
+            guard case .accepted = option.treatment else { continue }
+            ignored[option.name] = checked(by: option)
+        }
+        if let option = Aria2Option.named("max-file-not-found") {
+            ignored[option.name] = checked(by: option)
+        }
+        ignored["gid"] = InputOption("16 hexadecimal digits") { _, value in
+            Download.ID(value.lowercased()) != nil
+        }
+        return ignored
+    }()
+
+    /// The option with a name.
+    static func named(_ name: String) -> InputOption? { table[name] ?? ignored[name] }
+
+    private static func checked(by option: Aria2Option) -> InputOption {
+        InputOption(option.value.words ?? "a text") { _, value in
+            (try? option.value(of: value, home: "")) != nil
+        }
+    }
 
     private init(
         _ expected: String, _ apply: @escaping @Sendable (inout Target, String) -> Bool
@@ -118,6 +159,17 @@ struct InputOption: Sendable {
         InputOption("\(range.lowerBound) to \(range.upperBound)") { target, value in
             guard let number = Int(value), range.contains(number) else { return false }
             set(&target, number)
+            return true
+        }
+    }
+
+    /// A rate, where 0 is none.
+    private static func rate(
+        _ set: @escaping @Sendable (inout Target, Double?) -> Void
+    ) -> InputOption {
+        InputOption("a rate, such as `8M`, or 0") { target, value in
+            guard let rate = Rate(value) else { return false }
+            set(&target, rate.bytesPerSecond > 0 ? rate.bytesPerSecond : nil)
             return true
         }
     }

@@ -108,6 +108,38 @@ struct InputFileTests {
         #expect(made.options.access.credentials == .init(user: "u", password: nil))
     }
 
+    @Test func whatLimitsOneFileReachesIt() throws {
+        let options = try item(
+            "max-download-limit=1M", "lowest-speed-limit=20K", "retry-wait=3", "min-split-size=2M"
+        ).options
+        #expect((options.limits.rate, options.limits.minRate) == (1_048_576.0, 20_480.0))
+        #expect((options.retryWait, options.minSplitSize) == (.seconds(3), 2 << 20))
+        #expect(try item("max-download-limit=0").options.limits.rate == nil)
+    }
+
+    @Test func whatAria2sOptionsMeanAnywayIsPassedOver() throws {
+        let made = try item(
+            "gid=00000000000000AB", "pause=true", "max-file-not-found=2", "piece-length=2M",
+            "bt-max-peers=3", "uri-selector=feedback", "http-accept-gzip=true", "seed-time=0")
+        let plain = try item()
+        #expect(made.options == plain.options && made.destination == plain.destination)
+        #expect(Set(InputFile.optionNames).isDisjoint(with: InputFile.ignoredNames))
+    }
+
+    @Test func anEmptyFolderIsTheCurrentOne() throws {
+        #expect(try item("dir=").destination == .folder("."))
+        #expect(try item("dir=", "out=x").destination == .file("x"))
+    }
+
+    @Test func aCompressedListIsTheSameList() throws {
+        let file = try InputFile(reading: GzipTests.one + GzipTests.two)
+        #expect(file.items.map(\.urls) == [["http://a/f"], ["http://a/g"]])
+        let problem = try #require(throws: InputFile.Problem.self) {
+            try InputFile(reading: GzipTests.one.dropLast())
+        }
+        #expect(problem.kind == .damagedCompression)
+    }
+
     @Test func furtherURLsAreMirrors() throws {
         let item = try #require(items("http://h/f\thttp://m/f\thttp://n/f").first)
         let made = item.batchItem(options: DownloadOptions(), folder: ".")
@@ -124,7 +156,12 @@ struct InputFileTests {
             ("http://h/a\n out=x/", 2, .badValue("out", expected: "")),
             ("http://h/a\n out=../x", 2, .badValue("out", expected: "")),
             ("http://h/a\n out=a/../../x", 2, .badValue("out", expected: "")),
-            ("http://h/a\n dir=", 2, .badValue("dir", expected: "")),
+            ("http://h/a\n gid=12", 2, .badValue("gid", expected: "")),
+            ("http://h/a\n piece-length=1", 2, .badValue("piece-length", expected: "")),
+            ("http://h/a\n save-cookies=c", 2, .unknownOption("save-cookies")),
+            ("http://h/a\n min-split-size=0", 2, .badValue("min-split-size", expected: "")),
+            ("http://h/a\n max-download-limit=x", 2, .badValue("max-download-limit", expected: "")),
+            ("http://h/a\n retry-wait=-1", 2, .badValue("retry-wait", expected: "")),
             ("http://h/a\n split=0", 2, .badValue("split", expected: "")),
             ("http://h/a\n split=65", 2, .badValue("split", expected: "")),
             ("http://h/a\n split=4x", 2, .badValue("split", expected: "")),
@@ -188,7 +225,8 @@ struct InputFileTests {
         for (name, option) in InputOption.table {
             #expect(!option.expected.isEmpty)
             var target = InputOption.Target()
-            #expect(!option.apply(&target, ""), "\(name) takes nothing at all")
+            // An empty folder is the current one.
+            #expect(option.apply(&target, "") == (name == "dir"), "\(name) and nothing at all")
         }
         #expect(InputFile.optionNames == InputFile.optionNames.sorted())
     }

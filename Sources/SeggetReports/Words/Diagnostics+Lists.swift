@@ -10,6 +10,7 @@ extension Diagnostic {
     /// What is wrong with a line, or with an option of a file; no value is repeated.
     public static func describe(_ problem: InputFile.Problem.Kind) -> String {
         switch problem {
+        case .damagedCompression: "this list is compressed, and damaged or too long"
         case .notUTF8: "this is not UTF-8"
         case .controlCharacter: "there is a control character in it"
         case .optionWithoutURL: "an option stands before the first URL"

@@ -13,6 +13,7 @@ struct BatchOptions: ParsableArguments {
             discussion: """
                 A line has the URLs of one file, separated by tabs. Indented lines below it are \
                 its options, as NAME=VALUE: \(InputFile.optionNames.joined(separator: ", ")). \
+                Those of aria2 that mean what is done anyway are passed over. \
                 They go before those of the command line; `dir` counts from the current folder; \
                 what is missing of a path is made, below that folder or `--directory`. Lines that begin with # are skipped.
                 """,
