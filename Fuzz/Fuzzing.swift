@@ -9,6 +9,8 @@ enum Fuzzing {
     /// What is done with one input, by the name of the target.
     static let targets: [String: @Sendable ([UInt8]) -> Void] = [
         "aria2": AdoptionTargets.controlFile,
+        "aria2-list": Aria2Targets.list,
+        "aria2-words": Aria2Targets.words,
         "checksum-file": TextTargets.checksumFile,
         "command-words": TextTargets.commandWords,
         "configuration": TextTargets.configuration,

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import SeggetFormats
 import SeggetReports
 
 @testable import Assembler
+@testable import SeggetFormats
 @testable import Segmenter
 
 /// What users write, and what is shown to them.
@@ -13,7 +13,8 @@ enum TextTargets {
         do throws(InputFile.Problem) {
             file = try InputFile(reading: bytes)
         } catch {
-            let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+            let text = Gzip.isCompressed(bytes) ? (try? Gzip.text(of: bytes)) ?? [] : bytes
+            let lines = text.count { $0 == UInt8(ascii: "\n") } + 1
             expect((1...lines).contains(error.line), "an error on line \(error.line) of \(lines)")
             return
         }
