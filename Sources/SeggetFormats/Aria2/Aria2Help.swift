@@ -3,6 +3,7 @@ package enum Aria2Help {
     /// The help for a tag, or for the options in whose names a word is found.
     ///
     /// - Parameter keyword: What to look for; with `nil` or a tag, which begins with `#`, all options.
+    /// - Returns: The lines.
     package static func text(_ keyword: String?) -> String {
         var word = keyword ?? "#"
         if word.hasPrefix("--") { word = String(word.dropFirst(2).prefix { $0 != "=" }) }

@@ -12,6 +12,8 @@ extension Aria2Option {
     /// - Parameters:
     ///   - text: What was given; empty for nothing.
     ///   - home: The home folder.
+    /// - Returns: The value.
+    /// - Throws: `BadValue`, where the option takes no such value.
     func value(of text: String, home: String) throws(BadValue) -> String {
         switch value {
         case .flag:

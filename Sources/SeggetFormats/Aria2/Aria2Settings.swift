@@ -51,6 +51,7 @@ package struct Aria2Settings: Sendable {
     ///   - words: The words behind the program's name.
     ///   - program: The program's name, for messages.
     ///   - surroundings: Where the rest comes from.
+    /// - Returns: The settings; where help or the version is asked for, nothing but that.
     /// - Throws: `Aria2Refusal`.
     package static func read(
         _ words: [String], program: String = "aria2c", in surroundings: Surroundings

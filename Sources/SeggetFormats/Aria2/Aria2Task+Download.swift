@@ -7,6 +7,7 @@ extension Aria2Task {
     /// - Parameters:
     ///   - home: The home folder.
     ///   - exists: Whether a file stands at a path.
+    /// - Returns: The item for a batch; without meaning where there is a ``problem``.
     package func batchItem(home: String, exists: (String) -> Bool) -> BatchItem {
         let urls = urls.filter(Self.isWeb)
         let url = urls.first ?? ""

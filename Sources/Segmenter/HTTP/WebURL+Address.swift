@@ -32,12 +32,13 @@ package enum WebAddress: Sendable, Hashable {
         }
     }
 
-    /// The URL of an HTTP proxy, normalised; `nil` where it is none.
+    /// The URL of a proxy, with user and password in it.
     ///
     /// - Parameters:
     ///   - text: The URL; without a scheme it is an http one.
     ///   - user: The user, not encoded; `nil` leaves the one in the URL.
     ///   - password: The password, not encoded; `nil` leaves the one in the URL.
+    /// - Returns: The URL, normalised; `nil` where the text is none.
     package static func proxy(_ text: String, user: String? = nil, password: String? = nil)
         -> String?
     {
