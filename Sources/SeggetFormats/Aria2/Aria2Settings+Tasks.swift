@@ -5,7 +5,7 @@ extension Aria2Settings {
     /// The files, in order.
     ///
     /// - Parameter list: The input file; `nil` where there is none.
-    /// - Returns: The tasks, and what of the list is read over, in words.
+    /// - Returns: The tasks, and what of list and options changes nothing, in words.
     /// - Throws: `Aria2Refusal`, where aria2 would not begin at all.
     package func tasks(
         list: [UInt8]? = nil
@@ -16,7 +16,7 @@ extension Aria2Settings {
             if let problem = reader.tasks.first(where: { $0.problem?.isFatal == true })?.problem {
                 throw .exception(problem.text)
             }
-            return (reader.tasks, [])
+            return (reader.tasks, reader.warnings)
         }
         let list = try Aria2List(list ?? [], home: home)
         var common = options
@@ -24,7 +24,7 @@ extension Aria2Settings {
         for item in list.items {
             try reader.take(item.urls, common.replaced(by: item.options), isList: true)
         }
-        return (reader.tasks, list.warnings)
+        return (reader.tasks, list.warnings + reader.warnings)
     }
 }
 
@@ -32,6 +32,12 @@ extension Aria2Settings {
 private struct TaskReader {
     private(set) var tasks: [Aria2Task] = []
     private var taken: Set<Download.ID> = []
+
+    /// What is not done as it was asked for; each once.
+    var warnings: [String] {
+        var seen: Set<String> = []
+        return tasks.flatMap(\.warnings).filter { seen.insert($0).inserted }
+    }
 
     /// Takes the URLs of one line or of the command line.
     mutating func take(

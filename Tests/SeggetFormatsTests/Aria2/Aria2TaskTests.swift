@@ -195,6 +195,18 @@ struct Aria2TaskTests {
         #expect((options.limits.rate, options.limits.minRate) == (1024.0, 2048.0))
     }
 
+    @Test func aHeaderThatIsLeftOutIsToldOnce() throws {
+        let words = [
+            "-Z", "--header=Range: x", "--header=Accept-Encoding: gzip", "--header=secret x",
+        ]
+        let (_, warnings) = try tasks(words + ["http://h/f", "http://h/g"])
+        #expect(
+            warnings == [
+                "--header: segget sends no such field: Range",
+                "--header: segget sends no such field: (not the name of one)",
+            ])
+    }
+
     @Test func withoutOptionsAFileIsNumberedAndHasTheTimeOfItsEnd() throws {
         let options = try item("http://h/f").options
         #expect(options.naming.numbersTaken && !options.overwrite && options.resume)
