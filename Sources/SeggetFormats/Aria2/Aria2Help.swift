@@ -2,31 +2,33 @@
 package enum Aria2Help {
     /// The help for a tag, or for the options in whose names a word is found.
     ///
-    /// - Parameter keyword: What to look for; with `nil` or a tag, which begins with `#`, all options.
+    /// - Parameter keyword: What to look for; a tag, which begins with `#`, is for all options, and `nil` for
+    ///   those that do something here.
     /// - Returns: The lines.
     package static func text(_ keyword: String?) -> String {
-        var word = keyword ?? "#"
+        var word = keyword ?? ""
         if word.hasPrefix("--") { word = String(word.dropFirst(2).prefix { $0 != "=" }) }
         let isTag = word.hasPrefix("#")
-        let found = Aria2Option.table.filter { !$0.isHidden && (isTag || $0.name.contains(word)) }
-        var lines = ["Usage: aria2c [OPTIONS] [URI]..."]
-        if found.isEmpty {
-            lines.append("No option matching with '\(word)'.")
-        } else {
-            lines.append(
-                isTag ? "Printing all options." : "Printing options whose name includes '\(word)'.")
+        let found = Aria2Option.table.filter { option in
+            if keyword == nil, case .honoured = option.treatment { return true }
+            return keyword != nil && !option.isHidden && (isTag || option.name.contains(word))
         }
-        lines.append("Options:")
-        for option in found { lines += Self.lines(for: option) + [""] }
+        let what =
+            switch keyword {
+            case nil: "Printing the options that do something here; '--help=#all' prints all."
+            case _ where isTag: "Printing all options."
+            case _ where found.isEmpty: "No option matching with '\(word)'."
+            default: "Printing options whose name includes '\(word)'."
+            }
+        var lines = ["Usage: aria2c [OPTIONS] [URI]...", what, "Options:"]
+        for option in found { lines += Self.lines(for: option) }
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// How one option is used.
     static func lines(for option: Aria2Option) -> [String] {
-        var lines = [" \(option.usage)"]
-        if let values = option.value.words { lines.append("    Possible Values: \(values)") }
-        if let words = option.treatment.words { lines.append("    \(words)") }
-        return lines
+        let values = option.value.words.map { "      Possible Values: \($0)" }
+        return [" \(option.usage)", "      \(option.treatment.words)"] + (values.map { [$0] } ?? [])
     }
 
     /// The table of `docs/guide/aria2.md`.
@@ -36,17 +38,17 @@ package enum Aria2Help {
             let usage = option.usage.replacing("|", with: "\\|")
             lines.append(
                 "| `\(usage)` | \(option.isForItems ? "yes" : "") | "
-                    + "\(option.treatment.words ?? "works") |")
+                    + "\(option.treatment.words) |")
         }
         return lines.joined(separator: "\n") + "\n"
     }
 }
 
 extension Aria2Option.Treatment {
-    /// What it comes to in words; `nil` where the option works.
-    var words: String? {
+    /// What it comes to in words.
+    var words: String {
         switch self {
-        case .honoured: nil
+        case .honoured(let meaning): meaning
         case .accepted(let reason): "changes nothing: \(reason)"
         case .warned(let reason): "changes nothing, and a warning says so: \(reason)"
         case .refused(let reason): "refused: \(reason)"

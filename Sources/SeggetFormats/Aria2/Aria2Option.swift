@@ -43,8 +43,8 @@ package struct Aria2Option: Sendable {
 
     /// What becomes of an option.
     package enum Treatment: Sendable, Hashable {
-        /// It does what it does in aria2.
-        case honoured
+        /// It does what it does in aria2: this.
+        case honoured(String)
         /// It changes nothing, for this reason.
         case accepted(String)
         /// It changes nothing, and whoever gives it is told so.
