@@ -28,10 +28,7 @@ enum Aria2Command {
             let list = try settings.inputFile.map { path throws(Aria2Refusal) in try read(path) }
             let (tasks, warnings) = try settings.tasks(list: list)
             guard !tasks.isEmpty else { end(printing: "No files to download.\n") }
-            for warning in settings.warnings + warnings {
-                StandardStreams.write(PrintableText.escape(warning) + "\n", to: STDERR_FILENO)
-            }
-            try Aria2Run(settings, tasks).run()
+            try Aria2Run(settings, tasks, warnings: settings.warnings + warnings).run()
         } catch {
             let text = error.lines.map { PrintableText.escape($0) + "\n" }.joined()
             StandardStreams.write(text, to: STDERR_FILENO)

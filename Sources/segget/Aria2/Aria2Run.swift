@@ -62,6 +62,7 @@ final class Aria2Run: Sendable {
 
     private let settings: Aria2Settings
     private let tasks: [Aria2Task]
+    private let warnings: [String]
     private let state: Mutex<State>
     /// Stops what is under way, once something is.
     private let cancel = Mutex<@Sendable () -> Void>({})
@@ -69,8 +70,14 @@ final class Aria2Run: Sendable {
 
     /// Prepares a run.
     ///
+    /// - Parameters:
+    ///   - settings: What holds for all of it.
+    ///   - tasks: The files.
+    ///   - warnings: What is to be said before anything begins.
     /// - Throws: `Aria2Refusal`, where its log cannot be written.
-    init(_ settings: Aria2Settings, _ tasks: [Aria2Task]) throws(Aria2Refusal) {
+    init(
+        _ settings: Aria2Settings, _ tasks: [Aria2Task], warnings: [String]
+    ) throws(Aria2Refusal) {
         let console = settings.console
         let screen: Aria2Screen
         do throws(Aria2LogError) {
@@ -80,6 +87,7 @@ final class Aria2Run: Sendable {
         }
         self.settings = settings
         self.tasks = tasks
+        self.warnings = warnings
         let report = Aria2Report(
             console, tasks: tasks, common: settings.options, folder: Self.currentFolder,
             screen: screen)
@@ -97,7 +105,12 @@ final class Aria2Run: Sendable {
             rateLimit: settings.overallLimit > 0 ? Double(settings.overallLimit) : nil,
             memory: ServerMemory.own)
         Task {
-            state.withLock { $0.report.start(now: secondsSince1970()) }
+            state.withLock { state in
+                for warning in warnings {
+                    state.report.log(.warn, PrintableText.escape(warning), secondsSince1970())
+                }
+                state.report.start(now: secondsSince1970())
+            }
             let clock = Task { await tick() }
             refuse()
             await preview(session)
