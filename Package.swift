@@ -90,7 +90,9 @@ let package = Package(
             path: "Tests/ReportExamples", swiftSettings: settings),
         .testTarget(
             name: "SeggetReportsTests",
-            dependencies: ["Assembler", "ReportExamples", "SeggetReports", "Segmenter"],
+            dependencies: [
+                "Assembler", "ReportExamples", "SeggetFormats", "SeggetReports", "Segmenter",
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "SeggetTests",
@@ -120,7 +122,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Assembler", "CLinux", "LibraryExamples", "Segmenter", "TestSupport", "segget",
+                "Assembler", "CLinux", "LibraryExamples", "SeggetReports", "Segmenter", "TestSupport",
+                "segget",
             ],
             swiftSettings: testSettings),
     ]

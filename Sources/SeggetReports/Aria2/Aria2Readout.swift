@@ -114,7 +114,10 @@ package struct Aria2Readout {
 
 extension Aria2Readout.Lane {
     /// Bytes per second.
-    fileprivate var rate: Int64 { progress.map { Units.whole($0.bytesPerSecond) } ?? 0 }
+    fileprivate var rate: Int64 {
+        // Small enough that the sum of all fits.
+        progress.map { min(1 << 50, Units.whole($0.bytesPerSecond)) } ?? 0
+    }
 
     /// Whether not all bytes are there.
     fileprivate var isFetching: Bool {
