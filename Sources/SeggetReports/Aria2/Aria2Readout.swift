@@ -103,7 +103,8 @@ package struct Aria2Readout {
         guard let lane = verified.first, let progress = lane.progress else { return }
         let (done, all) = (progress.bytesDone, progress.size ?? progress.bytesDone)
         let percent = all > 0 ? "\(Aria2Text.percent(done, of: all))" : "--"
-        line.add(" [Checksum:#\(Aria2Text.short(lane.gid)) \(size(done))/\(size(all))(\(percent)%)]")
+        line.add(
+            " [Checksum:#\(Aria2Text.short(lane.gid)) \(size(done))/\(size(all))(\(percent)%)]")
         if verified.count > 1 { line.add("(+\(verified.count - 1))") }
     }
 

@@ -35,7 +35,8 @@ package enum Aria2Text {
     package static func isNumbered(_ name: String, of original: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.indices.dropFirst().contains { index in
-            guard parts[index].utf8.allSatisfy({ (0x30...0x39).contains($0) }), !parts[index].isEmpty
+            guard parts[index].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                !parts[index].isEmpty
             else { return false }
             var rest = parts
             rest.remove(at: index)

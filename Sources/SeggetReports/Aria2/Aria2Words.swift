@@ -38,7 +38,9 @@ package enum Aria2Words {
     }
 
     /// What `--help` says of one option: its names, and below and beside it what it does.
-    package static func help(name: String, letter: Character?, value: String?, text: String) -> String {
+    package static func help(name: String, letter: Character?, value: String?, text: String)
+        -> String
+    {
         let names =
             " " + (letter.map { "-\($0), " } ?? "") + "--\(name)" + (value.map { "=\($0)" } ?? "")
         let column = 30
@@ -51,11 +53,8 @@ package enum Aria2Words {
         return head + lines.joined(separator: "\n" + indent) + "\n"
     }
 
-    /// The lines about a download that failed.
-    ///
-    /// - Parameters:
-    ///   - number: What aria2 numbers its commands by (CUID).
-    ///   - code: What the download ends with.
+    /// The lines about a download that failed; `code` is what it ends with, `number` what aria2 numbers
+    /// its commands by (CUID).
     package static func failure(
         _ error: DownloadError, _ code: Aria2ErrorCode, number: Int, path: String
     ) -> [Aria2LogLine] {
@@ -118,7 +117,8 @@ extension DownloadNotice {
     /// Warnings are what the person who started the download would decide otherwise about, if asked.
     package var aria2Level: Aria2Console.Level {
         switch self {
-        case .startedOver, .resumedUnverified, .serversDisagree, .damaged, .endUnproven, .downgraded,
+        case .startedOver, .resumedUnverified, .serversDisagree, .damaged, .endUnproven,
+            .downgraded,
             .linkNotRefreshed, .mirrorDropped, .waitingForNetwork, .networkOccupied,
             .attributesNotWritten, .notFinished:
             .warn

@@ -30,12 +30,10 @@ struct Aria2Report {
     private var results = Aria2Results()
     private var ticks = 0
 
-    /// Reports a run.
+    /// Reports a run of these tasks, which events name by their places.
     ///
-    /// - Parameters:
-    ///   - tasks: The files; events name them by their places.
-    ///   - common: Options that hold for all of them.
-    ///   - folder: Absolute path of the folder that names without one are in.
+    /// `common` are options that hold for all of them, `folder` is the absolute path of the folder that
+    /// names without one are in.
     init(
         _ console: Aria2Console, tasks: [Aria2Task], common: Aria2Options = Aria2Options(),
         folder: String, screen: Aria2Screen

@@ -32,7 +32,10 @@ struct Aria2CodesTests {
             }
         let theirs = try ChildProcess.run(
             "/usr/bin/env",
-            ["aria2c", "--no-conf", "-q", "--max-tries=1", "--timeout=2", "--connect-timeout=2", url],
+            [
+                "aria2c", "--no-conf", "-q", "--max-tries=1", "--timeout=2", "--connect-timeout=2",
+                url,
+            ],
             in: stage.folder,
             environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
 

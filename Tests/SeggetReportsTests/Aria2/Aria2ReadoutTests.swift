@@ -10,9 +10,11 @@ struct Aria2ReadoutTests {
     ) throws -> Aria2Readout.Lane {
         let progress = DownloadProgress(
             phase: phase, bytesDone: done, size: size, bytesVerifying: 0, bytesReceived: done,
-            bytesPerSecond: rate, connections: connections, map: [], elapsed: .seconds(1), limit: nil)
+            bytesPerSecond: rate, connections: connections, map: [], elapsed: .seconds(1),
+            limit: nil)
         return Aria2Readout.Lane(
-            gid: try #require(Download.ID(gid + "0123456789")), place: "/d/\(gid)", progress: progress)
+            gid: try #require(Download.ID(gid + "0123456789")), place: "/d/\(gid)",
+            progress: progress)
     }
 
     private func line(_ lanes: [Aria2Readout.Lane], isHumanReadable: Bool = true) -> String {

@@ -64,13 +64,14 @@ struct Aria2ResultsTests {
     }
 
     /// As aria2c 1.36 ends: the last error counts, and 7 only where there was none.
-    @Test(arguments: [
-        ([], 0, .finished), ([], 1, .inProgress), ([.finished, .finished], 2, .finished),
-        ([.httpProtocol, .finished, .resourceNotFound], 3, .resourceNotFound),
-        ([.resourceNotFound, .finished], 2, .resourceNotFound),
-        ([.resourceNotFound, .inProgress, .inProgress], 3, .resourceNotFound),
-        ([.finished, .inProgress], 2, .inProgress), ([.finished], 2, .inProgress),
-    ] as [([Aria2ErrorCode], Int, Aria2ErrorCode)])
+    @Test(
+        arguments: [
+            ([], 0, .finished), ([], 1, .inProgress), ([.finished, .finished], 2, .finished),
+            ([.httpProtocol, .finished, .resourceNotFound], 3, .resourceNotFound),
+            ([.resourceNotFound, .finished], 2, .resourceNotFound),
+            ([.resourceNotFound, .inProgress, .inProgress], 3, .resourceNotFound),
+            ([.finished, .inProgress], 2, .inProgress), ([.finished], 2, .inProgress),
+        ] as [([Aria2ErrorCode], Int, Aria2ErrorCode)])
     func theLastErrorDecides(
         _ codes: [Aria2ErrorCode], _ count: Int, _ code: Aria2ErrorCode
     ) throws {

@@ -6,14 +6,17 @@ import Testing
 
 struct Aria2TextTests {
     /// As aria2c 1.36 prints them.
-    @Test(arguments: [
-        (0, "0B"), (-1, "0B"), (921, "921B"), (922, "0.9KiB"), (1000, "0.9KiB"), (1023, "0.9KiB"),
-        (1024, "1.0KiB"), (10_137, "9.8KiB"), (10_239, "9.9KiB"), (10_240, "10KiB"),
-        (49_152, "48KiB"), (100_000, "97KiB"), (200_000, "195KiB"), (944_127, "921KiB"),
-        (944_128, "0.9MiB"), (2_000_000, "1.9MiB"), (33 << 20, "33MiB"), (966_787_071, "921MiB"),
-        (966_787_072, "0.9GiB"), (999 << 30, "999GiB"), (1 << 40, "1,024GiB"),
-        (1_030_792_151_041, "960GiB"), (Int64.max, "8,589,934,591GiB"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "0B"), (-1, "0B"), (921, "921B"), (922, "0.9KiB"), (1000, "0.9KiB"),
+            (1023, "0.9KiB"),
+            (1024, "1.0KiB"), (10_137, "9.8KiB"), (10_239, "9.9KiB"), (10_240, "10KiB"),
+            (49_152, "48KiB"), (100_000, "97KiB"), (200_000, "195KiB"), (944_127, "921KiB"),
+            (944_128, "0.9MiB"), (2_000_000, "1.9MiB"), (33 << 20, "33MiB"),
+            (966_787_071, "921MiB"),
+            (966_787_072, "0.9GiB"), (999 << 30, "999GiB"), (1 << 40, "1,024GiB"),
+            (1_030_792_151_041, "960GiB"), (Int64.max, "8,589,934,591GiB"),
+        ] as [(Int64, String)])
     func sizesAreThoseOfAria2(_ bytes: Int64, _ text: String) {
         #expect(Aria2Text.size(bytes) == text)
     }
@@ -22,18 +25,20 @@ struct Aria2TextTests {
         #expect(Aria2Text.size(100_000, isHumanReadable: false) == "100000B")
     }
 
-    @Test(arguments: [
-        (0, "0s"), (59, "59s"), (60, "1m"), (101, "1m41s"), (195, "3m15s"), (3600, "1h"),
-        (3601, "1h1s"), (3723, "1h2m3s"), (360_000, "100h"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "0s"), (59, "59s"), (60, "1m"), (101, "1m41s"), (195, "3m15s"), (3600, "1h"),
+            (3601, "1h1s"), (3723, "1h2m3s"), (360_000, "100h"),
+        ] as [(Int64, String)])
     func durationsAreThoseOfAria2(_ seconds: Int64, _ text: String) {
         #expect(Aria2Text.duration(seconds) == text)
     }
 
-    @Test(arguments: [
-        (0, 1, 0), (48, 195, 24), (29, 100, 29), (1, 1, 100), (2_000_000 - 1, 2_000_000, 99),
-        (.max - 1, .max, 100), (.max / 2, .max, 50), (-5, 10, 0),
-    ] as [(Int64, Int64, Int64)])
+    @Test(
+        arguments: [
+            (0, 1, 0), (48, 195, 24), (29, 100, 29), (1, 1, 100), (2_000_000 - 1, 2_000_000, 99),
+            (.max - 1, .max, 100), (.max / 2, .max, 50), (-5, 10, 0),
+        ] as [(Int64, Int64, Int64)])
     func percentIsRoundedDown(_ done: Int64, _ size: Int64, _ percent: Int64) {
         #expect(Aria2Text.percent(done, of: size) == percent)
     }

@@ -47,10 +47,13 @@ struct Aria2WordsTests {
     }
 
     @Test func eachMirrorThatFailedHasALine() {
-        var error = Examples.error(.transfer(.status(404), attempts: 1), path: "/d/f", bytesKept: 1 << 20)
+        var error = Examples.error(
+            .transfer(.status(404), attempts: 1), path: "/d/f", bytesKept: 1 << 20)
         error.mirrors = [FailedMirror(url: "http://m/f", fault: .wrongDigest)]
         let shown = text(Aria2Words.failure(error, .resourceNotFound, number: 8, path: "/d/f"))
-        #expect(shown.contains("CUID#8 - Download aborted. URI=http://m/f\nException: [segget:0] errorCode=32 "))
+        #expect(
+            shown.contains(
+                "CUID#8 - Download aborted. URI=http://m/f\nException: [segget:0] errorCode=32 "))
         #expect(shown.contains("errorCode=3 `\(Examples.url)`"))
         #expect(shown.hasSuffix("\n  -> [segget:0] kept: 1.00 MiB in `/d/f.part`\n"))
     }
@@ -68,7 +71,8 @@ struct Aria2WordsTests {
 
     @Test func whatWasStoppedIsNoFailure() {
         #expect(
-            Aria2Words.failure(Examples.error(.cancelled), .inProgress, number: 7, path: "").isEmpty)
+            Aria2Words.failure(Examples.error(.cancelled), .inProgress, number: 7, path: "").isEmpty
+        )
     }
 
     @Test func noLineHoldsControlCharacters() {
@@ -85,8 +89,10 @@ struct Aria2WordsTests {
 
     /// The least that a notice may be: whoever reads warnings alone is told of what changes the file.
     @Test func noticesHaveLevels() {
-        #expect(DownloadNotice.retrying(
-            range: nil, attempt: 1, delay: .seconds(1), cause: .status(503)).aria2Level == .info)
+        #expect(
+            DownloadNotice.retrying(
+                range: nil, attempt: 1, delay: .seconds(1), cause: .status(503)
+            ).aria2Level == .info)
         #expect(DownloadNotice.startedOver(.urlChanged).aria2Level == .warn)
         #expect(DownloadNotice.certificatesUnchecked.aria2Level == .notice)
         for notice in Examples.notices where notice.aria2Level.reaches(.warn) {
@@ -114,7 +120,8 @@ struct Aria2WordsTests {
         #expect(
             Aria2Words.help(name: "timeout", letter: "t", value: "SEC", text: "Set timeout.")
                 == " -t, --timeout=SEC            Set timeout.\n")
-        let text = "Set the connect timeout in seconds to establish connection to HTTP/FTP/proxy server."
+        let text =
+            "Set the connect timeout in seconds to establish connection to HTTP/FTP/proxy server."
         #expect(
             Aria2Words.help(name: "connect-timeout", letter: nil, value: "SEC", text: text)
                 == """
@@ -125,7 +132,8 @@ struct Aria2WordsTests {
         #expect(
             Aria2Words.help(
                 name: "max-overall-download-limit", letter: nil, value: "SPEED", text: "Set it.")
-                == " --max-overall-download-limit=SPEED\n\(String(repeating: " ", count: 30))Set it.\n")
+                == " --max-overall-download-limit=SPEED\n\(String(repeating: " ", count: 30))Set it.\n"
+        )
     }
 
     @Test func aRefusalIsToldAsAria2Does() {

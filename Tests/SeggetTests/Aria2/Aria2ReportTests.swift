@@ -42,7 +42,8 @@ struct Aria2ReportTests {
         .event(
             .started(
                 DownloadStart(
-                    path: path, size: 200_000, resumedBytes: resumed, connections: 4, plan: .segments,
+                    path: path, size: 200_000, resumedBytes: resumed, connections: 4,
+                    plan: .segments,
                     identity: "etag")))
     }
 
@@ -65,7 +66,9 @@ struct Aria2ReportTests {
                     bytesResumed: 0, duration: .seconds(3), unchanged: unchanged)))
     }
 
-    private static func failed(_ reason: DownloadError.Reason, path: String? = nil) -> BatchEvent.Kind {
+    private static func failed(_ reason: DownloadError.Reason, path: String? = nil)
+        -> BatchEvent.Kind
+    {
         .ended(
             .failure(DownloadError(reason: reason, url: url, path: path, bytesKept: 50_000)))
     }
@@ -134,7 +137,8 @@ struct Aria2ReportTests {
         }
         #expect(
             streams.output.contains(
-                "\r[#aaaaa0 48KiB/195KiB(24%) CN:1 DL:58KiB ETA:2s]\r                             \r["))
+                "\r[#aaaaa0 48KiB/195KiB(24%) CN:1 DL:58KiB ETA:2s]\r                             \r["
+            ))
         #expect(!streams.output.contains("\u{1b}"))
     }
 
@@ -225,9 +229,11 @@ struct Aria2ReportTests {
         #expect(report.finish() == 7)
         #expect(
             streams.output.contains(
-                "[NOTICE] Shutdown sequence commencing... Press Ctrl-C again for emergency shutdown.\n"))
+                "[NOTICE] Shutdown sequence commencing... Press Ctrl-C again for emergency shutdown.\n"
+            ))
         #expect(
-            streams.output.contains("[NOTICE] Download GID#aaaaa00123456789 not complete: /d/f.iso\n"))
+            streams.output.contains(
+                "[NOTICE] Download GID#aaaaa00123456789 not complete: /d/f.iso\n"))
         #expect(streams.output.contains("\naaaaa0|INPR|    48KiB/s| 25|/d/f.iso\n"))
         #expect(!streams.output.contains("ERROR"))
     }
@@ -267,16 +273,19 @@ struct Aria2ReportTests {
             .probed(
                 RemoteFile(
                     url: Self.url, effectiveURL: "https://cdn.example.org/f", redirects: 1,
-                    identity: RemoteIdentity(size: 200_000, etag: nil, lastModified: nil), date: nil,
+                    identity: RemoteIdentity(size: 200_000, etag: nil, lastModified: nil),
+                    date: nil,
                     acceptsRanges: true, contentType: nil, suggestedName: "f.iso", digests: [],
                     probedBy: "HEAD", headProblem: nil)))
         _ = try run(
             [
-                (0, .begun(url: Self.url)), (0, probed), (0, Self.start("/d/f.1.iso", resumed: 2048)),
+                (0, .begun(url: Self.url)), (0, probed),
+                (0, Self.start("/d/f.1.iso", resumed: 2048)),
                 (0, Self.done("/d/f.1.iso")),
             ], to: streams)
         #expect(
-            streams.output.contains(" [NOTICE] CUID#7 - Redirecting to https://cdn.example.org/f\n"))
+            streams.output.contains(" [NOTICE] CUID#7 - Redirecting to https://cdn.example.org/f\n")
+        )
         #expect(
             streams.output.contains(
                 "[NOTICE] File already exists. Renamed to /d/f.1.iso.\n\n\(Self.time) [NOTICE] "
@@ -286,7 +295,8 @@ struct Aria2ReportTests {
     @Test func aDigestThatWasAskedForIsToldOf() throws {
         let line = "Verification finished successfully. file=/d/f.iso\n"
         let streams = Streams()
-        let kinds = [(0, .begun(url: Self.url)), (0, Self.done("f.iso", verified: [Digest(crc32: 1)]))]
+        let kinds =
+            [(0, .begun(url: Self.url)), (0, Self.done("f.iso", verified: [Digest(crc32: 1)]))]
             as [(Int, BatchEvent.Kind)]
         _ = try run(kinds, to: streams)
         // The server's own is for those who want to know more.
@@ -305,7 +315,8 @@ struct Aria2ReportTests {
         #expect(try run(kinds, to: streams) { $0.level = .warn } == 7)
         #expect(streams.output.contains(" [WARN] GID#aaaaa00123456789 - starting over: "))
         #expect(!streams.output.contains("ignored"))
-        #expect(streams.log.contains(" [INFO] [segget:0] GID#aaaaa00123456789 - the server ignored"))
+        #expect(
+            streams.log.contains(" [INFO] [segget:0] GID#aaaaa00123456789 - the server ignored"))
     }
 
     @Test func whatWasRefusedBeforeCounts() throws {
@@ -314,7 +325,9 @@ struct Aria2ReportTests {
         report.conclude(0, .finished, "/d/f.iso", now: Self.now)
         report.conclude(1, .unknown, "magnet:", now: Self.now)
         #expect(report.finish() == 1)
-        #expect(streams.output.contains("\naaaaa0|OK  |        n/a|/d/f.iso\naaaaa1|ERR |        n/a|magnet:\n"))
+        #expect(
+            streams.output.contains(
+                "\naaaaa0|OK  |        n/a|/d/f.iso\naaaaa1|ERR |        n/a|magnet:\n"))
     }
 
     @Test func aLogThatCannotBeOpenedIsAnError() throws {
@@ -325,7 +338,9 @@ struct Aria2ReportTests {
             Issue.record("it was opened")
         } catch {
             #expect(error.errno == ENOENT)
-            #expect(error.text.contains("errorCode=1 Failed to open the file /nonexistent/log, cause: "))
+            #expect(
+                error.text.contains("errorCode=1 Failed to open the file /nonexistent/log, cause: ")
+            )
         }
     }
 }
