@@ -122,7 +122,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Assembler", "CLinux", "LibraryExamples", "SeggetReports", "Segmenter", "TestSupport",
+                "Assembler", "CLinux", "LibraryExamples", "SeggetReports", "Segmenter",
+                "TestSupport",
                 "segget",
             ],
             swiftSettings: testSettings),

@@ -9,12 +9,17 @@ package struct Aria2Readout {
         package var gid: Download.ID
         /// Its path, or its URL until it has one.
         package var place: String
+        /// Its size in bytes, as far as the server has stated it.
+        package var size: Int64?
         /// `nil` until bytes are being fetched.
         package var progress: DownloadProgress?
 
-        package init(gid: Download.ID, place: String, progress: DownloadProgress? = nil) {
+        package init(
+            gid: Download.ID, place: String, size: Int64? = nil, progress: DownloadProgress? = nil
+        ) {
             self.gid = gid
             self.place = place
+            self.size = progress?.size ?? size
             self.progress = progress
         }
     }
@@ -62,7 +67,8 @@ package struct Aria2Readout {
         line.add("[", .magenta)
         line.add("#\(Aria2Text.short(lane.gid)) ")
         addSizes(of: lane, to: &line)
-        line.add(" CN:\(lane.progress?.connections ?? 0)")
+        // Before the first byte, one connection asks for it.
+        line.add(" CN:\(lane.progress?.connections ?? 1)")
         let rate = lane.rate
         if lane.isFetching {
             line.add(" DL:")
@@ -92,7 +98,7 @@ package struct Aria2Readout {
     }
 
     private func addSizes(of lane: Lane, to line: inout Aria2Line) {
-        let (done, all) = (lane.progress?.bytesDone ?? 0, lane.progress?.size ?? 0)
+        let (done, all) = (lane.progress?.bytesDone ?? 0, lane.size ?? 0)
         line.add("\(size(done))/\(size(all))")
         if all > 0 { line.add("(\(Aria2Text.percent(done, of: all))%)", .cyan) }
     }

@@ -82,6 +82,13 @@ package enum Aria2Words {
         return mirrors + [end]
     }
 
+    /// The line about a file that was never asked for.
+    package static func refused(
+        _ url: String, _ code: Aria2ErrorCode, number: Int, why: String
+    ) -> Aria2LogLine {
+        Aria2LogLine(.error, aborted(number, url), below: [exception(code, why)])
+    }
+
     /// The end of a file that is not there.
     package static func notComplete(_ gid: Download.ID, path: String) -> Aria2LogLine {
         Aria2LogLine(.notice, "Download GID#\(gid) not complete: \(path)")

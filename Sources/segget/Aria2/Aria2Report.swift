@@ -15,6 +15,7 @@ struct Aria2Report {
         var url: String
         var name: String?
         var path: String?
+        var size: Int64?
         var progress: DownloadProgress?
     }
 
@@ -59,6 +60,7 @@ struct Aria2Report {
         case .begun(let url): lanes[index] = Lane(url: url)
         case .event(.probed(let file)):
             lanes[index]?.name = file.suggestedName
+            lanes[index]?.size = file.size
             if file.redirects > 0 {
                 log(.notice, "\(number(index)) - Redirecting to \(file.effectiveURL)", now)
             }
@@ -108,11 +110,17 @@ struct Aria2Report {
     }
 
     /// Reports the end of a file that was never fetched: it was refused before, or nothing was to be.
-    mutating func conclude(_ index: Int, _ code: Aria2ErrorCode, _ place: String, now: Double) {
+    ///
+    /// `place` is its path, or what of its URL may be shown; `why` is what was wrong, in words.
+    mutating func conclude(
+        _ index: Int, _ code: Aria2ErrorCode, _ place: String, why: String = "", now: Double
+    ) {
         guard tasks.indices.contains(index) else { return }
         if code == .finished {
             log(.notice, "Download complete: \(place)", now)
         } else {
+            log(
+                Aria2Words.refused(place, code, number: Self.firstNumber + index, why: why), now)
             log(Aria2Words.notComplete(tasks[index].gid, path: ""), now)
         }
         end(index, code, place: place, received: (0, .zero), percent: nil)
@@ -138,6 +146,7 @@ extension Aria2Report {
         let isAgain = lanes[index]?.path != nil
         let path = shown(start.path)
         lanes[index]?.path = path
+        lanes[index]?.size = start.size
         let wanted = last(of: option("out", index) ?? lanes[index]?.name ?? "")
         if !isAgain, Aria2Text.isNumbered(last(of: path), of: wanted) {
             log(.notice, "File already exists. Renamed to \(path).", now)
@@ -218,7 +227,8 @@ extension Aria2Report {
     private var readout: Aria2Readout {
         let running = lanes.sorted { $0.key < $1.key }.map { index, lane in
             Aria2Readout.Lane(
-                gid: tasks[index].gid, place: lane.path ?? lane.url, progress: lane.progress)
+                gid: tasks[index].gid, place: lane.path ?? lane.url, size: lane.size,
+                progress: lane.progress)
         }
         return Aria2Readout(running, isHumanReadable: console.isHumanReadable)
     }

@@ -39,7 +39,10 @@ struct Aria2ReadoutTests {
             line([try lane("a1ece6", 47_104, of: nil, rate: 48_200)])
                 == "[#a1ece6 46KiB/0B CN:1 DL:47KiB]")
         let gid = try #require(Download.ID("88d0a6e13396b543"))
-        #expect(line([Aria2Readout.Lane(gid: gid, place: "")]) == "[#88d0a6 0B/0B CN:0 DL:0B]")
+        #expect(line([Aria2Readout.Lane(gid: gid, place: "")]) == "[#88d0a6 0B/0B CN:1 DL:0B]")
+        #expect(
+            line([Aria2Readout.Lane(gid: gid, place: "", size: 2_000_000)])
+                == "[#88d0a6 0B/1.9MiB(0%) CN:1 DL:0B]")
     }
 
     @Test func sizesMayBeInBytes() throws {

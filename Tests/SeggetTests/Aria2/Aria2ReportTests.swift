@@ -323,8 +323,12 @@ struct Aria2ReportTests {
         let streams = Streams()
         var report = try report(2, to: streams)
         report.conclude(0, .finished, "/d/f.iso", now: Self.now)
-        report.conclude(1, .unknown, "magnet:", now: Self.now)
+        report.conclude(1, .unknown, "magnet:", why: "no web address", now: Self.now)
         #expect(report.finish() == 1)
+        #expect(
+            streams.output.contains(
+                " [ERROR] CUID#8 - Download aborted. URI=magnet:\nException: [segget:0] errorCode=1 "
+                    + "no web address\n"))
         #expect(
             streams.output.contains(
                 "\naaaaa0|OK  |        n/a|/d/f.iso\naaaaa1|ERR |        n/a|magnet:\n"))
