@@ -31,10 +31,9 @@ package enum Aria2Words {
 
         """
 
-    /// What is said on standard error when a run cannot begin.
-    package static func refusal(_ code: Aria2ErrorCode, _ text: String) -> String {
-        "Exception caught\nException: \(place) errorCode=\(code.rawValue) "
-            + "\(PrintableText.escape(text))\n\n"
+    /// What is said on standard error when a run cannot begin, line by line.
+    package static func refusal(_ code: Aria2ErrorCode, _ text: String) -> [String] {
+        ["Exception caught", exception(code, text), ""]
     }
 
     /// What `--help` says of one option: its names, and below and beside it what it does.

@@ -116,11 +116,16 @@ struct Aria2Report {
         _ index: Int, _ code: Aria2ErrorCode, _ place: String, why: String = "", now: Double
     ) {
         guard tasks.indices.contains(index) else { return }
-        if code == .finished {
-            log(.notice, "Download complete: \(place)", now)
-        } else {
-            log(
-                Aria2Words.refused(place, code, number: Self.firstNumber + index, why: why), now)
+        switch code {
+        case .finished: log(.notice, "Download complete: \(place)", now)
+        case .checksum:
+            log(.error, "Checksum error detected. file=\(place)", now)
+            log(Aria2Words.notComplete(tasks[index].gid, path: place), now)
+        default:
+            if !why.isEmpty {
+                let number = Self.firstNumber + index
+                log(Aria2Words.refused(place, code, number: number, why: why), now)
+            }
             log(Aria2Words.notComplete(tasks[index].gid, path: ""), now)
         }
         end(index, code, place: place, received: (0, .zero), percent: nil)
@@ -237,7 +242,7 @@ extension Aria2Report {
 
     /// The last value of a file's option.
     private func option(_ name: String, _ index: Int) -> String? {
-        tasks[index].options.values[name]?.last ?? common.values[name]?.last
+        tasks[index].options.all(name).last ?? common.all(name).last
     }
 
     private func last(of path: String) -> String {

@@ -83,7 +83,7 @@ final class Aria2Run: Sendable {
         do throws(Aria2LogError) {
             screen = try Aria2Screen(console)
         } catch {
-            throw Aria2Refusal([error.text])
+            throw Aria2Refusal(error.lines)
         }
         self.settings = settings
         self.tasks = tasks

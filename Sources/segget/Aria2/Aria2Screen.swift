@@ -52,7 +52,7 @@ struct Aria2LogError: Error, Equatable {
     var errno: Int32
 
     /// What is said of it on standard error.
-    var text: String {
+    var lines: [String] {
         Aria2Words.refusal(
             .unknown,
             "Failed to open the file \(path), cause: \(Diagnostic.describe(errno: errno))")

@@ -139,7 +139,10 @@ struct Aria2WordsTests {
     @Test func aRefusalIsToldAsAria2Does() {
         #expect(
             Aria2Words.refusal(.unknown, "Unrecognized URI or unsupported protocol: foo")
-                == "Exception caught\nException: [segget:0] errorCode=1 Unrecognized URI or unsupported "
-                + "protocol: foo\n\n")
+                == [
+                    "Exception caught",
+                    "Exception: [segget:0] errorCode=1 Unrecognized URI or unsupported protocol: foo",
+                    "",
+                ])
     }
 }

@@ -321,17 +321,20 @@ struct Aria2ReportTests {
 
     @Test func whatWasRefusedBeforeCounts() throws {
         let streams = Streams()
-        var report = try report(2, to: streams)
+        var report = try report(3, to: streams)
         report.conclude(0, .finished, "/d/f.iso", now: Self.now)
+        report.conclude(2, .checksum, "/d/g.iso", now: Self.now)
         report.conclude(1, .unknown, "magnet:", why: "no web address", now: Self.now)
         #expect(report.finish() == 1)
+        #expect(streams.output.contains(" [ERROR] Checksum error detected. file=/d/g.iso\n"))
         #expect(
             streams.output.contains(
                 " [ERROR] CUID#8 - Download aborted. URI=magnet:\nException: [segget:0] errorCode=1 "
                     + "no web address\n"))
         #expect(
             streams.output.contains(
-                "\naaaaa0|OK  |        n/a|/d/f.iso\naaaaa1|ERR |        n/a|magnet:\n"))
+                "\naaaaa0|OK  |        n/a|/d/f.iso\naaaaa2|ERR |        n/a|/d/g.iso\naaaaa1|ERR |        n/a|magnet:\n"
+            ))
     }
 
     @Test func aLogThatCannotBeOpenedIsAnError() throws {
@@ -343,7 +346,8 @@ struct Aria2ReportTests {
         } catch {
             #expect(error.errno == ENOENT)
             #expect(
-                error.text.contains("errorCode=1 Failed to open the file /nonexistent/log, cause: ")
+                error.lines[1].contains(
+                    "errorCode=1 Failed to open the file /nonexistent/log, cause: ")
             )
         }
     }
