@@ -80,6 +80,10 @@ struct Aria2ReadoutTests {
         #expect(
             readout.line(isColoured: true, columns: 29)
                 == "\u{1b}[35m[\u{1b}[0m#5285af 48KiB/195KiB\u{1b}[36m(24%)\u{1b}[0m CN\u{1b}[0m")
+        // A colour that is cut ends with the line.
+        #expect(
+            readout.line(isColoured: true, columns: 23)
+                == "\u{1b}[35m[\u{1b}[0m#5285af 48KiB/195KiB\u{1b}[36m(2\u{1b}[0m")
     }
 
     @Test func noLineIsWiderThanItMayBe() throws {
