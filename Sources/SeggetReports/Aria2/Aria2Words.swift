@@ -118,6 +118,15 @@ package enum Aria2Words {
 }
 
 extension DownloadNotice {
+    /// The notice in words, with aria2's names for options.
+    package var aria2Text: String {
+        [
+            ("`--insecure`", "`--check-certificate=false`"), (" of `--xattr`", ""),
+            ("`--no-resume`", "`--remove-control-file`"),
+            (", and `--resume-unverified` compares a sample", ""),
+        ].reduce(text) { $0.replacing($1.0, with: $1.1) }
+    }
+
     /// How important the notice is in a log like aria2's.
     ///
     /// Warnings are what the person who started the download would decide otherwise about, if asked.

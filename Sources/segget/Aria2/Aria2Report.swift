@@ -66,7 +66,7 @@ struct Aria2Report {
             }
         case .event(.started(let start)): started(start, index, now)
         case .event(.notice(let notice)):
-            log(notice.aria2Level, "GID#\(tasks[index].gid) - \(notice.text)", now)
+            log(notice.aria2Level, "GID#\(tasks[index].gid) - \(notice.aria2Text)", now)
         case .event(.progress(let progress)): lanes[index]?.progress = progress
         case .event(.finished): break
         case .ended(.success(let file)): finished(file, index, now)
@@ -175,6 +175,12 @@ extension Aria2Report {
         if file.unchanged != nil {
             log(
                 .notice, "GID#\(tasks[index].gid) - Download has already completed: \(path)", now)
+            if file.isSampled {
+                log(
+                    .notice,
+                    "GID#\(tasks[index].gid) - a sample of it is what the server sends; nothing else was "
+                        + "compared", now)
+            }
         }
         if !file.verified.isEmpty {
             log(

@@ -31,9 +31,10 @@ final class Aria2Run: Sendable {
 
         /// Takes the end of a task that was never fetched.
         mutating func conclude(
-            _ index: Int, _ gid: Download.ID, _ code: Aria2ErrorCode, place: String
+            _ index: Int, _ gid: Download.ID, _ code: Aria2ErrorCode, place: String,
+            why: String = ""
         ) {
-            report.conclude(index, code, place, now: secondsSince1970())
+            report.conclude(index, code, place, why: why, now: secondsSince1970())
             end(index, gid, code, code == .finished ? place : "")
         }
 
@@ -140,8 +141,9 @@ final class Aria2Run: Sendable {
             let code = Aria2ErrorCode(rawValue: problem.code) ?? .unknown
             let place = DownloadSession.redacted(task.urls.first ?? "")
             state.withLock { state in
-                state.report.log(.error, PrintableText.escape(problem.text), secondsSince1970())
-                state.conclude(index, tasks[index].gid, code, place: place)
+                state.conclude(
+                    index, tasks[index].gid, code, place: place,
+                    why: PrintableText.escape(problem.text))
             }
         }
     }

@@ -145,4 +145,12 @@ struct Aria2WordsTests {
                     "",
                 ])
     }
+
+    /// Whoever calls aria2c does not know segget's options.
+    @Test(arguments: Examples.notices)
+    func noticesNameOptionsOfAria2(notice: DownloadNotice) {
+        for match in notice.aria2Text.matches(of: /`--([a-z0-9-]+)/) {
+            #expect(Aria2Option.named(String(match.1)) != nil, "\(notice.aria2Text)")
+        }
+    }
 }
