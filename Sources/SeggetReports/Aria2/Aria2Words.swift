@@ -76,7 +76,7 @@ package enum Aria2Words {
             .error, aborted(number, error.url),
             below: [
                 exception(code, "URI=\(error.url)"),
-                "  -> \(place) errorCode=\(code.rawValue) \(diagnostic.message)",
+                "  -> \(place) errorCode=\(code.rawValue) \(renamed(diagnostic.message))",
             ] + kept)
         return mirrors + [end]
     }
@@ -93,6 +93,22 @@ package enum Aria2Words {
         Aria2LogLine(.notice, "Download GID#\(gid) not complete: \(path)")
     }
 
+    /// Options of segget's that stand in messages, and what does the same in aria2.
+    private static let names = [
+        ("insecure", "check-certificate=false"), ("no-resume", "remove-control-file"),
+        ("proxy", "all-proxy"), ("cookie", "load-cookies"), ("user", "http-user"),
+        ("netrc", "netrc-path"), ("client-certificate", "certificate"),
+        ("client-key", "private-key"), ("min-rate", "lowest-speed-limit"),
+        ("overwrite", "allow-overwrite"), ("stall-timeout", "timeout"),
+    ]
+
+    /// A message in which options have the names that aria2 has for them.
+    static func renamed(_ text: String) -> String {
+        let text = text.replacing(" of `--xattr`", with: "")
+            .replacing(", and `--resume-unverified` compares a sample", with: "")
+        return names.reduce(text) { $0.replacing("`--\($1.0)`", with: "`--\($1.1)`") }
+    }
+
     private static let place = "[segget:0]"
 
     private static func aborted(_ number: Int, _ url: String) -> String {
@@ -100,7 +116,7 @@ package enum Aria2Words {
     }
 
     private static func exception(_ code: Aria2ErrorCode, _ text: String) -> String {
-        "Exception: \(place) errorCode=\(code.rawValue) \(text)"
+        "Exception: \(place) errorCode=\(code.rawValue) \(renamed(text))"
     }
 
     private static func wrapped(_ text: String, to columns: Int) -> [String] {
@@ -119,13 +135,7 @@ package enum Aria2Words {
 
 extension DownloadNotice {
     /// The notice in words, with aria2's names for options.
-    package var aria2Text: String {
-        [
-            ("`--insecure`", "`--check-certificate=false`"), (" of `--xattr`", ""),
-            ("`--no-resume`", "`--remove-control-file`"),
-            (", and `--resume-unverified` compares a sample", ""),
-        ].reduce(text) { $0.replacing($1.0, with: $1.1) }
-    }
+    package var aria2Text: String { Aria2Words.renamed(text) }
 
     /// How important the notice is in a log like aria2's.
     ///
