@@ -5,7 +5,16 @@ package import Segmenter
 // As aria2c 1.36 ends where it meets the same, measured; what it never meets is judged by its manual.
 extension Aria2ErrorCode {
     /// The code of a failed download.
-    package init(_ error: DownloadError) { self.init(error.reason) }
+    package init(_ error: DownloadError) {
+        if case .assembly(.cannotCreate(let path, let code)) = error.reason,
+            error.path?.hasPrefix("\(path)/") == true
+        {
+            // What cannot be made is a folder above the file.
+            self.init(errno: code, else: .directoryCreate)
+        } else {
+            self.init(error.reason)
+        }
+    }
 
     /// The code of a failed download, where a file that is not found is asked for again:
     /// `--max-file-not-found`, before `tries` are over (0: never).

@@ -74,9 +74,10 @@ package struct Aria2Results {
             + String(repeating: "=", count: 55 - rule.count) + "\n"
         for row in rows {
             let share = isFull ? "\(Self.padded(row.percent.map { "\($0)" } ?? "-", to: 3))|" : ""
+            let place = row.place.isEmpty ? "n/a" : PrintableText.escape(row.place)
             text +=
                 "\(Aria2Text.short(row.gid))|\(State(row.code).word(isColoured: isColoured))|"
-                + "\(Self.padded(row.speed, to: 11))|\(share)\(PrintableText.escape(row.place))\n"
+                + "\(Self.padded(row.speed, to: 11))|\(share)\(place)\n"
         }
         let states = Set(rows.map { State($0.code) })
         guard !states.isEmpty else { return text }

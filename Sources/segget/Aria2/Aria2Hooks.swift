@@ -15,8 +15,11 @@ struct Aria2Hooks {
 
     /// Runs the command for the beginning of a download, if there is one.
     ///
+    /// - Parameter path: Where the file is to stand; empty while that is not known.
     /// - Returns: What went wrong, in words.
-    mutating func started(_ gid: Download.ID) -> String? { run([.start], gid, "") }
+    mutating func started(_ gid: Download.ID, path: String) -> String? {
+        run([.start], gid, path)
+    }
 
     /// Runs the command for the end of a download: the one for such an end, else the one for any.
     ///

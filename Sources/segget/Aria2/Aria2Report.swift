@@ -149,7 +149,7 @@ struct Aria2Report {
 extension Aria2Report {
     private mutating func started(_ start: DownloadStart, _ index: Int, _ now: Double) {
         let isAgain = lanes[index]?.path != nil
-        let path = shown(start.path)
+        let path = shown(start.path, index)
         lanes[index]?.path = path
         lanes[index]?.size = start.size
         let wanted = last(of: option("out", index) ?? lanes[index]?.name ?? "")
@@ -171,8 +171,9 @@ extension Aria2Report {
     }
 
     private mutating func finished(_ file: DownloadedFile, _ index: Int, _ now: Double) {
-        let path = shown(file.path)
-        if file.unchanged != nil {
+        let path = shown(file.path, index)
+        // aria2c says only the one, where a checksum shows it.
+        if file.unchanged != nil, file.verified.isEmpty {
             log(
                 .notice, "GID#\(tasks[index].gid) - Download has already completed: \(path)", now)
             if file.isSampled {
@@ -195,7 +196,7 @@ extension Aria2Report {
 
     private mutating func failed(_ error: DownloadError, _ index: Int, _ now: Double) {
         let code = code(of: error, index)
-        let path = (error.path.map(shown) ?? lanes[index]?.path) ?? ""
+        let path = (error.path.map { shown($0, index) } ?? lanes[index]?.path) ?? ""
         let lines = Aria2Words.failure(
             error, code, number: Self.firstNumber + index, path: path)
         for line in lines { log(line, now) }
@@ -255,8 +256,26 @@ extension Aria2Report {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// A path as aria2c shows it: with its folder.
-    func shown(_ path: String) -> String {
-        path.contains("/") ? path : folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+    /// A path as aria2c shows it: below the folder that was named, as that is written, else the current one.
+    func shown(_ path: String, _ index: Int) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        let dir = dir(index)
+        if let dir, dir != "." { return path.contains("/") ? path : below(dir, path) }
+        return below(dir ?? folder, path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
+    /// Where a file is to stand whose name is known before it is asked for; else an empty text.
+    func wanted(_ index: Int) -> String {
+        guard let name = option("out", index), !name.isEmpty else { return "" }
+        return below(dir(index) ?? folder, name)
+    }
+
+    /// The folder that was named for a file; an empty name is the current one.
+    private func dir(_ index: Int) -> String? {
+        option("dir", index).map { $0.isEmpty ? "." : $0 }
+    }
+
+    private func below(_ folder: String, _ name: String) -> String {
+        folder == "/" ? "/\(name)" : "\(folder)/\(name)"
     }
 }

@@ -21,7 +21,7 @@ final class Aria2Run: Sendable {
             let now = secondsSince1970()
             report.handle(event, now: now)
             switch event.kind {
-            case .begun: report(hooks.started(gid))
+            case .begun: report(hooks.started(gid, path: report.wanted(event.index)))
             case .event: break
             case .ended(.success(let file)): end(event.index, gid, .finished, file.path)
             case .ended(.failure(let error)):
@@ -42,7 +42,7 @@ final class Aria2Run: Sendable {
             _ index: Int, _ gid: Download.ID, _ code: Aria2ErrorCode, _ path: String
         ) {
             ended[index] = code
-            report(hooks.ended(gid, code, path: path.isEmpty ? "" : report.shown(path)))
+            report(hooks.ended(gid, code, path: path.isEmpty ? "" : report.shown(path, index)))
         }
 
         private mutating func report(_ problem: String?) {
@@ -175,7 +175,7 @@ final class Aria2Run: Sendable {
                 if tasks[index].options.onlyChecks, preview.action != .leave(.alreadyComplete) {
                     code = Aria2Command.isReadable(preview.path) ? .checksum : .unknown
                 }
-                state.conclude(index, gid, code, place: state.report.shown(preview.path))
+                state.conclude(index, gid, code, place: state.report.shown(preview.path, index))
             }
         }
     }
