@@ -15,7 +15,9 @@ struct Aria2Hooks {
 
     /// Runs the command for the beginning of a download, if there is one.
     ///
-    /// - Parameter path: Where the file is to stand; empty while that is not known.
+    /// - Parameters:
+    ///   - gid: The download.
+    ///   - path: Where the file is to stand; empty while that is not known.
     /// - Returns: What went wrong, in words.
     mutating func started(_ gid: Download.ID, path: String) -> String? {
         run([.start], gid, path)

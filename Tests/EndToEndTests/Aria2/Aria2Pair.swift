@@ -1,0 +1,199 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+
+/// The programs that take the command line of aria2c.
+enum Aria2Program: String, CaseIterable, Sendable {
+    case aria2c, segget
+}
+
+/// An origin with a file of its own at every path, and two equal folders, in which aria2c and what stands
+/// in for it run the same command lines.
+///
+/// Command lines are the shell's, as callers have them: `aria2c` is the one or the other, `$B` the origin's
+/// URL without a slash at its end, and the home folder is empty. A path that begins with `/none` is not
+/// found.
+final class Aria2Pair: Sendable {
+    /// What the origin does differently from a good server.
+    typealias Bend = @Sendable (OriginRequest, inout OriginReply) -> Void
+
+    let origin: FaultOrigin
+    let size: Int64
+    let sandbox: Sandbox
+    private let change: Guarded<Bend>
+
+    init(size: Int64 = 3_000_000, address: String? = nil, under folder: String? = nil) throws {
+        let bend = Guarded<Bend>({ _, _ in })
+        (self.size, change) = (size, bend)
+        sandbox = try Sandbox("segget-aria2", under: folder)
+        origin = try FaultOrigin(address: address, sendBuffer: 64 << 10) { request in
+            guard !request.target.hasPrefix("/none") else { return .text(404) }
+            var reply = OriginReply.file(
+                Self.content(request.path, size), for: request, etag: "\"\(request.path)\"",
+                lastModified: "Wed, 21 Oct 2015 07:28:00 GMT")
+            bend.withLock { $0 }(request, &reply)
+            return reply.silentToCanaries(request)
+        }
+        let files = FileManager.default
+        for program in Aria2Program.allCases {
+            for name in ["bin", "work", "home"] {
+                try files.createDirectory(
+                    atPath: sandbox.path("\(program)/\(name)"), withIntermediateDirectories: true)
+            }
+            let binary = program == .segget ? try Segget.binary() : "/usr/bin/aria2c"
+            for name in ["aria2c", "segget-aria2c"] {
+                try files.createSymbolicLink(
+                    atPath: sandbox.path("\(program)/bin/\(name)"), withDestinationPath: binary)
+            }
+        }
+    }
+
+    /// The origin's URL without a slash at its end.
+    var base: String { String(origin.url("").dropLast()) }
+
+    /// Changes the replies to `GET` from now on.
+    func bendGET(_ body: @escaping Bend) {
+        change.withLock {
+            $0 = { request, reply in if request.method == "GET" { body(request, &reply) } }
+        }
+    }
+
+    /// Changes all replies from now on.
+    func bend(_ body: @escaping Bend) { change.withLock { $0 = body } }
+
+    /// Lets the origin behave.
+    func behave() { change.withLock { $0 = { _, _ in } } }
+
+    /// The content of the file at a path of an origin.
+    static func content(_ path: String, _ size: Int64) -> Content {
+        let seed = path.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { hash, byte in
+            (hash ^ UInt64(byte)) &* 1_099_511_628_211
+        }
+        return Content(size: size, seed: seed)
+    }
+
+    /// The content of the file at a path.
+    func content(_ path: String) -> Content { Self.content(path, size) }
+
+    // MARK: Places
+
+    /// The folder in which a program runs.
+    func folder(_ program: Aria2Program) -> String { sandbox.path("\(program)/work") }
+
+    /// A path in the folder in which a program runs.
+    func path(_ name: String, _ program: Aria2Program) -> String { "\(folder(program))/\(name)" }
+
+    /// Writes a small file into both folders.
+    func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+        for program in Aria2Program.allCases { try write(bytes, to: name, program) }
+    }
+
+    /// Writes a small file into one folder.
+    func write(_ bytes: some Sequence<UInt8>, to name: String, _ program: Aria2Program) throws {
+        let url = URL(fileURLWithPath: path(name, program))
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+    }
+
+    /// Writes a text into both folders, in which `$B` is the origin's URL.
+    func write(_ text: String, to name: String) throws {
+        try write(text.replacingOccurrences(of: "$B", with: base).utf8, to: name)
+    }
+
+    /// The bytes of a small file in a program's folder.
+    func read(_ name: String, _ program: Aria2Program) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name, program))))
+    }
+
+    /// Bytes that segget's manifest of `name` says have arrived; `nil` when there is none.
+    func recorded(_ name: String) -> Int64? {
+        guard let data = FileManager.default.contents(atPath: path("\(name).segget", .segget))
+        else { return nil }
+        return (try? Manifest(reading: Array(data)))?.extents.covered.count
+    }
+
+    /// What is in a program's folder: of a file the path at the origin that has this content, else its length
+    /// and checksum; a folder that is empty, or in which is nothing else, has an empty text.
+    func tree(_ program: Aria2Program) throws -> [String: String] {
+        let paths = Set(origin.requests.map(\.path))
+        return try FileManager.default.subpathsOfDirectory(atPath: folder(program))
+            .reduce(into: [:]) { tree, name in
+                let path = path(name, program)
+                var isFolder: ObjCBool = false
+                guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+                    !isFolder.boolValue
+                else { return }
+                let source = try paths.sorted().first {
+                    try content($0).firstDifference(at: path) == nil
+                }
+                let bytes = try source == nil ? read(name, program) : []
+                tree[name] = source ?? "\(bytes.count) bytes, \(CRC32.of(bytes))"
+            }
+    }
+
+    // MARK: Runs
+
+    /// Starts a command line; with `exec` before its program, signals reach that.
+    func start(
+        _ line: String, _ program: Aria2Program, _ variables: [String: String] = [:]
+    ) throws -> ChildProcess {
+        var environment = [
+            "HOME": sandbox.path("\(program)/home"), "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "",
+            "XDG_STATE_HOME": "/dev/null/state", "B": base,
+            "PATH": "\(sandbox.path("\(program)/bin")):/usr/bin:/bin",
+        ]
+        for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
+            if name != "SEGGET_BINARY" { environment[name] = "" }
+        }
+        return try ChildProcess(
+            "/bin/sh", ["-c", line], in: folder(program),
+            environment: environment.merging(variables) { $1 })
+    }
+
+    /// Runs a command line to its end.
+    func run(
+        _ line: String, _ program: Aria2Program, _ variables: [String: String] = [:]
+    ) throws -> Aria2Outcome {
+        let count = origin.requests.count
+        let outcome = try start(line, program, variables).wait()
+        return try self.outcome(of: outcome, program, after: count)
+    }
+
+    /// What a program that has ended did, and what it asked for after the first `count` requests.
+    func outcome(
+        of outcome: ChildProcess.Outcome, _ program: Aria2Program, after count: Int
+    ) throws -> Aria2Outcome {
+        origin.hearOut()
+        return Aria2Outcome(
+            code: outcome.exitCode, tree: try tree(program),
+            text: Aria2Printout(outcome.output, folder: folder(program), base: origin.url("")),
+            errors: outcome.errorOutput, requests: Array(origin.requests.dropFirst(count)))
+    }
+
+    /// Runs a command line with both.
+    func both(
+        _ line: String, _ variables: [String: String] = [:]
+    ) throws -> (aria2c: Aria2Outcome, segget: Aria2Outcome) {
+        (try run(line, .aria2c, variables), try run(line, .segget, variables))
+    }
+}
+
+/// What a run of either program did.
+struct Aria2Outcome: Sendable {
+    var code: Int32?
+    var tree: [String: String]
+    var text: Aria2Printout
+    var errors: String
+    var requests: [OriginRequest]
+
+    /// Bytes of a file of `size` bytes that were asked for by `GET`, each counted once.
+    func bytesAsked(_ path: String, of size: Int64) -> Int64 {
+        requests.filter { $0.method == "GET" && $0.path == path }
+            .reduce(into: RangeSet()) { asked, request in
+                let range = request.range?.bytes(of: size) ?? 0..<size
+                asked.insert(ByteRange(range.lowerBound, range.upperBound))
+            }.count
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// What a program in aria2c's manner has printed, without what differs from run to run.
+///
+/// Pure. Colours, times, rates, GIDs and the folder are taken out.
+struct Aria2Printout: Sendable {
+    /// All lines, without colours.
+    let lines: [String]
+    /// Lines that programs look for, in order: what became of each file.
+    let told: [String]
+
+    /// Reads an output.
+    ///
+    /// - Parameters:
+    ///   - output: What was printed.
+    ///   - folder: The folder in which the program ran; `DIR` in what is told.
+    ///   - base: The origin's URL; `URL/` in what is told.
+    init(_ output: String, folder: String, base: String) {
+        let plain = output.replacing(/\u{1b}\[[0-9;]*m/, with: "")
+        lines = plain.split(whereSeparator: \.isNewline).map(String.init)
+        told = lines.compactMap { line in
+            Self.told(
+                line.replacingOccurrences(of: folder, with: "DIR")
+                    .replacingOccurrences(of: base, with: "URL/")
+                    .replacingOccurrences(of: "DIR//", with: "DIR/"))
+        }.sorted()
+    }
+
+    private static func told(_ line: String) -> String? {
+        if let row = line.firstMatch(of: /^[0-9a-f]{6}\|(OK|ERR|INPR|RM) *\|[^|]*\|(.*)$/) {
+            return "\(row.1): \(row.2)"
+        }
+        if let log = line.firstMatch(of: /^\d\d\/\d\d \d\d:\d\d:\d\d \[(NOTICE|ERROR)\] (.*)$/) {
+            return entry(String(log.2)).map { "\(log.1): \($0)" }
+        }
+        return line.hasPrefix("(") && line.contains("):download") || line.hasPrefix("(ERR)")
+            || line.hasPrefix("aria2 will resume") ? line : nil
+    }
+
+    /// What a line of the log says that programs look for.
+    private static func entry(_ text: String) -> String? {
+        let text = text.replacing(/#[0-9a-f]{16}|CUID#\d+/, with: "#")
+        let starts = [
+            "Download complete: ", "File already exists. Renamed to ", "Downloading ",
+            "Download GID", "GID# - Download has already completed", "# - Download aborted. URI=",
+            "Checksum error detected", "Serialized session to ", "# - Redirecting to ",
+        ]
+        return starts.contains(where: text.hasPrefix) ? text : nil
+    }
+
+    /// Lines of the readout, as callers' regular expressions find them.
+    var readouts: [Substring] {
+        lines.flatMap { line in
+            line.matches(
+                of: /\[#\w+ (\S+)\/(\S+)\((\d+)%\) CN:(\d+) DL:(\S+?)(?: ETA:(\S+?))?\]/
+            ).map(\.0)
+        }
+    }
+}
