@@ -123,10 +123,26 @@ package final class ForeignPart: Sendable {
 
     // MARK: aria2's control file
 
-    /// Whether aria2's control file stands beside a file; blocks.
-    package static func isControlled(_ target: FileTarget) -> Bool {
-        guard let folder = try? Folder(target.folder) else { return false }
-        return (try? folder.status(of: target.name + Aria2ControlFile.suffix))?.isRegular == true
+    /// How long aria2 took a remote file for whose control file stands beside a file, in bytes; `nil` where
+    /// there is none that can be read. Blocks.
+    package static func controlledSize(of target: FileTarget) -> Int64? {
+        guard let folder = try? Folder(target.folder),
+            let descriptor = folder.open(target.name + Aria2ControlFile.suffix, O_RDONLY)
+        else { return nil }
+        defer { close(descriptor) }
+        return try? contents(of: descriptor, target.path).total
+    }
+
+    /// Makes sure that no other program works on a file that is to be replaced; blocks.
+    ///
+    /// - Throws: `notAdopted`, `folderUnavailable`.
+    package static func checkUnused(_ target: FileTarget) throws(AssemblyError) {
+        let folder = try Folder(target.folder)
+        guard let descriptor = folder.open(target.name, O_RDONLY) else { return }
+        defer { close(descriptor) }
+        guard segget_is_being_written(descriptor) == 0 else {
+            throw .notAdopted(path: target.path, .inUse)
+        }
     }
 
     /// Removes the control file that stands beside a file which is complete now, if that is one of aria2's.

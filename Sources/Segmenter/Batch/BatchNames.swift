@@ -56,11 +56,12 @@ final class BatchNames: Sendable {
     ///   - urls: The file's URLs in full.
     ///   - mustBeFree: Whether a name is passed over that stands on the disk, but for what an
     ///     earlier run of the same URL left.
+    ///   - keepsSuggested: Whether that does not hold for the name that is suggested.
     ///   - isAnothers: Whether a manifest was begun for another file of the batch.
     /// - Returns: The name.
     /// - Throws: `folderUnavailable`.
     func claim(
-        _ target: FileTarget, urls: [String], mustBeFree: Bool,
+        _ target: FileTarget, urls: [String], mustBeFree: Bool, keepsSuggested: Bool = false,
         isAnothers: (Manifest.Header) -> Bool
     ) throws(AssemblyError) -> String {
         let result = state.withLock { state -> Result<String, AssemblyError> in
@@ -69,7 +70,7 @@ final class BatchNames: Sendable {
                 let begun = state.folders[place]?.begunNames ?? []
                 // In its place: a copy of all names would be made for each file.
                 let name = state.folders[place]?.claim(target.name) { candidate in
-                    if mustBeFree,
+                    if mustBeFree, !(keepsSuggested && candidate == target.name),
                         (try? Assembly.isFree(candidate, folder: target.folder, urls: urls))
                             == false
                     {

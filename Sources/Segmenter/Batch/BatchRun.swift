@@ -267,19 +267,21 @@ final class BatchRun: Sendable {
                     reason: .nameTaken(path: path), url: url?.redacted ?? "", path: path,
                     bytesKept: 0))
         }
-        if case .file = item.destination, !item.options.naming.numbersTaken { turns.settle(index) }
+        let mustBeFree = item.options.naming.numbersTaken
+        if case .file = item.destination, !mustBeFree { turns.settle(index) }
         let batch = BatchContext(
-            naming: { [self] target, urls, mustBeFree throws(DownloadError.Reason) in
-                try await name(target, urls, index, mustBeFree: mustBeFree)
+            naming: { [self] target, urls, keeps throws(DownloadError.Reason) in
+                try await name(target, urls, index, mustBeFree: mustBeFree, keeps: keeps)
             }, publisher: publisher, gate: gate, isBegun: isBegun,
             hasCome: { [slots] in slots.park(index, bytes: $0) },
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) }, folders: names.made,
-            claim: { [self] target, urls, mustBeFree throws(AssemblyError) in
+            claim: { [self] target, urls, keeps throws(AssemblyError) in
                 defer { turns.settle(index) }
                 return try names.claim(
-                    target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
+                    target, urls: urls, mustBeFree: mustBeFree, keepsSuggested: keeps,
+                    isAnothers: isOneOfOurs)
             })
         let run = DownloadRun(
             loop: loop, urlText: item.url, url: url, destination: item.destination,
@@ -299,14 +301,15 @@ final class BatchRun: Sendable {
 
     /// The name for a file, when its turn has come.
     private func name(
-        _ target: FileTarget, _ urls: [String], _ index: Int, mustBeFree: Bool
+        _ target: FileTarget, _ urls: [String], _ index: Int, mustBeFree: Bool, keeps: Bool
     ) async throws(DownloadError.Reason) -> String {
         await turns.wait(index)
         guard !Task.isCancelled else { throw .cancelled }
         do throws(AssemblyError) {
             let name = try await offLoop("names") { [self] () throws(AssemblyError) in
                 try names.claim(
-                    target, urls: urls, mustBeFree: mustBeFree, isAnothers: isOneOfOurs)
+                    target, urls: urls, mustBeFree: mustBeFree, keepsSuggested: keeps,
+                    isAnothers: isOneOfOurs)
             }
             turns.settle(index)
             return name

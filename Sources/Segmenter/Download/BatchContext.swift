@@ -2,8 +2,8 @@ import Assembler
 
 /// What a batch does for its files.
 struct BatchContext: Sendable {
-    /// Chooses the name in the folder, from the one that is suggested, the full URLs, and whether names are
-    /// passed over that stand on the disk.
+    /// Chooses the name in the folder, from the one that is suggested, the full URLs, and whether that one is
+    /// taken although something stands there.
     let naming: @Sendable (FileTarget, [String], Bool) async throws(DownloadError.Reason) -> String
     let publisher: WholeFilePublisher
     let gate: any SegmentGate

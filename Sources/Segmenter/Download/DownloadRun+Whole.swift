@@ -61,8 +61,7 @@ extension DownloadRun {
                 guard !isNamed else { return request }
                 let suggested = FileTarget(folder: request.folder, name: request.name)
                 let mayTakeOver = self.job.mayTakeOver(suggested)
-                request.name = try batch.claim(
-                    suggested, [url.text], self.job.options.naming.numbersTaken && !mayTakeOver)
+                request.name = try batch.claim(suggested, [url.text], mayTakeOver)
                 guard mayTakeOver, request.name == suggested.name else { return request }
                 // What stands there is looked at first.
                 then(WholeEnd(outcome: .success(.declined), name: request.name))

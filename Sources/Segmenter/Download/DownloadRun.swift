@@ -227,7 +227,7 @@ final class DownloadRun: Sendable {
             if let doubt { report(.notice(.notFinished(doubt))) }
             throw reason
         case .probe, .publishWhole, .makeFolder, .chooseName, .prove, .compareSample,
-            .checkContent, .prepareRepair, .adopt, .replace, .fetch:
+            .checkContent, .compareDigest, .prepareRepair, .adopt, .replace, .fetch:
             preconditionFailure("taken elsewhere")
         }
         return nil
@@ -289,7 +289,20 @@ final class DownloadRun: Sendable {
                 report(.notice(.notFinished(doubt)))
                 state.plan.takeReplaced()
             }
+        case .compareDigest(let digest):
+            guard let file = state.survey?.file else { preconditionFailure("nothing to compare") }
+            let content = try await Disk.runUntilCancelled {
+                (isCancelled: () -> Bool) throws(AssemblyError) -> Plan.Content?? in
+                let content = file.content(like: digest, isCancelled)
+                return content == nil && isCancelled() ? nil : .some(content)
+            }
+            state.plan.take(stated: content)
         case .replace(let doubt):
+            if let target = state.target {
+                try await Disk.run { () throws(AssemblyError) in
+                    try ForeignPart.checkUnused(target)
+                }
+            }
             if let doubt { report(.notice(.notFinished(doubt))) }
             state.plan.takeReplaced()
         case .finish, .survey, .askIfModified, .probe, .leave, .refuse, .fetch:
@@ -343,17 +356,17 @@ final class DownloadRun: Sendable {
     ) async throws(DownloadError.Reason) -> FileTarget? {
         guard var target else { return nil }
         let wanted = target
-        var mustBeFree = job.options.naming.numbersTaken
-        if mustBeFree, job.options.takesOver > .nothing {
-            mustBeFree = try await Disk.run { [job] () throws(AssemblyError) in
-                !job.mayTakeOver(wanted, offer)
+        var keeps = false
+        if job.options.naming.numbersTaken, job.options.takesOver > .nothing {
+            keeps = try await Disk.run { [job] () throws(AssemblyError) in
+                job.mayTakeOver(wanted, offer)
             }
         }
         if let naming = batch?.naming {
-            target.name = try await naming(target, job.urls.map(\.text), mustBeFree)
+            target.name = try await naming(target, job.urls.map(\.text), keeps)
             return target
         }
-        guard mustBeFree else { return target }
+        guard job.options.naming.numbersTaken, !keeps else { return target }
         return try await Disk.run { [job] () throws(AssemblyError) in try job.numbered(wanted) }
     }
 }

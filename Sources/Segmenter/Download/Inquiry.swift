@@ -92,7 +92,7 @@ extension Plan.Offer {
         self.init(
             identity: finding.file.identity, modified: finding.modified,
             isProven: finding.isProven, isWhole: isWhole,
-            servesRanges: finding.file.plan == .segments, hasDigest: !finding.file.digests.isEmpty,
+            servesRanges: finding.file.plan == .segments, digests: finding.file.digests,
             fullURL: url.text, url: url.redacted)
     }
 }

@@ -27,8 +27,8 @@ extension Plan {
         var known: FinishedFacts?
         /// Whether it is the file in which another program has begun this one.
         var isAdopted = false
-        /// Whether aria2's control file stands beside it.
-        var isControlled = false
+        /// How long aria2 took the remote file for, whose control file stands beside it; in bytes.
+        var controlledSize: Int64?
     }
 
     /// What the bytes of a file come to.
@@ -65,8 +65,8 @@ extension Plan {
         var isWhole = false
         /// Whether ranges of it can be asked for.
         var servesRanges = true
-        /// Whether the server has stated a digest of the whole file.
-        var hasDigest = false
+        /// Digests of the whole file that the server has stated.
+        var digests: [Digest] = []
         /// The URL that was asked, in full.
         var fullURL: String
         /// The same without credentials and query.

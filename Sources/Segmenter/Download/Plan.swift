@@ -32,6 +32,8 @@ struct Plan: Sendable {
         case checkContent
         /// Make a part of what is intact.
         case prepareRepair
+        /// Compare the file that stands there with a digest that the server has stated.
+        case compareDigest(Digest)
         /// Make a part of what another program has begun.
         case adopt
         /// Replace what stands there, once all of the file is there; `because` is reported.
@@ -71,6 +73,8 @@ struct Plan: Sendable {
         var isSampleSame: Bool?
         /// What its bytes come to; `nil` inside when they are not what was downloaded.
         var content: Content??
+        /// What they come to by the digest that the server has stated; `nil` inside when they cannot be read.
+        var stated: Content??
     }
 
     /// Where the file is to be.
@@ -195,7 +199,7 @@ struct Plan: Sendable {
                 return take(file, content, expected)
             } else if file.isAdopted {
                 standing = .adopted
-            } else if mayCount(file) {
+            } else if job.mayCount(controlledSize: file.controlledSize) {
                 standing = .foreign(file, nil)
             } else if job.options.files.timestamping {
                 standing = .dated(file)
@@ -240,6 +244,9 @@ struct Plan: Sendable {
     /// Takes what the bytes of the file come to; `nil` when they are not what was downloaded.
     mutating func take(_ content: Content?) { answers.content = .some(content) }
 
+    /// Takes what the bytes of the file come to by a digest; `nil` when they cannot all be read.
+    mutating func take(stated content: Content?) { answers.stated = .some(content) }
+
     /// The part of what is intact is made.
     mutating func takePrepared() { isPrepared = true }
 
@@ -273,7 +280,7 @@ struct Plan: Sendable {
             return nil
         }
         let doubt = FinishedDoubt.otherDigest(expected: expected, actual: actual)
-        guard !mayCount(file) else {
+        guard !job.mayCount(controlledSize: file.controlledSize) else {
             standing = .foreign(file, doubt)
             return nil
         }
@@ -309,33 +316,44 @@ struct Plan: Sendable {
         }
     }
 
-    /// Whether a file may count for the download, whoever has brought it: how long the remote one is decides.
-    private func mayCount(_ file: StandingFacts) -> Bool {
-        job.options.takesOver >= (file.isControlled ? .controlled : .complete)
-    }
-
     private func compared(
         _ file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
     ) -> Step {
         // A `HEAD` is a hint: nothing is replaced, or believed, because of it alone.
         guard offer.isProven else { return .prove }
-        switch job.takeOver(of: file.size, isControlled: file.isControlled, offer) {
+        switch job.takeOver(of: file.size, controlledSize: file.controlledSize, offer) {
         case .none:
             return job.options.overwrite ? .replace(nil) : exists(file, doubt)
         case .replace: return .replace(.unproven)
         case .adopt: return .adopt
-        case .compareSample:
-            if let doubt { return .replace(doubt) }
-            guard offer.servesRanges else { return .replace(.unproven) }
-            if let known = file.known {
-                let step = compared(file, known, offer)
-                guard case .refuse(_, let doubt) = step else { return step }
-                return .replace(doubt)
-            }
-            guard let isSame = answers.isSampleSame else { return .compareSample }
-            guard isSame else { return .replace(.otherBytes) }
-            return left(file, .alreadyComplete, isSampled: true)
+        case .compareSample: return doubt.map { .replace($0) } ?? comparedWhole(file, offer)
         }
+    }
+
+    /// Compares a file of full length with what the server offers, by what shows most.
+    private func comparedWhole(_ file: StandingFacts, _ offer: Offer) -> Step {
+        if let stated = offer.digests.min(by: { $0.algorithm.order < $1.algorithm.order }) {
+            guard let answer = answers.stated else { return .compareDigest(stated) }
+            guard let content = answer, let actual = content.digests.first else {
+                return .replace(.damaged)
+            }
+            guard actual == stated else {
+                return .replace(.otherDigest(expected: stated, actual: actual))
+            }
+            return left(file, .alreadyComplete, content)
+        }
+        if let known = file.known {
+            let step = compared(file, known, offer)
+            guard case .refuse(_, let doubt?) = step else { return step }
+            // Where nothing proves that it is another version, its bytes may.
+            guard doubt.isUnproven else { return .replace(doubt) }
+            guard let checked = answers.content else { return .checkContent }
+            guard checked != nil else { return .replace(.damaged) }
+        }
+        guard offer.servesRanges else { return .replace(.unproven) }
+        guard let isSame = answers.isSampleSame else { return .compareSample }
+        guard isSame else { return .replace(.otherBytes) }
+        return left(file, .alreadyComplete, isSampled: true)
     }
 
     private func compared(

@@ -42,7 +42,9 @@ struct Survey: Sendable {
             guard content != nil || !isCancelled() else { return nil }
         }
         var facts = Plan.StandingFacts(file)
-        facts.isControlled = options.takesOver > .nothing && ForeignPart.isControlled(target)
+        if options.takesOver > .nothing {
+            facts.controlledSize = ForeignPart.controlledSize(of: target)
+        }
         facts.isAdopted = options.adopt.map { file.isSame(as: $0) } ?? false
         return Survey(sight: .file(facts, content), file: file)
     }
@@ -99,7 +101,7 @@ extension StandingFile {
 
     /// What the bytes of the file come to, by a digest like this one; `nil` when they cannot all be read,
     /// or after cancelling.
-    fileprivate func content(like digest: Digest, _ isCancelled: () -> Bool) -> Plan.Content? {
+    func content(like digest: Digest, _ isCancelled: () -> Bool) -> Plan.Content? {
         self.digest(like: digest, isCancelled: isCancelled).map {
             Plan.Content(digests: [$0.digest], crc32: $0.crc32)
         }

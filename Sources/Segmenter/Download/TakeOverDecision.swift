@@ -18,17 +18,22 @@ enum TakeOverDecision: Sendable, Hashable {
     /// - Parameters:
     ///   - takesOver: What may count.
     ///   - size: Length of the file in bytes.
-    ///   - isControlled: Whether aria2's control file stands beside it.
+    ///   - controlledSize: Length of the remote file by aria2's control file, if one stands beside the file.
     ///   - remote: Length of the remote file in bytes; `nil` when unknown.
     ///   - hasDigest: Whether the whole file is compared with a digest in the end.
     ///   - resumes: Whether what is there may be kept.
     init(
-        _ takesOver: TakeOver, size: Int64, isControlled: Bool, remote: Int64?, hasDigest: Bool,
-        resumes: Bool
+        _ takesOver: TakeOver, size: Int64, controlledSize: Int64?, remote: Int64?,
+        hasDigest: Bool, resumes: Bool
     ) {
-        let isBegun = isControlled || takesOver >= .begun && remote.map { size < $0 } ?? false
-        if isBegun, takesOver >= .controlled {
-            self = resumes && hasDigest && remote != nil ? .adopt : .replace
+        guard let remote else {
+            self = .none
+            return
+        }
+        // A control file of another file's says nothing of this one.
+        let isControlled = takesOver >= .controlled && resumes && controlledSize == remote
+        if isControlled || takesOver >= .begun && size < remote {
+            self = resumes && hasDigest ? .adopt : .replace
         } else if takesOver >= .complete, remote == size {
             self = .compareSample
         } else {
@@ -51,14 +56,43 @@ extension FinishedDoubt {
     }
 }
 
+extension FinishedDoubt {
+    /// Whether it says no more than that nothing proves the version.
+    var isUnproven: Bool {
+        switch self {
+        case .otherURL, .remote(.noValidator), .remote(.urlChanged): true
+        default: false
+        }
+    }
+}
+
+extension DigestAlgorithm {
+    /// The lower, the more a digest shows.
+    var order: Int {
+        switch self {
+        case .sha512: 0
+        case .sha256: 1
+        case .sha1: 2
+        case .md5: 3
+        case .crc32: 4
+        }
+    }
+}
+
 extension DownloadJob {
     /// What a file at the destination counts for.
     func takeOver(
-        of size: Int64, isControlled: Bool, _ offer: Plan.Offer
+        of size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
     ) -> TakeOverDecision {
         TakeOverDecision(
-            options.takesOver, size: size, isControlled: isControlled, remote: offer.identity.size,
-            hasDigest: offer.hasDigest || options.checksum != nil, resumes: options.resume)
+            options.takesOver, size: size, controlledSize: controlledSize,
+            remote: offer.identity.size,
+            hasDigest: !offer.digests.isEmpty || options.checksum != nil, resumes: options.resume)
+    }
+
+    /// Whether a file may count for the download, as far as can be said before the lengths are compared.
+    func mayCount(controlledSize: Int64?) -> Bool {
+        options.takesOver >= (controlledSize == nil || !options.resume ? .complete : .controlled)
     }
 
     /// Whether a file stands at a place that may count for the download; blocks.
@@ -71,10 +105,8 @@ extension DownloadJob {
         guard options.takesOver > .nothing,
             let file = try? StandingFile.open(folder: target.folder, name: target.name)
         else { return false }
-        let isControlled = ForeignPart.isControlled(target)
-        guard let offer else {
-            return options.takesOver >= (isControlled ? .controlled : .complete)
-        }
-        return takeOver(of: file.status.size, isControlled: isControlled, offer) != .none
+        let controlled = ForeignPart.controlledSize(of: target)
+        guard let offer else { return mayCount(controlledSize: controlled) }
+        return takeOver(of: file.status.size, controlledSize: controlled, offer) != .none
     }
 }

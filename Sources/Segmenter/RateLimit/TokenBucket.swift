@@ -24,7 +24,7 @@ struct TokenBucket: Sendable, Hashable {
     }
 
     /// Whole tokens that are there, in bytes.
-    var available: Int64 { Int64(min(tokens, 0x1p62)) }
+    var available: Int64 { Int64(min(tokens, 0x1p50)) }
 
     /// Tokens that fit in; one more than the burst, or the slowest rates would never have a whole one.
     private var capacity: Double { 1 + rate * Self.burst }
@@ -36,11 +36,8 @@ struct TokenBucket: Sendable, Hashable {
         last = now
     }
 
-    /// Takes out what is there already.
-    mutating func take(_ count: Int64) {
-        precondition(count <= available, "more is taken than is there")
-        tokens -= Double(count)
-    }
+    /// Takes out so many, or all that are there: of very many, a `Double` counts only some.
+    mutating func take(upTo count: Int64) { tokens -= Double(min(count, available)) }
 
     /// Puts back what was taken and not used.
     mutating func giveBack(_ count: Int64) { tokens = min(capacity, tokens + Double(count)) }

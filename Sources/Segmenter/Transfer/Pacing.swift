@@ -34,7 +34,9 @@ struct Pacing {
 
     /// Limits one download, or ends its limit; `rate` is in bytes per second.
     mutating func limit(_ owner: Int, to rate: Double?, now: Double) {
-        buckets[owner] = RateLimit(rate).bytesPerSecond.map { TokenBucket(rate: $0, now: now) }
+        let rate = RateLimit(rate).bytesPerSecond
+        guard rate != nil || buckets[owner] != nil else { return }
+        buckets[owner] = rate.map { TokenBucket(rate: $0, now: now) }
         schedule(now)
     }
 
@@ -42,7 +44,7 @@ struct Pacing {
     func isLimited(_ owner: Int) -> Bool { bucket != nil || buckets[owner] != nil }
 
     private mutating func schedule(_ now: Double) {
-        nextTurn = bucket == nil && buckets.isEmpty ? .infinity : now + Self.interval
+        nextTurn = bucket == nil && buckets.isEmpty ? .infinity : min(nextTurn, now + Self.interval)
     }
 
     /// A transfer is over: what it had left of its share is another's.
@@ -91,10 +93,10 @@ struct Pacing {
         }
         let shares = FairShare.divide(
             bucket?.available, among: claims, most: buckets.mapValues(\.available))
-        for (claim, share) in zip(claims, shares) {
-            bucket?.take(share)
-            buckets[claim.group]?.take(share)
-        }
+        var taken: [Int: Int64] = [:]
+        for (claim, share) in zip(claims, shares) { taken[claim.group, default: 0] += share }
+        bucket?.take(upTo: taken.values.reduce(0, +))
+        for (owner, share) in taken { buckets[owner]?.take(upTo: share) }
         return zip(paced, shares).filter { $0.pace.grant($1, now: now) }.map(\.0)
     }
 }

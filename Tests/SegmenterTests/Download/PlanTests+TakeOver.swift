@@ -9,9 +9,22 @@ extension PlanTests {
     /// aria2's, with its control file.
     static func controlled(_ size: Int64) -> Plan.StandingFacts {
         var facts = file(size: size)
-        facts.isControlled = true
+        facts.controlledSize = 9
         return facts
     }
+
+    static let crc = Digest(crc32: 1)
+    /// A server that states digests of the whole file.
+    static func stating(_ digests: Digest...) -> Plan.Offer {
+        var offer = offer()
+        offer.digests = digests
+        return offer
+    }
+    static let withoutRanges: Plan.Offer = {
+        var offer = offer()
+        offer.servesRanges = false
+        return offer
+    }()
 
     static let takeOvers = [
         Row(
@@ -48,6 +61,38 @@ extension PlanTests {
             name: "an earlier run has brought another version", job: continuing,
             sight: .file(file("\"1\""), nil), offers: [offer("\"2\"")],
             steps: [.finish, .survey, .probe, .makeFolder, .replace(changed), .fetch],
+            mayReplace: true),
+        Row(
+            name: "an earlier run has brought it from another URL", job: continuing,
+            sight: .file(file("\"1\""), nil), offers: [offer(nil)],
+            steps: [
+                .finish, .survey, .probe, .makeFolder, .checkContent, .compareSample,
+                left(.alreadyComplete, isSampled: true),
+            ]),
+        Row(
+            name: "it is damaged since an earlier run, and no version is stated", job: continuing,
+            sight: .file(file("\"1\""), nil), offers: [offer(nil)], content: nil,
+            steps: [
+                .finish, .survey, .probe, .makeFolder, .checkContent, .replace(.damaged), .fetch,
+            ], mayReplace: true),
+        Row(
+            name: "the server states its digest", job: continuing, sight: .file(file(), nil),
+            offers: [stating(crc, digest)], content: content(digest),
+            steps: [
+                .finish, .survey, .probe, .makeFolder, .compareDigest(digest),
+                left(.alreadyComplete, crc32: 1, [digest]),
+            ]),
+        Row(
+            name: "the server states another digest", job: continuing, sight: .file(file(), nil),
+            offers: [stating(digest)], content: content(other),
+            steps: [
+                .finish, .survey, .probe, .makeFolder, .compareDigest(digest), .replace(doubt),
+                .fetch,
+            ], mayReplace: true),
+        Row(
+            name: "the server serves no ranges", job: continuing, sight: .file(file(), nil),
+            offers: [withoutRanges],
+            steps: [.finish, .survey, .probe, .makeFolder, .replace(.unproven), .fetch],
             mayReplace: true),
         Row(
             name: "it is shorter, and a digest decides", job: continuingChecked,

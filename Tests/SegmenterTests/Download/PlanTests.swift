@@ -295,6 +295,7 @@ import Testing
             case .prepareRepair: plan.takePrepared()
             case .adopt: plan.takeAdopted()
             case .replace: plan.takeReplaced()
+            case .compareDigest: plan.take(stated: row.content)
             case .fetch, .leave, .refuse: break loop
             }
         }

@@ -6,27 +6,36 @@ import Testing
 @Suite struct TakeOverTests {
     @Test(
         arguments: [
-            // What may count, size, control file, remote size, digest: what it counts for.
-            (.nothing, 9, true, 9, true, .none), (.controlled, 9, false, 9, true, .none),
-            (.controlled, 9, true, 9, true, .adopt), (.controlled, 9, true, 9, false, .replace),
-            (.controlled, 5, true, nil, true, .replace),
-            (.complete, 9, false, 9, false, .compareSample),
-            (.complete, 5, false, 9, true, .none), (.complete, 10, false, 9, true, .none),
-            (.begun, 5, false, 9, true, .adopt), (.begun, 5, false, 9, false, .replace),
-            (.begun, 0, false, 9, true, .adopt), (.begun, 9, false, 9, true, .compareSample),
-            (.begun, 10, false, 9, true, .none), (.begun, 5, false, nil, true, .none),
-        ] as [(TakeOver, Int64, Bool, Int64?, Bool, TakeOverDecision)])
+            // What may count, size, what a control file says, remote size, digest: what it counts for.
+            (.nothing, 9, 9, 9, true, .none), (.controlled, 9, nil, 9, true, .none),
+            (.controlled, 9, 9, 9, true, .adopt), (.controlled, 9, 9, 9, false, .replace),
+            (.controlled, 5, 9, 9, true, .adopt), (.controlled, 9, 8, 9, true, .none),
+            (.controlled, 5, 5, nil, true, .none), (.complete, 9, nil, 9, false, .compareSample),
+            (.complete, 9, 8, 9, false, .compareSample), (.complete, 5, nil, 9, true, .none),
+            (.complete, 10, nil, 9, true, .none), (.begun, 5, nil, 9, true, .adopt),
+            (.begun, 5, nil, 9, false, .replace), (.begun, 0, nil, 9, true, .adopt),
+            (.begun, 9, nil, 9, true, .compareSample), (.begun, 10, nil, 9, true, .none),
+            (.begun, 5, nil, nil, true, .none),
+        ] as [(TakeOver, Int64, Int64?, Int64?, Bool, TakeOverDecision)])
     func decidesByTheLengths(
-        takesOver: TakeOver, size: Int64, isControlled: Bool, remote: Int64?, hasDigest: Bool,
+        takesOver: TakeOver, size: Int64, controlledSize: Int64?, remote: Int64?, hasDigest: Bool,
         decision: TakeOverDecision
     ) {
-        func decide(resumes: Bool) -> TakeOverDecision {
+        #expect(
             TakeOverDecision(
-                takesOver, size: size, isControlled: isControlled, remote: remote,
-                hasDigest: hasDigest, resumes: resumes)
-        }
-        #expect(decide(resumes: true) == decision)
-        #expect(decide(resumes: false) == (decision == .adopt ? .replace : decision))
+                takesOver, size: size, controlledSize: controlledSize, remote: remote,
+                hasDigest: hasDigest, resumes: true) == decision)
+    }
+
+    /// Who does not want to go on with anything has aria2's control file count for nothing.
+    @Test(
+        arguments: [(.controlled, 5, .none), (.complete, 9, .compareSample), (.begun, 5, .replace)]
+            as [(TakeOver, Int64, TakeOverDecision)])
+    func startsOver(takesOver: TakeOver, size: Int64, decision: TakeOverDecision) {
+        #expect(
+            TakeOverDecision(
+                takesOver, size: size, controlledSize: 9, remote: 9, hasDigest: true, resumes: false)
+                == decision)
     }
 
     /// A bound for a number that is found holds with a bound by the size.

@@ -18,7 +18,7 @@ import Testing
                 now += Double.random(in: steps, using: &random)
                 bucket.refill(now: now)
                 let bytes = bucket.available
-                bucket.take(bytes)
+                bucket.take(upTo: bytes)
                 takings.append((now, bytes))
             }
         }
@@ -57,7 +57,7 @@ import Testing
         for tick in 1...1000 * 20 {
             bucket.refill(now: Double(tick) / 20)
             bytes += bucket.available
-            bucket.take(bucket.available)
+            bucket.take(upTo: bucket.available)
         }
         #expect(abs(Double(bytes) - 1000 * rate) <= 2)
     }
@@ -85,7 +85,7 @@ import Testing
     @Test func timeThatStandsStillOrGoesBackGivesNothing() {
         var bucket = TokenBucket(rate: 1000, now: 10)
         bucket.refill(now: 10.05)
-        bucket.take(50)
+        bucket.take(upTo: 50)
         bucket.refill(now: 10.05)
         bucket.refill(now: 9)
         #expect(bucket.available == 0)
