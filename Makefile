@@ -85,8 +85,13 @@ $(BINARY): $(SOURCES)
 	$(MAKE) build
 	touch $(BINARY)
 
+# Called by a name that contains `aria2c`, the program takes aria2c's command line. Nothing in bin has just
+# that name, so that a real aria2c stays what is called.
 install: $(BINARY)
 	install -D -m 755 -s $(BINARY) $(DESTDIR)$(PREFIX)/bin/segget
+	ln -sfn segget $(DESTDIR)$(PREFIX)/bin/segget-aria2c
+	install -d $(DESTDIR)$(PREFIX)/libexec/segget
+	ln -sfn ../../bin/segget $(DESTDIR)$(PREFIX)/libexec/segget/aria2c
 	install -D -m 644 share/man/segget.1 $(DESTDIR)$(PREFIX)/share/man/man1/segget.1
 	install -D -m 644 share/completions/segget.bash \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/segget

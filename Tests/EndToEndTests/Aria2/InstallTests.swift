@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `make install`, with the binary that is there: nothing is built.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct InstallTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../..").standardized.path
+
+    private func install(into sandbox: Sandbox) throws {
+        let binary = try Segget.binary()
+        let outcome = try ChildProcess.run(
+            "/usr/bin/make",
+            [
+                "-C", Self.root, "-o", binary, "install", "BINARY=\(binary)",
+                "DESTDIR=\(sandbox.path("image"))", "PREFIX=/usr",
+            ])
+        try #require(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
+    }
+
+    /// A package is built in one place and unpacked in another.
+    @Test func theNamesOfTheDropInGoAlongWithTheProgram() throws {
+        let sandbox = try Sandbox()
+        try install(into: sandbox)
+        let elsewhere = sandbox.path("unpacked")
+        try FileManager.default.moveItem(
+            atPath: sandbox.path("image"), toPath: elsewhere)
+        for name in DropIn.names {
+            let path = "\(elsewhere)/usr/\(name)"
+            let target = try FileManager.default.destinationOfSymbolicLink(atPath: path)
+            #expect(!target.hasPrefix("/"))
+            let outcome = try ChildProcess.run(path, ["--version"])
+            #expect(outcome.end == .exit(0))
+            #expect(outcome.output.hasPrefix("aria2 version "))
+        }
+        let outcome = try ChildProcess.run("\(elsewhere)/usr/bin/segget", ["--version"])
+        #expect(!outcome.output.contains("aria2"))
+    }
+
+    /// A real aria2c is found as before.
+    @Test func nothingInBinIsCalledAria2c() throws {
+        let sandbox = try Sandbox()
+        try install(into: sandbox)
+        // Also where it was installed before.
+        try install(into: sandbox)
+        let programs = try FileManager.default.contentsOfDirectory(
+            atPath: sandbox.path("image/usr/bin"))
+        #expect(programs.sorted() == ["segget", "segget-aria2c"])
+        let others = try FileManager.default.contentsOfDirectory(
+            atPath: sandbox.path("image/usr/libexec/segget"))
+        #expect(others == ["aria2c"])
+    }
+}
