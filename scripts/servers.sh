@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the web servers that tests run and Debian has not, from PyPI: those of
-# Tests/Servers/requirements.txt, into .build/servers.
+# Installs what tests run and Debian has not, or only in old versions, from PyPI: web servers, and yt-dlp,
+# which calls a downloader. They are those of Tests/Servers/requirements.txt, and go into .build/servers.
 #
 #     scripts/servers.sh
 #
@@ -21,7 +21,7 @@ if cmp -s "$list" "$folder/installed.txt" &&
         "$(realpath "$folder")" ]; then
     exit 0
 fi
-echo "installing: the web servers of $list"
+echo "installing: what $list names"
 rm -rf "$folder"
 python3 -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet --no-input --disable-pip-version-check --no-deps -r "$list"

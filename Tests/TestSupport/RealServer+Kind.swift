@@ -97,7 +97,7 @@ extension RealServer {
             .deletingLastPathComponent()
 
         /// A program that scripts/servers.sh has installed.
-        private static func program(_ name: String) -> String {
+        public static func program(_ name: String) -> String {
             tests.deletingLastPathComponent().appending(path: ".build/servers/bin/\(name)").path
         }
 

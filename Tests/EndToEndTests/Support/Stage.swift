@@ -138,12 +138,7 @@ final class Stage: Sendable {
     /// What is on the wire in vain, because a connection's tail was taken over by another, is not in it: how
     /// much that is depends on how busy the machine is.
     func bytesAsked(after count: Int) -> Int64 {
-        let size = content.size
-        return origin.requests.dropFirst(count).filter { $0.method == "GET" }
-            .reduce(into: RangeSet()) { asked, request in
-                let range = request.range?.bytes(of: size) ?? 0..<size
-                asked.insert(ByteRange(range.lowerBound, range.upperBound))
-            }.count
+        origin.requests.dropFirst(count).filter { $0.method == "GET" }.bytesAsked(of: content.size)
     }
 
     /// Body bytes that were served in requests after the first `count`.
@@ -154,6 +149,16 @@ final class Stage: Sendable {
     /// Whether the whole file is there as it is offered.
     func isRight(_ name: String = "file") throws -> Bool {
         try content.firstDifference(at: path(name)) == nil
+    }
+}
+
+extension [OriginRequest] {
+    /// Bytes of a file that these ask for, each counted once.
+    func bytesAsked(of size: Int64) -> Int64 {
+        reduce(into: RangeSet()) { asked, request in
+            let range = request.range?.bytes(of: size) ?? 0..<size
+            asked.insert(ByteRange(range.lowerBound, range.upperBound))
+        }.count
     }
 }
 
