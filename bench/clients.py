@@ -11,8 +11,11 @@ import shlex
 import shutil
 from dataclasses import dataclass
 
+from link import ROOT
 from loopback import Failure
 
+# How often a client is started in the scenario of starts.
+STARTS = 200
 ARIA2 = "-q --no-conf --file-allocation=falloc {trust}"
 LFTP = "{program} --norc -c 'set cmd:fail-exit yes; set net:max-retries 20; {trust}; "
 DIGEST = " && openssl dgst -sha256 -r {out} | grep -q ^{sha256}"
@@ -33,6 +36,9 @@ class Client:
 
     def template(self, mode):
         """The command line for a mode of a scenario; empty when there is none."""
+        if mode == "start" and self.fetch:
+            return (f"n=0; while [ $n -lt {STARTS} ] && rm -f {{out}} && {self.fetch}; do n=$((n + 1)); done; "
+                    f"[ $n -eq {STARTS} ]")
         if mode == "verify" and not self.verify and self.fetch:
             return self.fetch + DIGEST
         return getattr(self, mode) or (self.fetch if mode in ("resume", "recover") else "")
@@ -51,6 +57,19 @@ def _segget(program, label, options):
         verify=line + "--checksum sha-256:{sha256} -o {out} {url}", batch=line + "-i {list}")
 
 
+def _drop_in(program):
+    """A name of the program by which it takes aria2c's command line; empty when it is not there."""
+    found = shutil.which(program)
+    if not found:
+        return ""
+    name = os.path.join(ROOT, ".build", "bench", "segget-aria2c")
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    fresh = f"{name}.{os.getpid()}"
+    os.symlink(os.path.abspath(found), fresh)
+    os.replace(fresh, name)
+    return name
+
+
 def all_clients(segget, before=""):
     """Every client by its short name; those that are not installed have an empty `program`.
 
@@ -67,6 +86,12 @@ def all_clients(segget, before=""):
         "segget": _segget(segget, "segget", ""),
         "segget16": _segget(segget, "segget -x 16", "-x 16 "),
         "segget64": _segget(segget, "segget -x 64", "-x 64 "),
+        # The same program, as what calls aria2c calls it.
+        "segget-aria2c": Client(
+            "segget-aria2c", _drop_in(segget), "--ca-certificate={certificate}",
+            "{program} -q --no-conf {trust} -o {out} {url}",
+            verify="{program} -q --no-conf {trust} --checksum=sha-256={sha256} -o {out} {url}",
+            batch="{program} -q --no-conf {trust} -j16 -i {list}"),
         "before": _segget(before, "segget before", ""),
         "aria2c": Client(
             "aria2c -x 16", "aria2c", "--ca-certificate={certificate}",

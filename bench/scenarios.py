@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass, replace
 
+import clients
 import servers
 from link import SERVER, Link
 from loopback import GIB, MIB, size_text
 
-LOOPBACK = ("curl", "segget", "segget16", "aria2c", "axel", "wget2", "lftp", "aria2-next")
+LOOPBACK = ("curl", "segget", "segget16", "segget-aria2c", "aria2c", "axel", "wget2", "lftp", "aria2-next")
 # A single stream where each one is slow takes minutes, and says nothing.
 SEGMENTED = ("segget", "aria2c", "axel", "lftp", "aria2-next")
 RESUMING = ("curl", "segget", "aria2c", "axel", "wget2", "lftp", "aria2-next")
 BATCH = ("curl", "segget", "aria2c", "wget2", "lftp", "aria2-next")
+STARTS = ("curl", "segget", "segget-aria2c", "aria2c")
 # Where the log has to say what has arrived, the server keeps little of what it cannot send yet.
 UNSENT = 32 * 1024
 
@@ -94,6 +96,8 @@ ALL = (
     Scenario("L2", "loopback, TLS 1.3", LOOPBACK, 2 * GIB, 256 * MIB, scheme="https", runs=5, guess=3),
     Scenario("L3", "loopback, HTTP, with the SHA-256 of the whole file", LOOPBACK, 2 * GIB, 256 * MIB,
              mode="verify", runs=5, guess=4),
+    Scenario("T1", f"loopback, HTTP, one file {clients.STARTS} times, each by a new process", STARTS, 1024,
+             mode="start", runs=5, guess=3),
     Scenario("C1s", "2 MiB/s for each connection",
              ("segget", "segget16") + SEGMENTED[1:], 128 * MIB, 64 * MIB, port=servers.CAPPED,
              shared=16 * 2 * MIB),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
+from clients import STARTS
 from loopback import GIB, MIB
 
 # Peak memory by the number of connections that were open at a time.
@@ -81,6 +82,8 @@ RATIOS = (
 )
 # CPU as a multiple of curl's.
 CPU = (("L1", 1.1), ("L2", 1.1))
+# Time and CPU of the program by its other name, as multiples of its own; and how much later it may have begun.
+DROP_IN, DROP_IN_START = 1.1, 2
 FILES_A_SECOND = (("M1", 10_000), ("M1w", 1_100))
 
 
@@ -108,6 +111,14 @@ def judge(results, labels):
         add("L3", "time, to that of curl and then openssl", own.median("wall") / curl.median("wall"), 0.8)
     if own and other:
         add("L3", "time, to the best of aria2-next", own.median("wall") / min(run.wall for run in other.good), 1)
+    own, other = cell("L1", "segget"), cell("L1", "segget-aria2c")
+    if own and other:
+        add("L1", "time of `segget-aria2c`, to segget's", other.median("wall") / own.median("wall"), DROP_IN)
+        add("L1", "CPU of `segget-aria2c`, to segget's", other.median("cpu") / own.median("cpu"), DROP_IN)
+    own, other = cell("T1", "segget"), cell("T1", "segget-aria2c")
+    if own and other:
+        later = (other.median("wall") - own.median("wall")) / STARTS
+        add("T1", "each start of `segget-aria2c`, to segget's", later * 1000, DROP_IN_START, unit=" ms more")
     for name, client, bound in RATIOS:
         if own := cell(name, client):
             add(name, f"time of `{labels[client]}`, to the limit", own.ratio, bound)
