@@ -94,6 +94,13 @@ final class CallerStage: Sendable {
         return (try? content.firstDifference(at: path(file)) == nil) ?? false
     }
 
+    /// Whether a file has its name, and what only its download needed is gone.
+    func isPublished(_ file: String) -> Bool {
+        let files = FileManager.default
+        return files.fileExists(atPath: path(file))
+            && !files.fileExists(atPath: path("\(file).segget"))
+    }
+
     /// Bytes that the manifest of a file says have arrived.
     func recorded(_ file: String) -> Int64 {
         let data = FileManager.default.contents(atPath: path("\(file).segget")) ?? Data()

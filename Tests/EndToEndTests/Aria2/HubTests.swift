@@ -133,7 +133,7 @@ struct HubTests {
             ? ([Self.large[0]], ["config.json"]) : (Self.large, ["config.json", "onnx/model.onnx"])
         let isThere = eventually(timeout: 120) {
             begun.allSatisfy { stage.recorded($0) >= Self.size / 2 }
-                && done.allSatisfy { FileManager.default.fileExists(atPath: stage.path($0)) }
+                && done.allSatisfy(stage.isPublished)
                 || !process.isRunning
         }
         try #require(isThere && process.isRunning, "\(process.output)\(process.errorOutput)")
