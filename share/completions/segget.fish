@@ -103,7 +103,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" o output' -l 'output' -s 'o' -d 'Save as this file; `-` writes to standard output, in order.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -l 'directory' -s 'd' -d 'Save in this folder, under the name that the server or the URL suggests; it is made if it is missing. (default: the current folder)' -rfa '(__segget_complete_directories)'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64, `auto`, or `auto:N` for at most N; curl\'s `-x` is `--proxy`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64, `auto` or `auto:N`; curl\'s `-x` is `--proxy`.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" checksum' -l 'checksum' -d 'The digest that the file must have.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" no-resume' -l 'no-resume' -d 'Start over instead of resuming an earlier run.'

@@ -31,11 +31,13 @@ struct Aria2List {
         }
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
         // By bytes: CR LF would be one character.
-        let lines = bytes.split(separator: UInt8(ascii: "\n")).map {
-            String(decoding: $0, as: UTF8.self)
-        }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var isBegun = false
-        for line in lines {
+        for (index, bytes) in lines.enumerated() where !bytes.isEmpty {
+            // What Swift would make of other bytes is another name, or another URL.
+            guard let line = String(validating: bytes, as: UTF8.self) else {
+                throw .exception("line \(index + 1) of the input file is not UTF-8")
+            }
             let first = line.unicodeScalars.first
             guard first != "#", line != "\r" else { continue }
             if isBegun, first == " " || first == "\t" {

@@ -71,11 +71,12 @@ extension Aria2Options {
     /// Whether nothing but that is done (`--hash-check-only`).
     package var onlyChecks: Bool { flag("hash-check-only") ?? false }
 
-    /// aria2's code for a file that the server does not have: 3, or 4 where `--max-file-not-found` ends it
-    /// before `--max-tries` does.
-    package var codeWhenNotFound: Int32 {
-        let most = number("max-file-not-found") ?? 0
-        let tries = number("max-tries") ?? 5
-        return most > 0 && (tries == 0 || most <= tries) ? 4 : 3
-    }
+    /// Whether the server is only asked (`--dry-run`).
+    package var isDryRun: Bool { flag("dry-run") ?? false }
+
+    /// Whether the session file gets what is done too (`--force-save`).
+    package var forceSave: Bool { flag("force-save") ?? false }
+
+    /// Whether the session file gets what the server does not have (`--save-not-found`).
+    package var saveNotFound: Bool { flag("save-not-found") ?? true }
 }

@@ -6,13 +6,20 @@ package enum Aria2Session {
     /// configuration file says, a later run finds there again.
     package static func text(of tasks: [Aria2Task]) -> String {
         tasks.map { task in
-            var text = task.urls.map { "\($0)\t" }.joined() + "\n gid=\(task.gid)\n"
+            let urls = task.urls.filter(isLine)
+            guard !urls.isEmpty else { return "" }
+            var text = urls.map { "\($0)\t" }.joined() + "\n gid=\(task.gid)\n"
             for option in Aria2Option.table where option.isForItems {
-                for value in task.options.values[option.name] ?? [] {
+                for value in (task.options.values[option.name] ?? []).filter(isLine) {
                     text += " \(option.name)=\(value)\n"
                 }
             }
             return text
         }.joined()
+    }
+
+    /// Whether a text is on one line: a break in it would begin something else.
+    private static func isLine(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
     }
 }

@@ -30,10 +30,6 @@ extension Aria2Settings {
     package var saveSession: String? { options.text("save-session") }
     /// Seconds between two times that it is written; `nil` for at the end only.
     package var saveSessionInterval: Int? { positive("save-session-interval") }
-    /// Whether the session file gets what is done too.
-    package var forceSave: Bool { options.flag("force-save") ?? false }
-    /// Whether the session file gets what the server does not have.
-    package var saveNotFound: Bool { options.flag("save-not-found") ?? true }
     /// Seconds after which the run ends.
     package var stopAfter: Int? { positive("stop") }
     /// The process with which the run ends.
@@ -42,8 +38,6 @@ extension Aria2Settings {
     }
     /// Most bytes per second of all downloads together; 0 for any number.
     package var overallLimit: Int64 { options.number("max-overall-download-limit") ?? 0 }
-    /// Whether servers are only asked.
-    package var isDryRun: Bool { options.flag("dry-run") ?? false }
     /// The commands that are run at what happens to a download.
     package var hooks: [Hook: String] {
         var hooks: [Hook: String] = [:]

@@ -60,9 +60,10 @@ private struct TaskReader {
             return
         }
         // Mirrors of one file, wherever they stand; what is none is a file of its own.
-        let urls = words.filter { Aria2Task.isWeb($0) || Aria2Task.isForeign($0) }
+        let areURLs = words.map { Aria2Task.isWeb($0) || Aria2Task.isForeign($0) }
+        let urls = zip(words, areURLs).filter(\.1).map(\.0)
         if !urls.isEmpty { add(urls, options) }
-        for word in words where !urls.contains(word) { add([word], options) }
+        for (word, isURL) in zip(words, areURLs) where !isURL { add([word], options) }
     }
 
     private mutating func add(_ words: [String], _ options: Aria2Options) {

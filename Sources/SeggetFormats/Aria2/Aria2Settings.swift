@@ -38,6 +38,8 @@ package struct Aria2Settings: Sendable {
     package private(set) var uris: [String] = []
     /// What holds for all downloads.
     package private(set) var options = Aria2Options()
+    /// The options of the command line as they were typed, each time they were given.
+    package private(set) var typed: [(name: String, value: String)] = []
     /// What is to be said before anything begins, in words.
     package private(set) var warnings: [String] = []
     /// The home folder.
@@ -73,6 +75,7 @@ package struct Aria2Settings: Sendable {
         settings.options.inherit()
         try settings.take(line, into: &settings.options)
         settings.uris = line.uris
+        settings.typed = line.options.map { ($0.option.name, $0.value) }
         try settings.check(surroundings)
         return settings
     }
@@ -106,6 +109,9 @@ package struct Aria2Settings: Sendable {
         else {
             guard let path else { return }
             throw Aria2Refusal(["Configuration file \(path) is not found."] + Aria2Refusal.usage)
+        }
+        guard !text.unicodeScalars.contains("\u{fffd}") else {
+            throw Aria2Refusal(["Configuration file \(found) is not UTF-8."])
         }
         for row in text.utf8.split(separator: UInt8(ascii: "\n")) {
             let row = String(decoding: row, as: UTF8.self)

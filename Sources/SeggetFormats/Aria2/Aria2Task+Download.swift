@@ -12,7 +12,7 @@ extension Aria2Task {
         let urls = urls.filter(Self.isWeb)
         let url = urls.first ?? ""
         var download = DownloadOptions()
-        download.mirrors = Array(urls.dropFirst())
+        download.mirrors = Array(urls.dropFirst().prefix(Self.mostMirrors))
         setConnections(&download, urls)
         setFiles(&download)
         setLimits(&download)
@@ -29,6 +29,9 @@ extension Aria2Task {
             }
         return BatchItem(url, to: destination, options: download)
     }
+
+    /// Mirrors of a file beside its first URL; more of them are left out.
+    private static let mostMirrors = 255
 
     private func setConnections(_ download: inout DownloadOptions, _ urls: [String]) {
         let hosts = Set(urls.compactMap { Self.host(of: $0) }).count
@@ -84,7 +87,8 @@ extension Aria2Task {
     private func setAccess(
         _ access: inout AccessOptions, _ url: String, _ home: String, _ exists: (String) -> Bool
     ) {
-        if let user = options.text("http-user") {
+        // A user in the URL comes first: the password that is given is not its.
+        if let user = options.text("http-user"), !WebAddress.hasUser(url) {
             access.credentials = .init(user: user, password: options["http-passwd"] ?? "")
         }
         let netrc = options.text("netrc-path") ?? "\(home)/.netrc"
@@ -93,7 +97,7 @@ extension Aria2Task {
             access.netrcFile = netrc
         }
         access.userAgent = options["user-agent"]
-        access.referer = options.text("referer").map { $0 == "*" ? url : $0 }
+        access.referer = options.text("referer").map { $0 == "*" ? WebAddress.referer(url) : $0 }
         access.cookieFile = options.text("load-cookies")
         // Set in any case: aria2's rules say what the environment means, and the task has them already.
         access.proxy = proxy(for: url) ?? ""
@@ -108,11 +112,15 @@ extension Aria2Task {
 
     /// What is not done as it was asked for, in words.
     package var warnings: [String] {
-        options.all("header").filter {
+        let headers = options.all("header").filter {
             !Self.isSent($0) && !$0.lowercased().hasPrefix("accept-encoding:")
         }.map { line in
-            "--header: segget sends no such field: \(Aria2List.printable(String(line.prefix { $0 != ":" })))"
+            "--header: segget sends no such field: "
+                + Aria2List.printable(String(line.prefix { $0 != ":" }))
         }
+        let mirrors = urls.count - 1
+        guard mirrors > Self.mostMirrors else { return headers }
+        return headers + ["\(mirrors - Self.mostMirrors) of \(mirrors) mirrors are left out"]
     }
 
     /// Whether a header can be sent: those that say what is asked for are segget's own.

@@ -38,6 +38,9 @@ package struct Aria2Task: Sendable {
         if let out = options.text("out"), out.split(separator: "/").contains("..") {
             return Problem(code: 1, text: "--out leads out of --dir: \(out)")
         }
+        if let out = options.text("out"), out.hasSuffix("/") {
+            return Problem(code: 16, text: "--out names no file: \(out)")
+        }
         if let text = options.text("checksum"), (try? Digest(parsing: text)) == nil {
             let type = text.prefix { $0 != "=" }
             return Problem(
@@ -57,6 +60,12 @@ package struct Aria2Task: Sendable {
         if case .other = WebAddress(text) { true } else { false }
     }
 
+    /// A text that is no URL, without what may be a secret in it.
+    private static func shown(_ text: String) -> String {
+        text.contains("@")
+            ? "(not shown: it may hold a password)" : String(text.prefix { $0 != "?" && $0 != "#" })
+    }
+
     private static func problem(of text: String) -> Problem {
         switch WebAddress(text) {
         case .magnet: return Problem(code: 26, text: "This is BitTorrent: use aria2c for this")
@@ -73,7 +82,8 @@ package struct Aria2Task: Sendable {
                 return Problem(code: 20, text: "This is Metalink: use aria2c for this")
             }
             return Problem(
-                code: 1, text: "Unrecognized URI or unsupported protocol: \(text)", isFatal: true)
+                code: 1, text: "Unrecognized URI or unsupported protocol: \(shown(text))",
+                isFatal: true)
         }
     }
 }

@@ -20,7 +20,7 @@ extension Aria2ErrorCode {
     /// `--max-file-not-found`, before `tries` are over (0: never).
     package init(_ error: DownloadError, mostNotFound: Int, tries: Int) {
         self.init(error)
-        if self == .resourceNotFound, mostNotFound > 0, tries == 0 || mostNotFound < tries {
+        if self == .resourceNotFound, mostNotFound > 0, tries == 0 || mostNotFound <= tries {
             self = .maxFileNotFound
         }
     }

@@ -17,12 +17,6 @@ package enum Aria2Words {
 
         """
 
-    /// The first line of `--help`, and of what is said of wrong options.
-    package static let usage = "Usage: aria2c [OPTIONS] [URI]...\n"
-
-    /// What follows when an option is unknown or none is given.
-    package static let seeHelp = usage + "See 'aria2c -h'.\n"
-
     /// What is said at the end when files are not there.
     package static let ending = """
 
@@ -34,22 +28,6 @@ package enum Aria2Words {
     /// What is said on standard error when a run cannot begin, line by line.
     package static func refusal(_ code: Aria2ErrorCode, _ text: String) -> [String] {
         ["Exception caught", exception(code, text), ""]
-    }
-
-    /// What `--help` says of one option: its names, and below and beside it what it does.
-    package static func help(name: String, letter: Character?, value: String?, text: String)
-        -> String
-    {
-        let names =
-            " " + (letter.map { "-\($0), " } ?? "") + "--\(name)" + (value.map { "=\($0)" } ?? "")
-        let column = 30
-        let indent = String(repeating: " ", count: column)
-        let lines = wrapped(text, to: 80 - column)
-        guard names.count < column else {
-            return names + "\n" + lines.map { indent + $0 + "\n" }.joined()
-        }
-        let head = names + String(repeating: " ", count: column - names.count)
-        return head + lines.joined(separator: "\n" + indent) + "\n"
     }
 
     /// The lines about a download that failed; `code` is what it ends with, `number` what aria2 numbers
@@ -117,19 +95,6 @@ package enum Aria2Words {
 
     private static func exception(_ code: Aria2ErrorCode, _ text: String) -> String {
         "Exception: \(place) errorCode=\(code.rawValue) \(renamed(text))"
-    }
-
-    private static func wrapped(_ text: String, to columns: Int) -> [String] {
-        text.split(separator: " ").reduce(into: [""]) { lines, word in
-            let line = lines.removeLast()
-            if line.isEmpty {
-                lines.append(String(word))
-            } else if line.count + 1 + word.count <= columns {
-                lines.append("\(line) \(word)")
-            } else {
-                lines += [line, String(word)]
-            }
-        }
     }
 }
 

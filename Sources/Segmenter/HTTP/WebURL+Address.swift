@@ -32,6 +32,12 @@ package enum WebAddress: Sendable, Hashable {
         }
     }
 
+    /// Whether a URL has a user or a password in it.
+    package static func hasUser(_ text: String) -> Bool { WebURL(text)?.credentials != nil }
+
+    /// A URL as a `Referer` field may have it (RFC 9110 §10.1.3): without user, password and fragment.
+    package static func referer(_ text: String) -> String { WebURL(text)?.text ?? "" }
+
     /// The URL of a proxy, with user and password in it.
     ///
     /// - Parameters:

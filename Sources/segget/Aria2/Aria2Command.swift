@@ -77,14 +77,18 @@ enum Aria2Command {
         }
     }
 
+    /// Options whose values are secrets, or hold some.
+    private static let secret: Set = [
+        "all-proxy", "all-proxy-passwd", "ftp-passwd", "ftp-proxy", "ftp-proxy-passwd",
+        "http-passwd", "http-proxy", "http-proxy-passwd", "https-proxy", "https-proxy-passwd",
+        "referer", "rpc-passwd", "rpc-secret",
+    ]
+
     /// Takes secrets off the command line, where other processes could read them.
     private static func hideSecrets(_ settings: Aria2Settings) {
-        CommandLineSecrets.hide(headers: settings.options.all("header"))
-        let names = [
-            "http-passwd", "referer", "all-proxy", "all-proxy-passwd", "http-proxy",
-            "http-proxy-passwd", "https-proxy", "https-proxy-passwd",
-        ]
-        for value in names.flatMap(settings.options.all) where !value.isEmpty {
+        CommandLineSecrets.hide(
+            headers: settings.typed.filter { $0.name == "header" }.map(\.value))
+        for (name, value) in settings.typed where secret.contains(name) && !value.isEmpty {
             CommandLineSecrets.hide(in: value, value[...])
         }
         CommandLineSecrets.hide(urls: settings.uris)

@@ -53,9 +53,12 @@ struct Aria2Report {
     }
 
     /// Reports an event of one file.
-    mutating func handle(_ event: BatchEvent, now: Double) {
+    ///
+    /// - Returns: What the file ended with, if this is its end.
+    @discardableResult
+    mutating func handle(_ event: BatchEvent, now: Double) -> Aria2ErrorCode? {
         let index = event.index
-        guard tasks.indices.contains(index) else { return }
+        guard tasks.indices.contains(index) else { return nil }
         switch event.kind {
         case .begun(let url): lanes[index] = Lane(url: url)
         case .event(.probed(let file)):
@@ -69,9 +72,12 @@ struct Aria2Report {
             log(notice.aria2Level, "GID#\(tasks[index].gid) - \(notice.aria2Text)", now)
         case .event(.progress(let progress)): lanes[index]?.progress = progress
         case .event(.finished): break
-        case .ended(.success(let file)): finished(file, index, now)
-        case .ended(.failure(let error)): failed(error, index, now)
+        case .ended(.success(let file)):
+            finished(file, index, now)
+            return .finished
+        case .ended(.failure(let error)): return failed(error, index, now)
         }
+        return nil
     }
 
     /// Draws the readout, and the summary when its time has come: to be called once a second.
@@ -194,7 +200,9 @@ extension Aria2Report {
             percent: file.size > 0 ? 100 : nil)
     }
 
-    private mutating func failed(_ error: DownloadError, _ index: Int, _ now: Double) {
+    private mutating func failed(
+        _ error: DownloadError, _ index: Int, _ now: Double
+    ) -> Aria2ErrorCode {
         let code = code(of: error, index)
         let path = (error.path.map { shown($0, index) } ?? lanes[index]?.path) ?? ""
         let lines = Aria2Words.failure(
@@ -207,10 +215,11 @@ extension Aria2Report {
             index, code, place: path.isEmpty ? error.url : path,
             received: (progress?.bytesReceived ?? 0, progress?.elapsed ?? .zero),
             percent: size > 0 ? Aria2Text.percent(error.bytesKept, of: size) : nil)
+        return code
     }
 
     /// What a failed file ends with.
-    func code(of error: DownloadError, _ index: Int) -> Aria2ErrorCode {
+    private func code(of error: DownloadError, _ index: Int) -> Aria2ErrorCode {
         Aria2ErrorCode(
             error, mostNotFound: option("max-file-not-found", index).flatMap { Int($0) } ?? 0,
             tries: option("max-tries", index).flatMap { Int($0) } ?? 5)

@@ -18,14 +18,13 @@ final class Aria2Run: Sendable {
 
         /// Takes what happens to a task.
         mutating func take(_ event: BatchEvent, _ gid: Download.ID) {
-            let now = secondsSince1970()
-            report.handle(event, now: now)
+            let code = report.handle(event, now: secondsSince1970())
             switch event.kind {
             case .begun: report(hooks.started(gid, path: report.wanted(event.index)))
             case .event: break
-            case .ended(.success(let file)): end(event.index, gid, .finished, file.path)
+            case .ended(.success(let file)): end(event.index, gid, code ?? .finished, file.path)
             case .ended(.failure(let error)):
-                end(event.index, gid, report.code(of: error, event.index), error.path ?? "")
+                end(event.index, gid, code ?? .unknown, error.path ?? "")
             }
         }
 
@@ -68,6 +67,8 @@ final class Aria2Run: Sendable {
     /// Stops what is under way, once something is.
     private let cancel = Mutex<@Sendable () -> Void>({})
     private let isStopped = Mutex(false)
+    /// A signal that ends the run, and is not told of yet.
+    private let signal = Mutex<Int32?>(nil)
 
     /// Prepares a run.
     ///
@@ -124,12 +125,17 @@ final class Aria2Run: Sendable {
         interrupts.wait(
             change: session.changeRate, code: { _ in Aria2ErrorCode.inProgress.rawValue }
         ) {
-            state.withLock { [signal = interrupts.received ?? SIGTERM] state in
-                state.report.stopping(signal: signal, now: secondsSince1970())
-            }
+            // Whoever prints may wait for a reader: this thread must not.
+            signal.withLock { [received = interrupts.received] in $0 = received }
             stop()
             return true
         }
+    }
+
+    /// Tells of the signal that ends the run, if there is one.
+    private func tellOfSignal(_ state: inout State) {
+        guard let signal = signal.withLock({ $0.take() }) else { return }
+        state.report.stopping(signal: signal, now: secondsSince1970())
     }
 
     // MARK: What is done
@@ -156,12 +162,12 @@ final class Aria2Run: Sendable {
             let results = session.preview(count: asked.count) { [self] in item(asked[$0]) }
             for await (place, result) in results { take(asked[place], result) }
         }
-        cancel.withLock { $0 = { work.cancel() } }
+        stopping(by: { work.cancel() })
         await work.value
     }
 
     private func isOnlyAsked(_ index: Int) -> Bool {
-        settings.isDryRun || tasks[index].options.onlyChecks
+        tasks[index].options.isDryRun || tasks[index].options.onlyChecks
     }
 
     private func take(_ index: Int, _ result: Result<DownloadPreview, DownloadError>) {
@@ -185,12 +191,13 @@ final class Aria2Run: Sendable {
         let fetched = tasks.indices.filter { tasks[$0].problem == nil && !isOnlyAsked($0) }
         guard !fetched.isEmpty, !isStopped.withLock({ $0 }) else { return }
         let downloads = start(fetched, session)
-        cancel.withLock { $0 = downloads.cancel }
-        // The signal may have come in between.
-        if isStopped.withLock({ $0 }) { downloads.cancel() }
+        stopping(by: downloads.cancel)
         for await var event in downloads.events {
             event.index = fetched[event.index]
-            state.withLock { $0.take(event, tasks[event.index].gid) }
+            state.withLock { state in
+                tellOfSignal(&state)
+                state.take(event, tasks[event.index].gid)
+            }
         }
     }
 
@@ -235,6 +242,7 @@ final class Aria2Run: Sendable {
             guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
             seconds += 1
             state.withLock { state in
+                tellOfSignal(&state)
                 state.report.tick(now: secondsSince1970())
                 if let interval = settings.saveSessionInterval, seconds % interval == 0 {
                     save(&state)
@@ -245,6 +253,12 @@ final class Aria2Run: Sendable {
         }
     }
 
+    /// Notes how what is under way is stopped; at once, if the signal has come meanwhile.
+    private func stopping(by stop: @escaping @Sendable () -> Void) {
+        cancel.withLock { $0 = stop }
+        if isStopped.withLock({ $0 }) { stop() }
+    }
+
     private func stop() {
         isStopped.withLock { $0 = true }
         cancel.withLock { $0 }()
@@ -252,6 +266,7 @@ final class Aria2Run: Sendable {
 
     private func finish() -> Int32 {
         state.withLock { state in
+            tellOfSignal(&state)
             let code = state.report.finish()
             if let path = save(&state) {
                 state.report.log(
@@ -269,8 +284,8 @@ final class Aria2Run: Sendable {
         guard let file = state.session else { return nil }
         let unfinished = tasks.indices.filter { index in
             switch state.ended[index] {
-            case .finished, .removed: settings.forceSave
-            case .resourceNotFound, .maxFileNotFound: settings.saveNotFound
+            case .finished: tasks[index].options.forceSave
+            case .resourceNotFound, .maxFileNotFound: tasks[index].options.saveNotFound
             default: true
             }
         }

@@ -22,10 +22,12 @@ struct Aria2SessionFile {
         let target = realpath(path, nil)
         defer { free(target) }
         let real = target.map { String(cString: $0) } ?? path
-        let next = real + "__temp"
+        // A name that nobody else has: in a folder of several users it might be prepared.
+        let next = "\(real).\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        let descriptor = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return errno }
         let problem = Self.write(
-            text, open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600),
-            mode: isThere ? status.st_mode & 0o7777 : nil)
+            text, descriptor, mode: isThere ? status.st_mode & 0o7777 : 0o600)
         guard problem == nil, rename(next, real) == 0 else {
             let code = problem ?? errno
             unlink(next)

@@ -56,7 +56,7 @@ struct GetCommand: ParsableCommand {
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Connections for each file, 1 to 64, `auto`, or `auto:N` for at most N; curl's `-x` is `--proxy`.",
+            "Connections for each file, 1 to 64, `auto` or `auto:N`; curl's `-x` is `--proxy`.",
             valueName: "n"))
     var connections = DownloadOptions().connections
 

@@ -48,7 +48,9 @@ struct Aria2SettingsTests {
         #expect(settings.jobs == 7)
         #expect(settings.inputFile == "-")
         #expect((settings.saveSession, settings.saveSessionInterval) == ("s", 3))
-        #expect(settings.forceSave && !settings.saveNotFound && settings.isDryRun)
+        #expect(
+            settings.options.forceSave && !settings.options.saveNotFound
+                && settings.options.isDryRun)
         #expect((settings.stopAfter, settings.stopWithProcess) == (5, 77))
         #expect(settings.overallLimit == 2048)
         #expect(settings.hooks == [.complete: "/c"])
@@ -61,7 +63,9 @@ struct Aria2SettingsTests {
         #expect(settings.jobs == nil && settings.inputFile == nil && settings.saveSession == nil)
         #expect(settings.saveSessionInterval == nil && settings.stopAfter == nil)
         #expect(settings.stopWithProcess == nil && settings.overallLimit == 0)
-        #expect(!settings.forceSave && settings.saveNotFound && !settings.isDryRun)
+        #expect(
+            !settings.options.forceSave && settings.options.saveNotFound
+                && !settings.options.isDryRun)
         #expect(settings.hooks.isEmpty && settings.warnings.isEmpty)
         #expect(settings.action == .download)
     }

@@ -258,16 +258,6 @@ struct Aria2TaskTests {
         #expect(task.problem?.code == 28)
     }
 
-    @Test(
-        arguments: [
-            (["--max-file-not-found=1"], 4), (["--max-file-not-found=5", "-m2"], 3), ([], 3),
-            (["--max-file-not-found=5", "-m0"], 4),
-        ] as [([String], Int32)])
-    func theCodeForAMissingFileIsAria2s(words: [String], code: Int32) throws {
-        let task = try #require(tasks(words + ["http://h/f"]).tasks.first)
-        #expect(task.options.codeWhenNotFound == code)
-    }
-
     /// What aria2c 1.36 wrote of the same command line and list, but for the GID of the second.
     @Test func theSessionIsWrittenAsAria2WritesIt() throws {
         let list =

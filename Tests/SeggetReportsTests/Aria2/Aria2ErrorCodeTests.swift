@@ -72,10 +72,10 @@ struct Aria2ErrorCodeTests {
         #expect(Aria2ErrorCode(error).rawValue == code)
     }
 
-    /// `--max-file-not-found` has a code of its own where it is reached before `--max-tries`.
+    /// `--max-file-not-found` has a code of its own where it is reached no later than `--max-tries`.
     @Test(
         arguments: [
-            (404, 2, 5, 4), (404, 5, 2, 3), (404, 2, 2, 3), (404, 2, 0, 4), (404, 0, 5, 3),
+            (404, 2, 5, 4), (404, 5, 2, 3), (404, 2, 2, 4), (404, 2, 0, 4), (404, 0, 5, 3),
             (403, 2, 5, 22),
         ] as [(Int, Int, Int, Int32)])
     func aFileThatIsNotFoundOften(_ status: Int, _ most: Int, _ tries: Int, _ code: Int32) {

@@ -116,26 +116,6 @@ struct Aria2WordsTests {
         #expect(Aria2Words.versionText.hasSuffix("md5\n"))
     }
 
-    @Test func helpHasColumns() {
-        #expect(
-            Aria2Words.help(name: "timeout", letter: "t", value: "SEC", text: "Set timeout.")
-                == " -t, --timeout=SEC            Set timeout.\n")
-        let text =
-            "Set the connect timeout in seconds to establish connection to HTTP/FTP/proxy server."
-        #expect(
-            Aria2Words.help(name: "connect-timeout", letter: nil, value: "SEC", text: text)
-                == """
-                 --connect-timeout=SEC        Set the connect timeout in seconds to establish
-                                              connection to HTTP/FTP/proxy server.
-
-                """)
-        #expect(
-            Aria2Words.help(
-                name: "max-overall-download-limit", letter: nil, value: "SPEED", text: "Set it.")
-                == " --max-overall-download-limit=SPEED\n\(String(repeating: " ", count: 30))Set it.\n"
-        )
-    }
-
     @Test func aRefusalIsToldAsAria2Does() {
         #expect(
             Aria2Words.refusal(.unknown, "Unrecognized URI or unsupported protocol: foo")

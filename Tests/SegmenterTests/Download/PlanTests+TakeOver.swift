@@ -14,14 +14,22 @@ extension PlanTests {
     }
 
     static let crc = Digest(crc32: 1)
+    /// What an earlier run brought from a server that does not state versions.
+    static let unversioned: Plan.StandingFacts = {
+        var facts = file()
+        let header = Manifest.Header(
+            identity: version(nil), url: url, fullURL: url, generation: 1)
+        facts.known = FinishedFacts(header: header, size: 9, digests: [digest], extents: [])
+        return facts
+    }()
     /// A server that states digests of the whole file.
     static func stating(_ digests: Digest...) -> Plan.Offer {
-        var offer = offer()
+        var offer = Self.offer()
         offer.digests = digests
         return offer
     }
     static let withoutRanges: Plan.Offer = {
-        var offer = offer()
+        var offer = Self.offer()
         offer.servesRanges = false
         return offer
     }()
@@ -63,15 +71,15 @@ extension PlanTests {
             steps: [.finish, .survey, .probe, .makeFolder, .replace(changed), .fetch],
             mayReplace: true),
         Row(
-            name: "an earlier run has brought it from another URL", job: continuing,
-            sight: .file(file("\"1\""), nil), offers: [offer(nil)],
+            name: "an earlier run has brought it, and no version is stated", job: continuing,
+            sight: .file(unversioned, nil), offers: [offer(nil)],
             steps: [
                 .finish, .survey, .probe, .makeFolder, .checkContent, .compareSample,
                 left(.alreadyComplete, isSampled: true),
             ]),
         Row(
             name: "it is damaged since an earlier run, and no version is stated", job: continuing,
-            sight: .file(file("\"1\""), nil), offers: [offer(nil)], content: nil,
+            sight: .file(unversioned, nil), offers: [offer(nil)], content: nil,
             steps: [
                 .finish, .survey, .probe, .makeFolder, .checkContent, .replace(.damaged), .fetch,
             ], mayReplace: true),

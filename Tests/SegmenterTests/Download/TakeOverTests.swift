@@ -34,7 +34,8 @@ import Testing
     func startsOver(takesOver: TakeOver, size: Int64, decision: TakeOverDecision) {
         #expect(
             TakeOverDecision(
-                takesOver, size: size, controlledSize: 9, remote: 9, hasDigest: true, resumes: false)
+                takesOver, size: size, controlledSize: 9, remote: 9, hasDigest: true, resumes: false
+            )
                 == decision)
     }
 

@@ -68,8 +68,8 @@ import Testing
         network.cap = { _ in 1e6 }
         var fetch = SimulatedFetch(
             network, size: 200_000_000, connections: 16, isFound: true)
-        // Eight at a time have two connections each.
-        fetch.world.downloads = { $0 < 10 ? 8 : 1 }
+        // Thirty-two at a time have two connections each: 64 for all.
+        fetch.world.downloads = { $0 < 10 ? 32 : 1 }
         let ended = fetch.run(limit: 100)
         let seconds = try #require(ended)
         #expect(fetch.log.mostBusy == 16)
