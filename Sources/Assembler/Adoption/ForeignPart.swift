@@ -123,8 +123,11 @@ package final class ForeignPart: Sendable {
 
     // MARK: aria2's control file
 
-    /// How long aria2 took a remote file for whose control file stands beside a file, in bytes; `nil` where
-    /// there is none that can be read. Blocks.
+    /// How long aria2 took a remote file for whose control file stands beside a file.
+    ///
+    /// Blocks.
+    ///
+    /// - Returns: The length in bytes; `nil` where there is no control file that can be read.
     package static func controlledSize(of target: FileTarget) -> Int64? {
         guard let folder = try? Folder(target.folder),
             let descriptor = folder.open(target.name + Aria2ControlFile.suffix, O_RDONLY)
