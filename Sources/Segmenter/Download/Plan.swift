@@ -8,44 +8,6 @@ import Assembler
 ///
 /// Pure.
 struct Plan: Sendable {
-    /// What is to be done next.
-    enum Step: Sendable, Hashable {
-        /// Finish what a killed run had completed, if there is such a thing.
-        case finish
-        /// Look at what stands at the destination.
-        case survey
-        /// Ask whether the file that stands there was modified meanwhile.
-        case askIfModified
-        /// Ask what the server offers.
-        case probe
-        /// Give the file its name, whose bytes one reply has brought.
-        case publishWhole
-        /// Make the destination's folder, if it is missing.
-        case makeFolder
-        /// Choose the final name.
-        case chooseName
-        /// Have a `GET` say what a `HEAD` has said.
-        case prove
-        /// Compare a sample of the file that stands there with what the server sends.
-        case compareSample
-        /// Compare the bytes of the file that stands there with what was written down about it.
-        case checkContent
-        /// Make a part of what is intact.
-        case prepareRepair
-        /// Compare the file that stands there with a digest that the server has stated.
-        case compareDigest(Digest)
-        /// Make a part of what another program has begun.
-        case adopt
-        /// Replace what stands there, once all of the file is there; `because` is reported.
-        case replace(FinishedDoubt?)
-        /// Fetch the file, in attempts.
-        case fetch
-        /// Nothing: the file is there.
-        case leave(Left)
-        /// Fail; `because` says why what stands there is not taken for the file.
-        case refuse(DownloadError.Reason, because: FinishedDoubt? = nil)
-    }
-
     /// What stands at the destination, as far as it still matters.
     private enum Standing {
         case nothing
