@@ -35,7 +35,7 @@ struct Aria2FailureTests {
         Row(line: "--checksum=sha-256=\(zeros) $B/a.bin", code: 32, sameFiles: false),
         Row(line: "-d file/sub $B/a.bin", code: 18, sameLines: false),
         Row(line: "-d /proc/none $B/a.bin", code: 18, sameLines: false),
-        Row(line: "-Z $B/none $B/a.bin $B/status/403", code: 22, sameLines: false),
+        Row(line: "-j1 -Z $B/none $B/a.bin $B/status/403", code: 22, sameLines: false),
         Row(line: "-j1 -Z $B/status/403 $B/a.bin $B/none", code: 3),
         Row(line: "-j1 -Z $B/none $B/a.bin", code: 3),
         Row(line: "--auto-file-renaming=false -o file $B/a.bin", code: 13),
