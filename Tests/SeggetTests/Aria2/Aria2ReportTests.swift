@@ -339,15 +339,15 @@ struct Aria2ReportTests {
 
     @Test func aLogThatCannotBeOpenedIsAnError() throws {
         var console = Aria2Console()
-        console.log = "/nonexistent/log"
+        console.log = "/dev/null/log"
         do throws(Aria2LogError) {
             _ = try Aria2Screen(console)
             Issue.record("it was opened")
         } catch {
-            #expect(error.errno == ENOENT)
+            #expect(error.errno == ENOTDIR)
             #expect(
                 error.lines[1].contains(
-                    "errorCode=1 Failed to open the file /nonexistent/log, cause: ")
+                    "errorCode=1 Failed to open the file /dev/null/log, cause: ")
             )
         }
     }
