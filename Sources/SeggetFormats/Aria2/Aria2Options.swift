@@ -47,6 +47,9 @@ package struct Aria2Options: Sendable, Hashable {
     /// Forgets what was given for an option, but not what it inherits.
     mutating func remove(_ name: String) { values[name] = nil }
 
+    /// Puts another value in place of whatever was given for an option, and takes it.
+    mutating func replace(_ name: String, with value: String) { values[name] = [value] }
+
     /// Forgets an option.
     mutating func removeAll(_ name: String) {
         values[name] = nil

@@ -43,18 +43,19 @@ private struct TaskReader {
     mutating func take(
         _ words: [String], _ options: Aria2Options, isList: Bool
     ) throws(Aria2Refusal) {
-        var words = words
+        var (words, options) = (words, options)
         if options.flag("parameterized-uri") == true {
             do throws(Aria2Template.Problem) {
                 var expanded: [String] = []
                 for word in words { expanded += try Aria2Template.expanded(word) }
                 words = expanded
+                // What a session says of it is not expanded again.
+                options.replace("parameterized-uri", with: "false")
             } catch {
                 throw .exception(error.text)
             }
         }
         guard options.flag("force-sequential") != true else {
-            var options = options
             options.removeAll("out")
             for word in words { add([word], options) }
             return
