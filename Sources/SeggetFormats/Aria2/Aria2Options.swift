@@ -47,7 +47,7 @@ package struct Aria2Options: Sendable, Hashable {
     /// Forgets what was given for an option, but not what it inherits.
     mutating func remove(_ name: String) { values[name] = nil }
 
-    /// Puts another value in place of whatever was given for an option, and takes it.
+    /// Puts a value in place of what was given for an option.
     mutating func replace(_ name: String, with value: String) { values[name] = [value] }
 
     /// Forgets an option.

@@ -258,6 +258,21 @@ struct Aria2TaskTests {
         #expect(task.problem?.code == 28)
     }
 
+    /// What a pattern stood for may look like one: a session says that it is none.
+    @Test func theSessionOfAPatternIsReadAsItIs() throws {
+        let list = "http://h/{a,b[c}\n parameterized-uri=true\n"
+        let settings = try Aria2Settings.read(
+            ["-i", "l"],
+            in: .init(
+                environment: [:], home: "/home/me", read: { _ in nil }, exists: { _ in false }))
+        let tasks = try settings.tasks(list: Array(list.utf8)).tasks
+        let text = Aria2Session.text(of: tasks)
+        let again = try settings.tasks(list: Array(text.utf8)).tasks
+        #expect(tasks.map(\.urls) == [["http://h/a", "http://h/b[c"]])
+        #expect(again.map(\.urls) == tasks.map(\.urls))
+        #expect(Aria2Session.text(of: again) == text)
+    }
+
     /// What aria2c 1.36 wrote of the same command line and list, but for the GID of the second.
     @Test func theSessionIsWrittenAsAria2WritesIt() throws {
         let list =
