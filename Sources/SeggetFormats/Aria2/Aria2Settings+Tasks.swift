@@ -32,6 +32,8 @@ extension Aria2Settings {
 private struct TaskReader {
     private(set) var tasks: [Aria2Task] = []
     private var taken: Set<Download.ID> = []
+    /// URLs that patterns have stood for.
+    private var expanded = 0
 
     /// What is not done as it was asked for; each once.
     var warnings: [String] {
@@ -49,6 +51,10 @@ private struct TaskReader {
                 var expanded: [String] = []
                 for word in words { expanded += try Aria2Template.expanded(word) }
                 words = expanded
+                self.expanded += expanded.count
+                guard self.expanded <= Aria2Template.most else {
+                    throw .init(text: "Loop range overflow.")
+                }
                 // What a session says of it is not expanded again.
                 options.replace("parameterized-uri", with: "false")
             } catch {
@@ -61,7 +67,7 @@ private struct TaskReader {
             return
         }
         // Mirrors of one file, wherever they stand; what is none is a file of its own.
-        let areURLs = words.map { Aria2Task.isWeb($0) || Aria2Task.isForeign($0) }
+        let areURLs = words.map(Aria2Task.isURL)
         let urls = zip(words, areURLs).filter(\.1).map(\.0)
         if !urls.isEmpty { add(urls, options) }
         for (word, isURL) in zip(words, areURLs) where !isURL { add([word], options) }

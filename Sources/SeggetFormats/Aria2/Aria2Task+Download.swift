@@ -9,10 +9,10 @@ extension Aria2Task {
     ///   - exists: Whether a file stands at a path.
     /// - Returns: The item for a batch; without meaning where there is a ``problem``.
     package func batchItem(home: String, exists: (String) -> Bool) -> BatchItem {
-        let urls = urls.filter(Self.isWeb)
+        let urls = Array(urls.lazy.filter(Self.isWeb).prefix(1 + Self.mostMirrors))
         let url = urls.first ?? ""
         var download = DownloadOptions()
-        download.mirrors = Array(urls.dropFirst().prefix(Self.mostMirrors))
+        download.mirrors = Array(urls.dropFirst())
         setConnections(&download, urls)
         setFiles(&download)
         setLimits(&download)

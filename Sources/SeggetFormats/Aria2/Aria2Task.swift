@@ -55,9 +55,12 @@ package struct Aria2Task: Sendable {
         if case .web = WebAddress(text) { true } else { false }
     }
 
-    /// Whether a text is the URL of a file that it cannot fetch.
-    static func isForeign(_ text: String) -> Bool {
-        if case .other = WebAddress(text) { true } else { false }
+    /// Whether a text is the URL of a file, which segget can fetch or not.
+    static func isURL(_ text: String) -> Bool {
+        switch WebAddress(text) {
+        case .web, .other: true
+        case .magnet, .none: false
+        }
     }
 
     /// A text that is no URL, without what may be a secret in it.

@@ -5,8 +5,8 @@ enum Aria2Template {
         var text: String
     }
 
-    /// Most URLs that one becomes.
-    private static let most = 1 << 20
+    /// Most URLs that one becomes, and that all of a run become.
+    static let most = 1 << 16
     private static let largest: Int = 65_535
 
     /// All that a text stands for; what stands further to the right changes first.
