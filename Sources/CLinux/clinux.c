@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,6 +37,10 @@ int segget_move(int from_folder, const char *from, int to_folder, const char *to
     if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return -1;
     return renameat(from_folder, from, to_folder, to);
+}
+
+int segget_move_noreplace(int from_folder, const char *from, int to_folder, const char *to) {
+    return renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE);
 }
 
 int segget_is_being_written(int fd) {
@@ -220,6 +225,27 @@ void segget_forget_route_changes(int fd) {
     }
 }
 
+int segget_has_route(const char *address) {
+    const struct addrinfo hints = {
+        .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found;
+    // The port for what is thrown away (RFC 863).
+    if (getaddrinfo(address, "9", &hints, &found) != 0) return -1;
+    int has_route = 1;
+    int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
+        switch (errno) {
+            // The last two are what routes that lead nowhere say, and those that are forbidden.
+            case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EADDRNOTAVAIL: case EAFNOSUPPORT:
+            case EINVAL: case EACCES:
+                has_route = 0;
+        }
+    }
+    if (fd >= 0) close(fd);
+    freeaddrinfo(found);
+    return has_route;
+}
+
 int segget_open_boot_timer(void) {
     return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 }
@@ -249,6 +275,14 @@ int segget_forget_clock_changes(int fd) {
 int segget_open_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int segget_raise_event(int fd) { return eventfd_write(fd, 1); }
+
+int segget_peer_user(int fd, uid_t *user) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length)) return -1;
+    *user = peer.uid;
+    return 0;
+}
 
 // getopt_long keeps its place in variables of the process.
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;

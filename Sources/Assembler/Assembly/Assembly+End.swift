@@ -65,7 +65,8 @@ extension Assembly {
             header: journal.header.given, size: size, digests: computed, extents: recorded.extents)
         // Before the mode, which the umask may make one that not even the owner can write.
         let problem = try writeAttributes(facts)
-        try file.finishAttributes(modified: request.modified)
+        try file.finishAttributes(
+            modified: request.modified, umask: request.umask)
         try file.sync()
         try file.checkUntouched(size: size, extents: recorded.extents)
         guard isCurrent() else { return nil }

@@ -29,6 +29,8 @@ extension Assembly {
         package var startOver: StartOverReason?
         /// Time for the finished file, in seconds since 1970.
         package var modified: Int64?
+        /// File mode creation mask that the finished file's mode follows; `nil` for the process's.
+        package var umask: UInt32?
         /// Whether the URL is a new link to the file of a part, whatever URL has begun that.
         package var isNewLink = false
         /// Whether a part that is continued under a new link belongs to that from now on.

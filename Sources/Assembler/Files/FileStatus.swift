@@ -7,11 +7,40 @@ package struct FileIdentity: Codable, Sendable, Hashable {
     /// `st_ino` of stat(2).
     package var inode: UInt64
 
+    package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
+
     /// Whether it is the file that was written down as `other`, in the same folder.
     ///
     /// By the inode alone, for a folder is on one device: the device's number may be another one
     /// when the machine has started again after a power cut.
     package func isSame(as other: FileIdentity?) -> Bool { inode == other?.inode }
+}
+
+/// What tells a finished file from another one at its name, and from one that was changed.
+package struct FileVersion: Sendable, Hashable {
+    /// Which file it is.
+    package var identity: FileIdentity
+    /// Length in bytes.
+    package var size: Int64
+    /// When its content was last changed, in whole seconds since 1970.
+    package var modified: Int64
+
+    package init(identity: FileIdentity, size: Int64, modified: Int64) {
+        self.identity = identity
+        self.size = size
+        self.modified = modified
+    }
+
+    /// Whether it is the same file, unchanged, wherever it stands in the same file system; see
+    /// ``FileIdentity/isSame(as:)``.
+    package func isSame(as other: FileVersion) -> Bool {
+        identity.isSame(as: other.identity) && hasSameContent(as: other)
+    }
+
+    /// Whether size and time speak for the same content: what a copy keeps.
+    package func hasSameContent(as other: FileVersion) -> Bool {
+        size == other.size && modified == other.modified
+    }
 }
 
 /// The parts of stat(2) that matter here.
@@ -28,6 +57,11 @@ package struct FileStatus: Sendable, Hashable {
     package var isRegular: Bool
     /// Whom it belongs to.
     var owner: uid_t
+
+    /// What tells the file, as it is now, from others.
+    package var version: FileVersion {
+        FileVersion(identity: identity, size: size, modified: modified)
+    }
 
     init(_ status: stat) {
         identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))

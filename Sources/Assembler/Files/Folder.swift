@@ -111,6 +111,36 @@ package final class Folder: Sendable {
         throw failure("rename", new)
     }
 
+    /// Renames into another folder, and fails when something stands there: renameat2(2), or where the file
+    /// system does not know it, link(2) and unlink(2), between which both names are the file's.
+    ///
+    /// - Returns: Whether it was done: not across file systems.
+    /// - Throws: `destinationExists`, `io`.
+    func moveWithoutReplacing(
+        _ old: String, to new: String, in target: Folder
+    ) throws(AssemblyError) -> Bool {
+        if segget_move_noreplace(descriptor, old, target.descriptor, new) == 0 { return true }
+        if errno == EINVAL || errno == ENOSYS {
+            if linkat(descriptor, old, target.descriptor, new, 0) == 0 {
+                // Or a power cut might leave neither name.
+                try target.sync()
+                try remove(old)
+                return true
+            }
+        }
+        switch errno {
+        case EXDEV: return false
+        case EEXIST: throw .destinationExists(path: target.path(of: new))
+        default: throw target.failure("rename", new)
+        }
+    }
+
+    /// Whether the file at a name has further names (hard links), as far as the system says.
+    func hasOtherNames(_ name: String) -> Bool {
+        var status = stat()
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink > 1
+    }
+
     /// Makes renames and removals in the folder durable.
     func sync() throws(AssemblyError) {
         guard fsync(descriptor) == 0 || Self.cannotSync(errno) else { throw failure("fsync", "") }

@@ -75,15 +75,20 @@ struct JournalRewrite: Sendable {
     init(
         folder: Folder, names: PartNames, header: Manifest.Header, records: [Manifest.Record]
     ) throws(AssemblyError) {
+        let seed = Manifest.seed(generation: header.generation)
+        var bytes = Manifest.line(header, seed: seed)
+        for record in records { bytes += Manifest.line(record, seed: seed) }
+        try self.init(folder: folder, names: names, bytes: bytes)
+    }
+
+    /// The same with the bytes of a manifest.
+    init(folder: Folder, names: PartNames, bytes: [UInt8]) throws(AssemblyError) {
         let temporary = names.rewrite
         let path = folder.path(of: temporary)
         try folder.remove(temporary)
         guard let descriptor = folder.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND) else {
             throw .cannotCreate(path: path, errno: errno)
         }
-        let seed = Manifest.seed(generation: header.generation)
-        var bytes = Manifest.line(header, seed: seed)
-        for record in records { bytes += Manifest.line(record, seed: seed) }
         var operation = "write"
         var error = writeFully(descriptor, bytes)
         if error == 0, fsync(descriptor) != 0 { (operation, error) = ("fsync", errno) }

@@ -8,6 +8,20 @@ extension Manifest {
     static func read(
         _ name: String, in folder: Folder
     ) throws(AssemblyError) -> Result<Manifest, Problem>? {
+        guard let bytes = try bytes(of: name, in: folder) else { return nil }
+        do throws(Problem) {
+            return .success(try Manifest(reading: try bytes.get()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The bytes of the manifest that stands at `name`; `nil` when there is none.
+    ///
+    /// - Throws: As ``read(_:in:)``.
+    static func bytes(
+        of name: String, in folder: Folder
+    ) throws(AssemblyError) -> Result<[UInt8], Problem>? {
         let path = folder.path(of: name)
         guard let descriptor = folder.open(name, O_RDONLY) else {
             switch errno {
@@ -27,10 +41,6 @@ extension Manifest {
         let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
         guard let count else { throw .io(operation: "pread", path: path, errno: errno) }
         bytes.removeLast(bytes.count - count)
-        do throws(Problem) {
-            return .success(try Manifest(reading: bytes))
-        } catch {
-            return .failure(error)
-        }
+        return .success(bytes)
     }
 }

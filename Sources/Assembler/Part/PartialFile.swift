@@ -137,10 +137,13 @@ package final class PartialFile: Sendable {
 
     /// Gives the finished file the mode that the umask leaves, and the server's time.
     ///
-    /// - Parameter modified: Seconds since 1970, `nil` to leave the time of writing.
+    /// - Parameters:
+    ///   - modified: Seconds since 1970, `nil` to leave the time of writing.
+    ///   - umask: File mode creation mask; `nil` for the process's.
     /// - Throws: `io`.
-    func finishAttributes(modified: Int64?) throws(AssemblyError) {
-        guard fchmod(descriptor, 0o666 & ~processUmask()) == 0 else { throw failure("fchmod") }
+    func finishAttributes(modified: Int64?, umask: UInt32? = nil) throws(AssemblyError) {
+        let mask = umask.map { mode_t($0) } ?? processUmask()
+        guard fchmod(descriptor, 0o666 & ~mask) == 0 else { throw failure("fchmod") }
         guard let modified else { return }
         guard segget_set_modified(descriptor, modified) == 0 else { throw failure("futimens") }
     }

@@ -17,6 +17,10 @@ int segget_rename_noreplace(int folder, const char *from, const char *to);
 // Returns 0, or -1 with errno.
 int segget_move(int from_folder, const char *from, int to_folder, const char *to);
 
+// Renames to another folder and fails with EEXIST rather than replace what stands there, wherever that is
+// (renameat2(2), RENAME_NOREPLACE). Returns 0, or -1 with errno.
+int segget_move_noreplace(int from_folder, const char *from, int to_folder, const char *to);
+
 // Whether any process has an open file open for writing, as far as the kernel says to whoever owns the
 // file: a read lease is taken and given back at once (fcntl(2), F_SETLEASE). The descriptor must be open
 // for reading only.
@@ -117,6 +121,10 @@ int segget_open_route_changes(void);
 // Reads away what such a socket has heard; waits for nothing.
 void segget_forget_route_changes(int fd);
 
+// Whether the kernel has a route to an IPv4 or IPv6 address; nothing is sent (connect(2) of a UDP socket).
+// Returns 1 or 0, or -1 where the text is no address.
+int segget_has_route(const char *address);
+
 // Opens a timer on CLOCK_BOOTTIME, which runs on while the machine is suspended (timerfd_create(2)).
 // Returns its descriptor, closed on exec, or -1 with errno.
 int segget_open_boot_timer(void);
@@ -138,6 +146,10 @@ int segget_open_event(void);
 
 // Makes such a descriptor readable for good. Returns 0, or -1 with errno.
 int segget_raise_event(int fd);
+
+// The user that a connection of Unix sockets was made by, as the kernel noted then (SO_PEERCRED, unix(7)).
+// Returns 0, or -1 with errno.
+int segget_peer_user(int fd, uid_t *user);
 
 // An option on a command line.
 struct segget_found_option {
