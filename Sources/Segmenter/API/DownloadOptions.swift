@@ -33,6 +33,12 @@ public struct DownloadOptions: Sendable, Hashable {
     public var adopt: String?
     /// Wait for the network without end when it is lost after the download has begun.
     public var waitsForNetwork = false
+    /// With ``waitsForNetwork``: wait before the download has begun, too, while this machine is in no network that
+    /// leads to the server or its proxy.
+    ///
+    /// The kernel's routes decide; where a name cannot be resolved, it is a route to the internet that counts. With a
+    /// route, a server that does not answer is a failure as ever.
+    public var waitsForNetworkFirst = false
     /// Which file that stands at the destination, and that segget has not brought, counts for the download.
     public var takesOver = TakeOver.nothing
     /// How the file gets its name.

@@ -14,6 +14,9 @@ public struct FileOptions: Sendable, Hashable {
     /// size or version, and fetch nothing when it is not.
     public var timestamping = false
 
+    /// File mode creation mask that the finished file's mode follows (umask(2)); `nil` for the process's.
+    public var umask: UInt32?
+
     /// What becomes of folders that are missing on the way to the destination.
     ///
     /// They are made when the server has answered that there is a file, and removed again if nothing is

@@ -69,7 +69,7 @@ public struct FailedMirror: Sendable, Hashable {
 
 extension DownloadError.Reason {
     /// Whether it lies with one server, so that another may do better.
-    var isOfServer: Bool {
+    package var isOfServer: Bool {
         switch self {
         case .transfer, .refused, .untrusted, .unsafeRedirect, .tooManyRedirects, .remoteChanged,
             .contract:

@@ -31,6 +31,31 @@ extension DownloadRun {
         }
     }
 
+    /// Asks the first question of a download of which nothing is there; as long as there is no route to any of its
+    /// servers, that is waited for.
+    func askWhenThereIsARoute<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) -> Primary {
+        while true {
+            do throws(DownloadError.Reason) {
+                return try await ask(carrier, probe, &state)
+            } catch {
+                guard error.isNetworkLoss, await !hasRoute(probe, state) else { throw error }
+                state.answered = nil
+                try await waitOut(
+                    probe, nil, cause: error.transferFailure, endsWithRoute: true, &state)
+            }
+        }
+    }
+
+    /// Whether there is a route to any server of the file.
+    private func hasRoute(_ probe: Probe, _ state: DownloadState) async -> Bool {
+        for probe in [probe] + (state.mirrors?.book.probes ?? []) {
+            if await probe.hasRoute() { return true }
+        }
+        return false
+    }
+
     /// Asks what is offered now of the version that is being fetched.
     ///
     /// - Parameters:
@@ -106,12 +131,13 @@ extension DownloadRun {
         try await waitOut(probe, known, cause: nil, isOccupied: end == .occupied, &state)
     }
 
-    /// Waits until a canary meets the server.
+    /// Waits until a canary meets the server, or with `endsWithRoute` anybody, and then at the latest until there is
+    /// a route to it.
     ///
     /// - Throws: `cancelled`.
     private func waitOut(
         _ probe: Probe, _ known: Probe.Known?, cause: TransferFailure?, isOccupied: Bool = false,
-        _ state: inout DownloadState
+        endsWithRoute: Bool = false, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {
         let watch = NetworkWatch()
         var isOccupied = isOccupied
@@ -139,6 +165,11 @@ extension DownloadRun {
                 // Portals refuse, too; whoever does so again and again is the server.
                 guard end != .back, refusals <= probe.policy.retries else { break waiting }
                 isNeeded = true
+                if endsWithRoute, let end {
+                    // The ordinary rules are for whoever answers, and for a server that does not.
+                    if end != .nothing { break waiting }
+                    if await hasRoute(probe, state) { break waiting }
+                }
                 if end == .occupied, !isOccupied {
                     isOccupied = true
                     report(.notice(.networkOccupied))

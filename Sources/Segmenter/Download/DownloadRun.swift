@@ -174,6 +174,10 @@ final class DownloadRun: Sendable {
         var primary: Primary
         if probe.endsWithNetwork {
             primary = try await askUntilBack(carrier, probe, &state)
+        } else if job.options.waitsForNetworkFirst {
+            probe.endsWithoutRoute = true
+            primary = try await askWhenThereIsARoute(carrier, probe, &state)
+            primary.probe.endsWithoutRoute = false
         } else {
             primary = try await ask(carrier, probe, &state)
         }

@@ -71,6 +71,7 @@ struct DownloadState: Sendable {
         if request.isNewLink { request.required += request.advertised }
         request.replacesDestination = plan.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
+        request.umask = options.files.umask
         request.allocation = options.files.allocation
         request.attributes = options.files.attributes
         request.keepsAttributes = job.isRepair

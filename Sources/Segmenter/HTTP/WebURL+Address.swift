@@ -35,6 +35,28 @@ package enum WebAddress: Sendable, Hashable {
     /// Whether a URL has a user or a password in it.
     package static func hasUser(_ text: String) -> Bool { WebURL(text)?.credentials != nil }
 
+    /// Takes user and password out of a URL, which else stays as it was written, as far as that is possible.
+    ///
+    /// - Parameters:
+    ///   - text: The URL; what is none is treated by its text alone.
+    ///   - keepsQuery: Whether query and fragment stay; a secret may be in either.
+    /// - Returns: The URL.
+    package static func withoutSecrets(_ text: String, keepsQuery: Bool = true) -> String {
+        var text = text
+        if text.utf8.contains(UInt8(ascii: "@")) {
+            let url = WebURL(text)
+            text = withoutUser(text)
+            // It was where libcurl alone finds it: behind `http:/`, for example.
+            if let url, WebURL(text)?.text != url.text || WebURL(text)?.credentials != nil {
+                text = url.text
+            }
+        }
+        guard !keepsQuery, let end = text.firstIndex(where: { $0 == "?" || $0 == "#" }) else {
+            return text
+        }
+        return String(text[..<end])
+    }
+
     /// A URL as a `Referer` field may have it (RFC 9110 §10.1.3): without user, password and fragment.
     package static func referer(_ text: String) -> String { WebURL(text)?.text ?? "" }
 

@@ -173,6 +173,26 @@ func isProxyURL(_ text: String) -> Bool {
         .contains(String(cString: scheme).lowercased())
 }
 
+/// Scheme, host and port of a proxy's URL; `nil` where libcurl cannot read it.
+func proxyOrigin(_ text: String) -> String? {
+    guard let handle = curl_url() else { return nil }
+    defer { curl_url_cleanup(handle) }
+    let text = text.contains("://") ? text : "http://\(text)"
+    guard curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
+    else { return nil }
+    func part(_ part: CURLUPart) -> String? {
+        var value: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &value, 0) == CURLUE_OK, let value else { return nil }
+        defer { curl_free(value) }
+        return String(cString: value)
+    }
+    guard let host = part(CURLUPART_HOST) else { return nil }
+    let zone = part(CURLUPART_ZONEID).map { "%\($0)" } ?? ""
+    // The port that libcurl takes where none is given.
+    return
+        "\(part(CURLUPART_SCHEME) ?? "http")://\(host.lowercased())\(zone):\(part(CURLUPART_PORT) ?? "1080")"
+}
+
 /// Undoes percent-encoding (RFC 3986 §2.1); what is not UTF-8 is read as ISO-8859-1.
 func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }

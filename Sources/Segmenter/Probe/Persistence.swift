@@ -70,6 +70,9 @@ struct Persistence {
         isBroken = isBroken || exchange.reply == nil
         losses = failure.isNetworkLoss ? losses + 1 : 0
         if probe.endsWithNetwork, losses > 1 { throw .transfer(failure, attempts: losses) }
+        if probe.endsWithoutRoute, losses > 1, await !probe.hasRoute() {
+            throw .transfer(failure, attempts: losses)
+        }
         // An address that fails is no attempt that counts, nor to be waited for, before all have.
         let isLast = isFirst ? await probe.addresses(of: url).count <= turn : true
         let isUncounted = exchange.isOverLimit || !isLast || refusals > 0

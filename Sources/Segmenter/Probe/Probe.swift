@@ -42,6 +42,9 @@ struct Probe: Sendable {
     var asksHead = false
     /// Whether a question ends soon when the network is away: that is waited for by whoever asks.
     var endsWithNetwork = false
+    /// Whether the first question ends as soon as it is clear that there is no route to the server: that is waited
+    /// for elsewhere.
+    var endsWithoutRoute = false
     /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
     var beginning: Beginning?
 

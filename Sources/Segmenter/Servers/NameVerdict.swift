@@ -37,9 +37,19 @@ enum NameVerdict: Sendable, Hashable {
     ///
     /// - Returns: What it says; `noAnswer` when it says nothing.
     static func of(_ name: String, _ family: AccessOptions.AddressFamily) async -> NameVerdict {
-        let (verdicts, answer) = AsyncStream.makeStream(of: NameVerdict.self)
+        await answer { NameVerdict(asking: name, family) } ?? .noAnswer
+    }
+
+    /// Has a thread of its own ask the name server.
+    ///
+    /// - Parameter ask: Asks it, and waits for it.
+    /// - Returns: What it says; `nil` when it says nothing, or the task was cancelled.
+    static func answer<Answer: Sendable>(
+        _ ask: @escaping @Sendable () -> Answer
+    ) async -> Answer? {
+        let (answers, answer) = AsyncStream.makeStream(of: Answer.self)
         OwnedThread(name: "name") {
-            answer.yield(NameVerdict(asking: name, family))
+            answer.yield(ask())
             answer.finish()
         }.detach()
         let clock = Task {
@@ -47,8 +57,8 @@ enum NameVerdict: Sendable, Hashable {
             answer.finish()
         }
         defer { clock.cancel() }
-        for await verdict in verdicts { return verdict }
-        return .noAnswer
+        for await said in answers { return said }
+        return nil
     }
 }
 

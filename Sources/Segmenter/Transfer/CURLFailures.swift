@@ -33,6 +33,17 @@ extension TransferFailure {
         isAny([CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY])
     }
 
+    /// Whether no later attempt can end otherwise, as nothing about the server or the network is to blame that
+    /// passes.
+    package var isHopeless: Bool {
+        switch self {
+        case .network(let code, let text), .proxy(let code, let text):
+            isHopelessHandshake(code, text)
+                || isAny([CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_SSL_CIPHER])
+        default: false
+        }
+    }
+
     /// Whether a limit of libcurl's was reached before a connection was made.
     var isTimedOut: Bool { isAny([CURLE_OPERATION_TIMEDOUT]) }
 

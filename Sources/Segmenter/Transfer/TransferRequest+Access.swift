@@ -86,9 +86,27 @@ extension TransferRequest {
         return proxyVariables.contains(where: isSet)
     }
 
-    private var proxyVariables: [String] {
+    private var proxyVariables: [String] { Connecting.proxyVariables(for: url) }
+}
+
+extension TransferRequest.Connecting {
+    fileprivate static func proxyVariables(for url: WebURL) -> [String] {
         (url.isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"])
             + ["all_proxy", "ALL_PROXY"]
+    }
+
+    /// The proxy that requests to a URL go through: its origin, and whether they surely do.
+    ///
+    /// - Returns: `nil` where there is none.
+    func proxy(for url: WebURL) -> (origin: String, isSure: Bool)? {
+        let request = TransferRequest(url: url, connecting: self)
+        let variables = Self.proxyVariables(for: url).lazy.compactMap { getenv($0) }
+        guard request.mayUseProxy,
+            let text = access.proxy
+                ?? variables.map({ String(cString: $0) }).first(where: { !$0.isEmpty }),
+            let origin = proxyOrigin(text)
+        else { return nil }
+        return (origin, request.surelyUsesProxy)
     }
 }
 

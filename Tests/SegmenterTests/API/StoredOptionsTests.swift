@@ -12,7 +12,8 @@ import Testing
     private static let defaults = """
         {
           "connections": "auto", "overwrite": false, "resume": true, "resume_unverified": false,
-          "continues_other_url": false, "waits_for_network": false, "takes_over": "nothing",
+          "continues_other_url": false, "waits_for_network": false,
+          "waits_for_network_first": false, "takes_over": "nothing",
           "retry_wait": 0,
           "headers": [], "mirrors": [], "connect_timeout": 10, "stall_timeout": 15,
           "naming": {"uses_url": false, "numbers_taken": false},
@@ -35,7 +36,7 @@ import Testing
           "connections": "auto:7", "min_split_size": 5, "retry_wait": 1.5, "takes_over": "begun",
           "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
           "resume": false, "resume_unverified": true, "continues_other_url": true,
-          "adopt": "/begun", "waits_for_network": true,
+          "adopt": "/begun", "waits_for_network": true, "waits_for_network_first": true,
           "headers": ["X-Api-Key: sesame", "Accept-Language: de", "Authorization: Basic sesame",
             "User-Agent: x", "Cookie: a=sesame", "Referer: http://h/?sesame", "sesame"],
           "ca_certificate": "/ca.pem", "connect_timeout": 2.5, "stall_timeout": 3, "retries": 4,
@@ -45,7 +46,8 @@ import Testing
           "mirrors": ["https://me:sesame@m/f?q", "http://n/a@b", "u:p/@o"],
           "files": {
             "allocation": "trunc", "remote_time": false, "attributes": "proof",
-            "keep_manifest": true, "timestamping": true, "missing_folders": ["/a", "b"]
+            "keep_manifest": true, "timestamping": true, "missing_folders": ["/a", "b"],
+            "umask": 63
           },
           "access": {
             "credentials": {"user": "me", "password": "sesame"}, "scheme": "digest",
@@ -106,6 +108,25 @@ import Testing
                 #expect("\(one.value)" != "\(two.value)", "\(one.label ?? "")")
             }
         }
+    }
+
+    @Test(arguments: [defaults, all, newer])
+    func defaultsCanBeLeftOut(text: String) throws {
+        let encoder = JSONEncoder()
+        encoder.userInfo[.leavesOutDefaults] = true
+        let short = try encoder.encode(options(text))
+        #expect(try JSONDecoder().decode(DownloadOptions.self, from: short) == options(text))
+        let stored = try JSONDecoder().decode(CodedValue.self, from: short)
+        #expect(try fields(text).holds(stored))
+        #expect((text == Self.defaults) == (stored == .fields([:])))
+    }
+
+    @Test func aNumberOfRetriesThatWasGivenIsNotLeftOut() throws {
+        var options = DownloadOptions()
+        options.retries = DownloadOptions().retries
+        let encoder = JSONEncoder()
+        encoder.userInfo[.leavesOutDefaults] = true
+        #expect(try encoder.encode(options) == Data(#"{"retries":10}"#.utf8))
     }
 
     @Test func whatAnOlderVersionStoredHasTheDefaultsForTheRest() throws {

@@ -8,7 +8,7 @@
 /// | `min_split_size` | bytes |
 /// | `checksum` | `"ALGORITHM:HEX"` |
 /// | `overwrite`, `resume`, `resume_unverified` | a Boolean |
-/// | `continues_other_url`, `waits_for_network` | a Boolean |
+/// | `continues_other_url`, `waits_for_network`, `waits_for_network_first` | a Boolean |
 /// | `adopt` | a path |
 /// | `takes_over` | `"nothing"`, `"controlled"`, `"complete"` or `"begun"` |
 /// | `headers`, `mirrors` | lists of texts |
@@ -19,7 +19,7 @@
 /// | `naming` | `uses_url`, `numbers_taken` |
 /// | `stream` | `window` |
 /// | `limits` | `max_size`, `max_time`, `rate`, `min_rate`, `min_rate_period`; times in seconds |
-/// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `missing_folders` |
+/// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `missing_folders`, `umask` |
 /// | `access` | see below |
 ///
 /// `access` holds `credentials` (`user`, `password`), `scheme`, `uses_netrc`, `netrc_file`, `bearer_token`,
@@ -43,6 +43,7 @@ extension DownloadOptions: CodableOptions {
         .init(optional: "adopt", \.adopt),
         .init("takes_over", \.takesOver),
         .init("waits_for_network", \.waitsForNetwork),
+        .init("waits_for_network_first", \.waitsForNetworkFirst),
         .options("naming", \.naming),
         .init("headers", \.headers) { TravellingHeaders.publicLines($0) },
         .init(optional: "ca_certificate", \.caCertificate),
@@ -84,6 +85,11 @@ extension CodingUserInfoKey {
     ///
     /// What is left out is listed at ``DownloadOptions/withoutSecrets``.
     public static let leavesOutSecrets = CodingUserInfoKey("segget.leaves_out_secrets")
+
+    /// Whether an encoder leaves out the options that have their defaults: `true`, or else they are written.
+    ///
+    /// For what is read at once, by the same version: another one may have another default.
+    package static let leavesOutDefaults = CodingUserInfoKey("segget.leaves_out_defaults")
 
     /// The standard library's initializer refuses no text.
     fileprivate init(_ text: String) {

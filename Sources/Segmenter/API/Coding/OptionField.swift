@@ -7,13 +7,16 @@ struct OptionField<Options: CodableOptions>: Sendable {
     fileprivate let encode: @Sendable (Options, inout OptionWriter) throws -> Void
     /// Takes what is secret out of the value.
     fileprivate let takeSecrets: @Sendable (inout Options) -> Void
+    /// Whether two sets of options have the same value.
+    fileprivate let isSame: @Sendable (Options, Options) -> Bool
 
     /// A value that always has one.
-    init<Value: Codable & Sendable>(
+    init<Value: Codable & Equatable & Sendable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable,
         publicPart: (@Sendable (Value) -> Value)? = nil
     ) {
         self.key = key
+        isSame = { $0[keyPath: path] == $1[keyPath: path] }
         decode = { options, reader in
             if let value = try reader.decodeIfPresent(Value.self, forKey: .init(key)) {
                 options[keyPath: path] = value
@@ -28,11 +31,12 @@ struct OptionField<Options: CodableOptions>: Sendable {
     }
 
     /// A value that may be missing; `publicPart` says what of it is no secret.
-    init<Value: Codable & Sendable>(
+    init<Value: Codable & Equatable & Sendable>(
         optional key: String, _ path: any WritableKeyPath<Options, Value?> & Sendable,
         publicPart: (@Sendable (Value) -> Value?)? = nil
     ) {
         self.key = key
+        isSame = { $0[keyPath: path] == $1[keyPath: path] }
         decode = { options, reader in
             if let value = try reader.decodeIfPresent(Value.self, forKey: .init(key)) {
                 options[keyPath: path] = value
@@ -48,14 +52,14 @@ struct OptionField<Options: CodableOptions>: Sendable {
     }
 
     /// A value of which nothing is shown.
-    static func secret<Value: Codable & Sendable>(
+    static func secret<Value: Codable & Equatable & Sendable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value?> & Sendable
     ) -> Self {
         Self(optional: key, path) { _ in nil }
     }
 
     /// Options within these options.
-    static func options<Value: CodableOptions>(
+    static func options<Value: CodableOptions & Equatable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable
     ) -> Self {
         Self(key, path) { $0.secretsTaken }
@@ -118,7 +122,11 @@ extension CodableOptions {
         let isPublic = encoder.userInfo[.leavesOutSecrets] as? Bool == true
         let options = isPublic ? secretsTaken : self
         var container = encoder.container(keyedBy: OptionKey.self)
-        for field in Self.fields { try field.encode(options, &container) }
+        let isShort = encoder.userInfo[.leavesOutDefaults] as? Bool == true
+        let standard = Self()
+        for field in Self.fields where !isShort || !field.isSame(options, standard) {
+            try field.encode(options, &container)
+        }
         for (key, value) in options.unknown { try container.encode(value, forKey: .init(key)) }
     }
 
