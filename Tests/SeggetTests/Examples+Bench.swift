@@ -1,7 +1,7 @@
 import ReportExamples
 import SeggetReports
 
-@testable import segget
+@testable import SeggetCommand
 
 extension Examples {
     static let subjects = [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
-@testable import segget
+@testable import SeggetCommand
 
 struct Aria2ReportTests {
     /// Collects what a report writes.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SeggetFormats
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct BenchPlanTests {
     private func plan(_ count: Int, rounds: Int) -> BenchPlan {
@@ -133,7 +133,7 @@ struct BenchPlanTests {
         let lines = try ConfigurationFile.lines(of: file, home: nil)
         let settings = try Settings(
             ["bench", "http://h/"], environment: { ["SEGGET_CONNECTIONS": "4"][$0] },
-            file: ConfigurationFile(path: "conf", lines: lines), tree: .own)
+            file: ConfigurationFile(path: "conf", lines: lines), tree: Program.segget.tree)
         let command = try #require(try Segget.parseAsRoot(settings.arguments) as? BenchCommand)
         #expect(command.measuring.connections == BenchSubject.Connections.defaultList)
         #expect(command.measuring.maxTime == 120 && !command.output.overwrite)

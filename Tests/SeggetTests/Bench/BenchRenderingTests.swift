@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct BenchRenderingTests {
     private static let summary = BenchSummaryTests.summary

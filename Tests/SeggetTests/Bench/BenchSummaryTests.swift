@@ -1,7 +1,7 @@
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 /// Measurements, made up and judged.
 struct BenchSummaryTests {

@@ -4,7 +4,7 @@ import Segmenter
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct CommandTests {
     private static let sha1 = "000102030405060708090A0B0C0D0E0F10111213"

@@ -1,28 +1,30 @@
+import ArgumentParser
+import SeggetFormats
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct HelpTests {
-    private static let tree = CommandTree.own
+    private static let tree = Program.segget.tree
 
     @Test func everyGroupFitsAScreen() throws {
         for command in Self.tree.commands {
-            let sections = HelpText.sections(of: command)
+            let sections = HelpText.sections(of: command, in: .segget)
             for topic in HelpText.topics(of: command) {
                 let text = try #require(sections[topic], "\(command.name) \(topic)")
                 #expect(text.split(separator: "\n").count <= 30, "\(command.name) \(topic)")
-                let asked = HelpText.topic(in: ["help", command.name, topic])
+                let asked = HelpText.topic(in: ["help", command.name, topic], of: .segget)
                 #expect(asked == .text(text))
             }
         }
-        #expect(HelpText.overview(Self.tree).split(separator: "\n").count <= 24)
-        #expect(HelpText.overview(Self.tree).split(separator: "\n").allSatisfy { $0.count < 90 })
+        #expect(HelpText.overview(.segget).split(separator: "\n").count <= 24)
+        #expect(HelpText.overview(.segget).split(separator: "\n").allSatisfy { $0.count < 90 })
     }
 
     @Test func everyOptionIsInOneGroup() throws {
         let command = try #require(Self.tree.commands.first)
-        let sections = HelpText.sections(of: command)
+        let sections = HelpText.sections(of: command, in: .segget)
         for option in command.options where option.isShown {
             let name = "--" + (option.names.first ?? "")
             let holding = sections.filter { section in
@@ -39,8 +41,8 @@ struct HelpTests {
 
     @Test(arguments: [["--help"], ["-h"], ["help"]])
     func alone(arguments: [String]) {
-        let text = HelpText.overview(Self.tree)
-        #expect(HelpText.topic(in: arguments) == .text(text))
+        let text = HelpText.overview(.segget)
+        #expect(HelpText.topic(in: arguments, of: .segget) == .text(text))
     }
 
     @Test(arguments: [
@@ -48,12 +50,12 @@ struct HelpTests {
         ["help", "--help"], [], ["--version"], ["http://h/"],
     ])
     func isLeftToTheParser(arguments: [String]) {
-        #expect(HelpText.topic(in: arguments) == nil)
+        #expect(HelpText.topic(in: arguments, of: .segget) == nil)
     }
 
     @Test func topicsAreFound() throws {
         for arguments in [["help", "network"], ["help", "Network"], ["help", "get", "network"]] {
-            guard case .text(let text)? = HelpText.topic(in: arguments) else {
+            guard case .text(let text)? = HelpText.topic(in: arguments, of: .segget) else {
                 Issue.record("\(arguments)")
                 continue
             }
@@ -61,11 +63,11 @@ struct HelpTests {
             #expect(text.contains("--retries") && !text.contains("--output"))
         }
         #expect(
-            HelpText.topic(in: ["help", "exit-codes"])
+            HelpText.topic(in: ["help", "exit-codes"], of: .segget)
                 == .text("EXIT CODES:\n\(ExitStatus.help)\n"))
         guard
             case .unknown("nothing", let hint)? = HelpText.topic(
-                in: ["help", "nothing"])
+                in: ["help", "nothing"], of: .segget)
         else {
             Issue.record("`nothing` is a topic")
             return
@@ -143,5 +145,63 @@ struct HelpTests {
             ForeignOptions.table.keys.allSatisfy { option in
                 !option.hasPrefix("--") || !Self.tree.allNames.contains(String(option.dropFirst(2)))
             })
+    }
+}
+
+/// The help of a program that has commands about the queue.
+struct QueueHelpTests {
+    private struct List: ParsableCommand {
+        static let configuration = QueueCommandName.list.configuration(
+            discussion: "In their order.")
+        @Option(help: "Only these.") var tag: String?
+        @Option(help: "The file.") var queue: String?
+    }
+    private struct SettingsOfAll: ParsableCommand {
+        static let configuration = QueueCommandName.settings.configuration()
+        @Option(help: "Of all together.") var limitRate: String?
+    }
+    private struct Root: ParsableCommand {
+        static let configuration = Segget.root([GetCommand.self, List.self, SettingsOfAll.self])
+    }
+    private static let program = Program(Root.self)
+
+    @Test func theOverviewNamesThem() {
+        let text = HelpText.overview(Self.program)
+        #expect(text.contains("\nQUEUE:\n  list, settings\n  segget help queue "))
+        #expect(text.contains("  get (default) ") && !text.contains("\n  list  "))
+        #expect(!HelpText.overview(.segget).contains("QUEUE"))
+    }
+
+    @Test func aTopicSaysWhatEachDoes() {
+        let text = "QUEUE:\n  list                        \(QueueCommandName.list.abstract)\n"
+        guard
+            case .text(let found)? = HelpText.topic(in: ["help", "queue"], of: Self.program)
+        else {
+            Issue.record("there is no such topic")
+            return
+        }
+        #expect(found.hasPrefix(text))
+        #expect(found.split(separator: "\n").count == 3)
+        // Of a program that has none, it is no topic.
+        guard
+            case .unknown(_, let hint)? = HelpText.topic(in: ["help", "queue"], of: .segget)
+        else {
+            Issue.record("it is a topic of segget")
+            return
+        }
+        #expect(!hint.contains("queue"))
+    }
+
+    /// What is set for downloads changes nothing in the queue.
+    @Test func whatDownloadsAreSetToIsNotSetForTheQueue() throws {
+        let text = "limit-rate = 2M\ntag = a\nqueue = q"
+        let lines = try ConfigurationFile.lines(of: text, home: nil)
+        let file = ConfigurationFile(path: "conf", lines: lines)
+        for (command, names) in [("get", ["limit-rate"]), ("list", ["queue"]), ("settings", [])] {
+            let settings = try Settings(
+                [command], environment: { ["SEGGET_TAG": "b"][$0] }, file: file,
+                tree: Self.program.tree)
+            #expect(settings.settings.map(\.name) == names, "\(command)")
+        }
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import segget
+@testable import SeggetCommand
 
 /// What is typed, in which order.
 struct InvocationTests {
@@ -19,6 +19,6 @@ struct InvocationTests {
             (["--", "verify"], ["--", "verify"]), (["verify", "f"], ["verify", "f"]), ([], []),
         ] as [([String], [String])])
     func theCommandComesFirst(typed: [String], meant: [String]) {
-        #expect(Invocation.commandFirst(typed) == meant)
+        #expect(Invocation.commandFirst(typed, of: .segget) == meant)
     }
 }

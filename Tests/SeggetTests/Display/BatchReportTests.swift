@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
-@testable import segget
+@testable import SeggetCommand
 
 struct BatchReportTests {
     /// Collects both outputs of a report.

@@ -3,7 +3,7 @@ import Segmenter
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct BatchLinesTests {
     private func lines(_ names: [String], count: Int = 12, unicode: Bool = true) -> BatchLines {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
-@testable import segget
+@testable import SeggetCommand
 
 struct DownloadReportTests {
     /// Collects both outputs of a report.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
-@testable import segget
+@testable import SeggetCommand
 
 struct JSONTests {
     /// Every example in `docs/json.md`, made from values.

@@ -3,7 +3,7 @@ import Segmenter
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct ProgressLineTests {
     private func line(

@@ -2,7 +2,7 @@ import ReportExamples
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct ProgressViewTests {
     /// Collects what a view writes.

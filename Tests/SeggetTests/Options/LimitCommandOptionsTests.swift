@@ -4,7 +4,7 @@ import Segmenter
 import Testing
 
 @testable import SeggetReports
-@testable import segget
+@testable import SeggetCommand
 
 struct LimitCommandOptionsTests {
     private func get(_ arguments: [String]) throws -> GetCommand {

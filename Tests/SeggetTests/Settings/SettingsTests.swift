@@ -3,10 +3,10 @@ import Segmenter
 import Testing
 
 @testable import SeggetFormats
-@testable import segget
+@testable import SeggetCommand
 
 struct SettingsTests {
-    private static let tree = CommandTree.own
+    private static let tree = Program.segget.tree
 
     private func settings(
         _ typed: [String], _ environment: [String: String] = [:], file: String = ""

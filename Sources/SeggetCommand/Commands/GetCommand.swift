@@ -1,0 +1,271 @@
+package import ArgumentParser
+package import Assembler
+import Glibc
+import SeggetFormats
+import SeggetReports
+import Segmenter
+
+/// `segget get`: fetches one file, or several.
+package struct GetCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Download files.",
+        discussion: """
+            Each file is fetched in segments over several connections into `NAME.part`, with a \
+            manifest `NAME.segget` beside it, and renamed to `NAME` when it is complete and \
+            verified. If segget is stopped in between, however that happens, the same command \
+            resumes. Several files run side by side (`--jobs`), and are numbered where two would \
+            get one name; segget then ends with the code of the worst failure.
+            """)
+
+    /// How progress is shown.
+    enum Progress: String, CaseIterable, ExpressibleByArgument {
+        case auto, bar, plain, none
+
+        /// How it looks, by what else was asked for.
+        func style(terminal: Terminal, quiet: Bool, json: Bool) -> ProgressView.Style {
+            switch self {
+            case _ where quiet: .none
+            case .auto where json: .none
+            case .auto: terminal.canRedraw ? .bar : .plain
+            case .bar: .bar
+            case .plain: .plain
+            case .none: .none
+            }
+        }
+    }
+
+    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    var urls: [String] = []
+
+    @Option(
+        name: [.long, .customShort("o", allowingJoined: true)],
+        help: ArgumentHelp(
+            "Save as this file; `-` writes to standard output, in order.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Option(
+        name: [.long, .customShort("d", allowingJoined: true)],
+        help: ArgumentHelp(
+            "Save in this folder, under the name that the server or the URL suggests; it is made "
+                + "if it is missing. (default: the current folder)", valueName: "dir"),
+        completion: .directory)
+    var directory: String?
+
+    @Option(
+        name: [.customShort("x", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Connections for each file, 1 to 64, `auto` or `auto:N`; curl's `-x` is `--proxy`.",
+            valueName: "n"))
+    var connections = DownloadOptions().connections
+
+    @Option(
+        help: ArgumentHelp(
+            "The digest that the file must have.",
+            discussion: "ALGO is sha-256, sha-512, sha-1, md5 or crc32.",
+            valueName: "algo:hex"),
+        transform: GetCommand.digest)
+    var checksum: Digest?
+
+    @Flag(help: "Replace an existing file, once the new one is complete and verified.")
+    var overwrite = false
+
+    @Flag(help: "Start over instead of resuming an earlier run.")
+    var noResume = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Resume also where only a sample proves that the remote file is still the same.",
+            discussion: """
+                Where the server sends neither a strong ETag nor a usable `Last-Modified`, and \
+                without `--checksum`, a later run starts over. With this option it fetches up to \
+                256 KiB of what is there again, and goes on if they are the same. A file that was \
+                changed elsewhere is not found out.
+                """))
+    var resumeUnverified = false
+
+    @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
+    @OptionGroup(title: "Files") var files: FileOptionsGroup
+    @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
+    @OptionGroup(title: "Names") var names: NamingOptionGroup
+    @OptionGroup(title: "Several files") var batch: BatchOptions
+    @OptionGroup(title: "Mirrors") var sources: MirrorOptions
+    @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Network") var request: RequestOptions
+    @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Scripts") var scripts: ScriptOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
+
+    @Flag(name: .shortAndLong, help: "Print errors only.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
+    var verbose = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Show progress as a bar, as plain lines, or not at all.",
+            discussion: """
+                auto is a bar on a terminal and plain lines elsewhere; with `--json` it is none. \
+                All of it goes to standard error.
+                """))
+    var progress = Progress.auto
+
+    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    var json = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard output == nil || directory == nil else {
+            throw ValidationError("`--output` and `--directory` cannot be used together")
+        }
+        try validateBatch()
+        guard output != "", directory != "", goingOn.adopt != "", !urls.contains("") else {
+            throw ValidationError("an empty URL or path cannot be used")
+        }
+        guard output != "-" || !json else {
+            throw ValidationError(
+                "`--json` needs standard output for itself; `--output -` writes the file there "
+                    + "(`./-` is a file of that name)")
+        }
+        guard output?.hasSuffix("/") != true else {
+            throw ValidationError("`--output` names a file; `--directory` takes a folder")
+        }
+        try connections.check()
+        for (name, value) in [("continue-from", goingOn.continueFrom), ("adopt", goingOn.adopt)]
+        where value != nil {
+            guard !isBatch else { throw ValidationError("`--\(name)` is for one file") }
+            guard output != "-", !noResume else {
+                throw ValidationError(
+                    "`--\(name)` and `--\(noResume ? "no-resume" : "output -")` cannot be used together"
+                )
+            }
+        }
+        guard goingOn.adopt == nil || !laterRuns.timestamping else {
+            throw ValidationError("`--adopt` and `--timestamping` cannot be used together")
+        }
+        guard goingOn.continueFrom == nil || output == nil && directory == nil && !names.autoRename
+        else {
+            throw ValidationError(
+                "`--continue-from` names the file already: without `--output`, `--directory` and "
+                    + "`--auto-rename`")
+        }
+        guard !overwrite || !names.autoRename else {
+            throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
+        }
+        guard !noResume || !resumeUnverified else {
+            throw ValidationError(
+                "`--no-resume` and `--resume-unverified` cannot be used together")
+        }
+        guard !quiet || !verbose else {
+            throw ValidationError("`--quiet` and `--verbose` cannot be used together")
+        }
+    }
+
+    /// Downloads on other threads while this one, the main thread, waits for signals.
+    package func run() throws {
+        // First of all: reading a list or a password may take long.
+        access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
+        if output == "-" { try StandardStreams.checkOutput() }
+        StandardStreams.prepare()
+        let items = try isBatch ? readItems() : nil
+        var options = options
+        options.access = try access.read()
+        let interrupts = Interrupts()
+        let session = DownloadSession(
+            rateLimit: limits.limitRate, memory: ServerMemory.own)
+        let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
+        if let items {
+            let (options, folder) = (options, directory ?? ".")
+            let list = FileList(count: items.count) {
+                items[$0].batchItem(options: options, folder: folder)
+            }
+            if scripts.dryRun {
+                DryRun(files: list, json: json, typed: urls).run(session, interrupts)
+            }
+            runBatch(list, session, interrupts, hooks, refresh)
+        }
+        let (url, destination) = (urls[0], destination)
+        if scripts.dryRun {
+            let item = BatchItem(url, to: destination, options: options)
+            let list = FileList(count: 1) { _ in item }
+            DryRun(files: list, json: json, typed: urls).run(session, interrupts)
+        }
+        let download = session.start(
+            url, to: destination, options: options, refreshURL: refresh?.link)
+        Self.follow(
+            download, url, hooks, reportSettings(terminal: .standardError, refresh), session,
+            interrupts)
+    }
+
+    /// Reports a download to its end while this thread waits for signals.
+    static func follow(
+        _ download: Download, _ url: String, _ hooks: Hooks, _ settings: DownloadReport.Settings,
+        _ session: DownloadSession, _ interrupts: Interrupts
+    ) -> Never {
+        Task {
+            var report = DownloadReport(settings)
+            for await event in download.events { report.handle(event) }
+            let result = await download.result
+            let status = report.finish(result, signal: interrupts.received)
+            await hooks.run(result, url: url, status: status)
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        interrupts.wait(change: session.changeRate) {
+            download.cancel()
+            return true
+        }
+    }
+
+    /// Where the file goes.
+    var destination: Destination {
+        guard output != "-" else { return .descriptor(STDOUT_FILENO) }
+        if let path = goingOn.part { return .file(path) }
+        return output.map { .file($0) } ?? .folder(directory ?? ".")
+    }
+
+    /// The library's options.
+    var options: DownloadOptions {
+        var options = request.downloadOptions
+        options.connections = connections
+        options.checksum = checksum
+        options.overwrite = overwrite
+        options.resume = !noResume
+        options.resumeUnverified = resumeUnverified
+        goingOn.apply(to: &options)
+        options.stream = standardOutput.streamOptions
+        options.limits = limits.options
+        options.mirrors = sources.mirrors
+        if isBatch { options.files.attributes = .proof }
+        if directory != nil { options.files.missingFolders = .made }
+        files.apply(to: &options.files)
+        laterRuns.apply(to: &options.files)
+        options.naming = names.naming
+        return options
+    }
+
+    /// What is reported, and how.
+    func reportSettings(
+        terminal: Terminal, _ refresh: RefreshCommand? = nil
+    ) -> DownloadReport.Settings {
+        DownloadReport.Settings(
+            style: progress.style(terminal: terminal, quiet: quiet, json: json),
+            terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
+            json: json, connections: connections.most, typed: urls,
+            refreshProblem: { refresh?.takeProblem() })
+    }
+
+    /// Reads `--checksum`.
+    package static func digest(_ text: String) throws -> Digest {
+        do throws(DigestSyntaxError) {
+            return try Digest(parsing: text)
+        } catch {
+            throw ValidationError(Diagnostic.describe(error))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import SeggetReports
+
+/// The help that fits a screen: an overview, and each group of options by itself.
+enum HelpText {
+    /// What was asked for.
+    enum Topic: Equatable {
+        /// This text.
+        case text(String)
+        /// There is nothing of that name.
+        case unknown(String, hint: String)
+    }
+
+    /// What is asked for with `--help` alone, `help`, `help TOPIC` or `help COMMAND TOPIC`; `nil`
+    /// where the parser's own help is wanted, or none.
+    static func topic(in arguments: [String], of program: Program) -> Topic? {
+        if [["--help"], ["-h"], ["help"]].contains(arguments) {
+            return .text(overview(program))
+        }
+        guard arguments.first == "help", var name = arguments.last, !name.hasPrefix("-") else {
+            return nil
+        }
+        let command = program.tree.command(of: Array(arguments.dropFirst()))
+        if arguments.count == 2, command != nil { return nil }
+        guard arguments.count == (command == nil ? 2 : 3) else { return nil }
+        name = name.lowercased()
+        if command == nil, name == queue, let text = queueText(program) { return .text(text) }
+        if command == nil, name == exitCodes { return .text("EXIT CODES:\n\(ExitStatus.help)\n") }
+        guard let command = command ?? program.tree.commands.first else { return nil }
+        let titles = topics(of: command)
+        guard let topic = titles.first(where: { $0 == name || $0 == name + "s" }) else {
+            let others = queueText(program) == nil ? [exitCodes] : [queue, exitCodes]
+            let known = titles + (arguments.count == 2 ? others : [])
+            return .unknown(name, hint: "topics are \(known.joined(separator: ", "))")
+        }
+        return sections(of: command, in: program)[topic].map { .text($0) }
+    }
+
+    private static let exitCodes = "exit-codes"
+    private static let queue = "queue"
+
+    /// The commands about the queue, and what each does; `nil` for a program that has none.
+    private static func queueText(_ program: Program) -> String? {
+        let commands = program.tree.commands.filter { QueueCommandName(rawValue: $0.name) != nil }
+        let rows = commands.map { row($0.name, $0.abstract) + "\n" }
+        return rows.isEmpty ? nil : "QUEUE:\n" + rows.joined()
+    }
+
+    /// The names of a command's groups of options: `several-files` for "Several files".
+    static func topics(of command: CommandTree.Command) -> [String] {
+        command.titles.map(topic) + ["options"]
+    }
+
+    private static func topic(ofTitle title: String) -> String {
+        title.lowercased().replacing(" ", with: "-")
+    }
+
+    /// The parser's help of a command, cut into its groups of options.
+    static func sections(
+        of command: CommandTree.Command, in program: Program
+    ) -> [String: String] {
+        let type = program.root.configuration.subcommands.first { $0._commandName == command.name }
+        guard let type else { return [:] }
+        var sections: [String: String] = [:]
+        var topic: String?
+        let lines = program.root.helpMessage(for: type).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        for line in lines {
+            if line.last == ":", line == line.uppercased(), line.first?.isLetter == true {
+                topic = self.topic(ofTitle: String(line.dropLast()))
+            }
+            guard let topic, !line.isEmpty else { continue }
+            sections[topic, default: ""] += line + "\n"
+        }
+        return sections
+    }
+
+    /// The help of the program as a whole.
+    static func overview(_ program: Program) -> String {
+        let queued = program.tree.commands.map(\.name).filter {
+            QueueCommandName(rawValue: $0) != nil
+        }
+        let commands = program.tree.commands.filter { !queued.contains($0.name) }.enumerated().map {
+            row($1.name + ($0 == 0 ? " (default)" : ""), $1.abstract)
+        }
+        let queue =
+            queued.isEmpty
+            ? []
+            : ["", "QUEUE:"] + wrapped(queued.joined(separator: ", "), indent: 2)
+                + [row("segget help queue", "What each of these does.")]
+        let topics = (program.tree.commands.first.map(topics) ?? []) + [exitCodes]
+        let lines =
+            [
+                "OVERVIEW: \(program.root.configuration.abstract)", "",
+                "USAGE: segget [get] <url> [<options>]",
+                "       segget <command> <arguments> [<options>]", "", "COMMANDS:",
+            ] + commands + queue + [
+                "", "HELP:", row("segget help COMMAND", "All options of a command."),
+                row(
+                    "segget help [COMMAND] TOPIC",
+                    "One group of them; of `get`, where none is named:"),
+            ] + wrapped(topics.joined(separator: ", "), indent: 30)
+            + [
+                row("--version", "Show the version."), "",
+                "Stopped or killed, a download is continued by the same command. `man segget` has "
+                    + "it all.",
+            ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func row(_ name: String, _ text: String) -> String {
+        "  \(name)\(String(repeating: " ", count: max(1, 28 - name.count)))\(text)"
+    }
+
+    private static func wrapped(_ text: String, indent: Int, columns: Int = 79) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let last = lines[lines.count - 1]
+            if indent + last.count + 1 + word.count > columns, !last.isEmpty {
+                lines.append(String(word))
+            } else {
+                lines[lines.count - 1] = last.isEmpty ? String(word) : "\(last) \(word)"
+            }
+        }
+        return lines.map { String(repeating: " ", count: indent) + $0 }
+    }
+}

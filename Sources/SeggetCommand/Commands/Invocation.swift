@@ -1,0 +1,228 @@
+import ArgumentParser
+import Glibc
+import SeggetFormats
+import SeggetReports
+
+/// What was typed, from there to a command that runs.
+package struct Invocation {
+    private let program: Program
+    private let typed: [String]
+
+    /// - Parameters:
+    ///   - arguments: What was typed, without the program's name.
+    ///   - program: The program that it was typed for.
+    init(_ arguments: [String], of program: Program) {
+        self.program = program
+        typed = Self.commandFirst(arguments, of: program)
+    }
+
+    /// Puts a command in front of the options that were typed before it, as in
+    /// `segget --no-config verify FILE`.
+    static func commandFirst(_ arguments: [String], of program: Program) -> [String] {
+        let commands = program.root.configuration.subcommands.map { $0._commandName }
+        guard arguments.first?.hasPrefix("-") == true,
+            let place = arguments.firstIndex(where: commands.contains)
+        else { return arguments }
+        guard case .options = judge(arguments[..<place], by: program.tree) else { return arguments }
+        return [arguments[place]] + arguments[..<place] + arguments[(place + 1)...]
+    }
+
+    /// What stands in front of a word that may be a command.
+    enum Before {
+        /// Options, with all of their values.
+        case options
+        /// An option of no command.
+        case unknownOption
+        /// What may be a URL, or an option whose value the word is.
+        case others
+    }
+
+    /// Judges what stands in front of a word that may be a command.
+    static func judge(_ arguments: ArraySlice<String>, by tree: CommandTree) -> Before {
+        var before = arguments
+        while let argument = before.popFirst() {
+            let name = argument.prefix { $0 != "=" }
+            let option = tree.commands.lazy.flatMap(\.options).first { option in
+                option.names.contains { "--\($0)" == name }
+                    || option.letters.contains { "-\($0)" == argument }
+            }
+            guard let option else {
+                return argument.hasPrefix("-") && argument != "--" ? .unknownOption : .others
+            }
+            guard !option.isFlag, !argument.contains("=") else { continue }
+            guard before.popFirst() != nil else { return .others }
+        }
+        return .options
+    }
+
+    /// Runs what was typed, and ends the process.
+    func run() -> Never {
+        if let topic = HelpText.topic(in: typed, of: program) { Self.end(topic) }
+        let settings: Settings
+        do throws(Settings.Problem) {
+            settings = try read()
+        } catch {
+            Self.refuse(error.message, hint: error.hint)
+        }
+        do {
+            var command = try program.root.parseAsRoot(settings.arguments)
+            for warning in settings.warnings { Self.say(Message(.note, warning)) }
+            if let bench = command as? BenchCommand {
+                try bench.run(arguments: settings.arguments)
+            } else {
+                try command.run()
+            }
+            program.root.exit()
+        } catch {
+            end(error, settings)
+        }
+    }
+
+    /// Reads the environment and the configuration file, unless only help is wanted.
+    private func read() throws(Settings.Problem) -> Settings {
+        let isAside =
+            typed.isEmpty || typed.first == "help"
+            || typed.contains { argument in
+                ["--help", "-h", "--version", "---completion"].contains(argument)
+                    || argument.hasPrefix("--generate-completion-script")
+                    || argument.hasPrefix("--experimental-dump-help")
+            }
+        func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+        guard !isAside else { return Settings(typed) }
+        let file = try Self.file(typed, variable)
+        let isPlain =
+            file?.lines.isEmpty != false && !Self.environmentHasOptions
+            && !typed.contains { $0.hasSuffix("=true") || $0.hasSuffix("=false") }
+        guard !isPlain else { return Settings(typed) }
+        return try Settings(typed, environment: variable, file: file, tree: program.tree)
+    }
+
+    private static var environmentHasOptions: Bool {
+        var next = environ
+        while let variable = next.pointee {
+            if strncmp(variable, "SEGGET_", 7) == 0 { return true }
+            next += 1
+        }
+        return false
+    }
+
+    /// The configuration file that counts; `nil` when there is none.
+    private static func file(
+        _ typed: [String], _ variable: (String) -> String?
+    ) throws(Settings.Problem) -> ConfigurationFile? {
+        let typed = typed.prefix { $0 != "--" }
+        var named = variable("SEGGET_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
+        let isUnwanted = ["1", "true", "yes"].contains(variable("SEGGET_NO_CONFIG") ?? "")
+        guard !typed.contains("--no-config"), !isUnwanted else { return nil }
+        for (index, argument) in typed.enumerated() {
+            if argument == "--config", index + 1 < typed.count { named = typed[index + 1] }
+            if argument.hasPrefix("--config=") { named = String(argument.dropFirst(9)) }
+        }
+        let home = variable("HOME").flatMap { $0.isEmpty ? nil : $0 }
+        guard let path = named ?? defaultPath(variable) else { return nil }
+        guard let (text, isReadableByOthers) = ConfigurationFile.read(path) else {
+            let code = errno
+            guard named != nil || ![ENOENT, ENOTDIR].contains(code) else { return nil }
+            throw Settings.Problem(
+                message: "the configuration file \(Diagnostic.quote(path)) cannot be read: "
+                    + Diagnostic.describe(errno: code),
+                hint: "check it, or give `--no-config`")
+        }
+        do throws(ConfigurationFile.Problem) {
+            return ConfigurationFile(
+                path: path, lines: try ConfigurationFile.lines(of: text, home: home),
+                isReadableByOthers: isReadableByOthers)
+        } catch {
+            throw Settings.Problem(
+                message: "\(Settings.Source.line(error.number, path: path).text): \(error.text)",
+                hint: "a line is `name = value`, with an option's long name")
+        }
+    }
+
+    /// `$XDG_CONFIG_HOME/segget/config`, or `~/.config/segget/config`.
+    ///
+    /// By the XDG Base Directory Specification a relative path there is to be ignored.
+    static func defaultPath(_ variable: (String) -> String?) -> String? {
+        if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+            return folder + "/segget/config"
+        }
+        guard let home = variable("HOME"), !home.isEmpty else { return nil }
+        return home + "/.config/segget/config"
+    }
+
+    // MARK: The end
+
+    /// Ends with what the parser says about what was typed or set.
+    private func end(_ error: any Error, _ settings: Settings) -> Never {
+        guard program.root.exitCode(for: error).rawValue == ExitStatus.usage.rawValue else {
+            program.root.exit(withError: error)
+        }
+        if let (culprit, problem) = culprit(settings) {
+            Self.refuse(
+                "\(culprit.source.text): \(text(of: problem, settings))",
+                hint: "correct it, or give `--no-config`")
+        }
+        let tree = program.tree
+        if let command = tree.command(of: typed) ?? tree.commands.first,
+            let (option, hint) = ForeignOptions.hint(for: typed, in: command)
+        {
+            Self.refuse("there is no option `\(option)`", hint: hint)
+        }
+        let full = hide(program.root.fullMessage(for: error), typed)
+        StandardStreams.write(full + "\n", to: STDERR_FILENO)
+        Glibc.exit(ExitStatus.usage.rawValue)
+    }
+
+    /// The setting that makes right what was typed wrong.
+    private func culprit(_ settings: Settings) -> (Settings.Setting, any Error)? {
+        guard !settings.settings.isEmpty else { return nil }
+        for count in 0...settings.settings.count {
+            do {
+                _ = try program.root.parseAsRoot(settings.arguments(first: count))
+            } catch {
+                return count == 0 ? nil : (settings.settings[count - 1], error)
+            }
+        }
+        return nil
+    }
+
+    private func text(of error: any Error, _ settings: Settings) -> String {
+        hide(program.root.message(for: error), settings.arguments)
+    }
+
+    /// Takes out of the parser's message what may be a secret: a value in quotes that is more than a
+    /// word or a number.
+    private func hide(_ message: String, _ arguments: [String]) -> String {
+        arguments.reduce(message) { message, argument in
+            let value =
+                argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
+            let isPlain = value.utf8.allSatisfy { byte in
+                let character = Character(Unicode.Scalar(byte))
+                return character.isLetter || character.isNumber || ".+-_".contains(character)
+            }
+            return isPlain ? message : message.replacing("'\(value)'", with: "(not shown)")
+        }
+    }
+
+    /// Says what is wrong and what to do about it, and ends the process as for wrong usage.
+    package static func refuse(_ message: String, hint: String) -> Never {
+        say(Message(.error, message))
+        say(Message(.hint, hint))
+        Glibc.exit(ExitStatus.usage.rawValue)
+    }
+
+    private static func end(_ topic: HelpText.Topic) -> Never {
+        switch topic {
+        case .text(let text):
+            Glibc.exit(
+                StandardStreams.write(text, to: STDOUT_FILENO) ? 0 : ExitStatus.disk.rawValue)
+        case .unknown(let name, let hint):
+            refuse("there is no command or topic `\(name)`", hint: hint)
+        }
+    }
+
+    private static func say(_ message: Message) {
+        let line = message.line(colour: Terminal.standardError.colour)
+        StandardStreams.write(line + "\n", to: STDERR_FILENO)
+    }
+}

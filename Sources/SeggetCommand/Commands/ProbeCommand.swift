@@ -1,0 +1,89 @@
+package import ArgumentParser
+import Glibc
+import SeggetReports
+import Segmenter
+
+/// `segget probe`: shows what a server offers.
+package struct ProbeCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "probe",
+        abstract: "Show what the server offers, and how segget would fetch it.",
+        discussion: "Nothing is saved. The report goes to standard output.")
+
+    @Argument(help: "What to look at: an http or https URL.")
+    var url: String
+
+    @OptionGroup(title: "Network") var request: RequestOptions
+
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    @OptionGroup var access: AccessArguments
+
+    /// Taken only to be refused: the parser's own message would show a URL with its credentials.
+    @Argument(help: .hidden)
+    var excess: [String] = []
+
+    @Flag(help: "Write the report as one JSON object (see docs/json.md).")
+    var json = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard excess.isEmpty else {
+            throw ValidationError("one URL at a time; \(excess.count + 1) were given")
+        }
+        guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
+    }
+
+    /// Asks on other threads while this one, the main thread, waits for signals.
+    package func run() throws {
+        access.hideSecrets(headers: request.header, urls: [url])
+        StandardStreams.prepare()
+        var options = request.downloadOptions
+        options.access = try access.read()
+        if options.access.isInsecure {
+            let message = Message(.note, DownloadNotice.certificatesUnchecked.text)
+            let line = message.line(colour: Terminal.standardError.colour)
+            StandardStreams.write(line + "\n", to: STDERR_FILENO)
+        }
+        let interrupts = Interrupts()
+        let session = DownloadSession()
+        let (url, settings, json) = (url, options, json)
+        Task {
+            let status: ExitStatus
+            do throws(DownloadError) {
+                let file = try await session.probe(url, options: settings)
+                status = Self.show(ProbeReport(file), options: settings, json: json)
+            } catch {
+                status = Self.show(error, json: json, typed: url)
+            }
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        // There is nothing to put in order.
+        interrupts.wait { false }
+    }
+
+    private static func show(
+        _ report: ProbeReport, options: DownloadOptions, json: Bool
+    ) -> ExitStatus {
+        let lines =
+            json
+            ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections.most)
+        let text = lines.joined(separator: "\n") + "\n"
+        // The report is all that was asked for: not to get rid of it is a failure.
+        return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
+    }
+
+    static func show(_ error: DownloadError, json: Bool, typed: String?) -> ExitStatus {
+        let diagnostic = Diagnostic(error, typed: typed)
+        if json, let line = JSONText.line(JSONEvents.Failure(error, diagnostic)) {
+            StandardStreams.write(line + "\n", to: STDOUT_FILENO)
+        }
+        for message in diagnostic.messages {
+            let line = message.line(colour: Terminal.standardError.colour)
+            StandardStreams.write(line + "\n", to: STDERR_FILENO)
+        }
+        return diagnostic.status
+    }
+}

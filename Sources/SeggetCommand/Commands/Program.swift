@@ -1,0 +1,43 @@
+package import ArgumentParser
+import Assembler
+import Glibc
+import SeggetReports
+
+/// A program that is run from a command line: `segget`, or `segget-manager`, which has more commands.
+package final class Program: Sendable {
+    /// A command with others below it.
+    package typealias Root = any (ParsableCommand & SendableMetatype).Type
+
+    /// What the commands stand below.
+    let root: Root
+    private let known = Monitor<CommandTree?>(nil)
+
+    /// - Parameter root: What the commands stand below.
+    package init(_ root: Root) { self.root = root }
+
+    /// The lean one, which has the commands that need no queue.
+    package static let segget = Program(Segget.self)
+
+    /// The commands and their options; read at their first use, which most runs do without.
+    package var tree: CommandTree {
+        known.withLock { known in
+            if let known { return known }
+            let tree = CommandTree(of: root)
+            known = tree
+            return tree
+        }
+    }
+
+    /// Runs what the process was started with, and ends it.
+    package func run() -> Never {
+        // What Swift would make of other bytes is another name, or another password.
+        if let place = CommandLineSecrets.firstNotUTF8 {
+            Invocation.refuse(
+                "argument \(place) is not UTF-8",
+                hint: "segget takes names and options in UTF-8 only")
+        }
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == BenchWorker.name { BenchWorker.run() }
+        Invocation(arguments, of: self).run()
+    }
+}

@@ -1,0 +1,66 @@
+package import ArgumentParser
+
+/// The commands about the queue, which only `segget-manager` has.
+///
+/// What stands here is known to both programs: `segget` knows by it whom to hand over to, and the
+/// commands describe themselves with it.
+package enum QueueCommandName: String, CaseIterable, Sendable {
+    case add, list, show, start, pause, resume, cancel, retry, remove, clear, move, rename, set,
+        tag,
+        settings, run
+
+    /// What it does, in a line.
+    package var abstract: String {
+        switch self {
+        case .add: "Put files into the queue."
+        case .list: "List the tasks of the queue."
+        case .show: "Show all that is known of a task."
+        case .start: "Start tasks at once, before all others."
+        case .pause: "Pause tasks; what has arrived is kept."
+        case .resume: "Let tasks go on that are held or have failed."
+        case .cancel: "Give tasks up, and remove what has arrived."
+        case .retry: "Try tasks again without waiting any longer."
+        case .remove: "Take tasks out of the queue."
+        case .clear: "Take tasks that have ended out of the list."
+        case .move: "Move tasks to another place in the queue."
+        case .rename: "Give the file of a task another name or place."
+        case .set: "Change how tasks are fetched."
+        case .tag: "Put tags on tasks, or take them off."
+        case .settings: "Show or change what holds for the whole queue."
+        case .run: "Work the queue in the foreground."
+        }
+    }
+
+    /// The long names of options that only these commands have, without dashes: in a configuration
+    /// file, the others pass them over.
+    package static let options: Set<String> = [
+        "again", "all", "at", "files", "first", "id", "keep-running", "last", "limit-schedule",
+        "mark-seen", "max-running", "name", "no-store-secrets", "paused", "queue", "recover",
+        "state", "tag", "text", "unseen", "url", "watch",
+    ]
+
+    /// The long names of the options that the environment and the configuration file can set; `nil`
+    /// for all.
+    ///
+    /// Where a command changes tasks, which of them and how is typed: what is set for downloads must
+    /// not reach what stands in the queue.
+    package var settable: Set<String>? {
+        switch self {
+        case .add, .run: nil
+        default: ["json", "queue"]
+        }
+    }
+
+    /// What a command says of itself.
+    ///
+    /// - Parameters:
+    ///   - usage: How it is typed; `nil` for what follows from its options.
+    ///   - discussion: What is to be known beyond the abstract.
+    /// - Returns: Its configuration, with the name and the abstract from here.
+    package func configuration(
+        usage: String? = nil, discussion: String = ""
+    ) -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: rawValue, abstract: abstract, usage: usage, discussion: discussion)
+    }
+}

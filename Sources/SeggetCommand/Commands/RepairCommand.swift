@@ -1,0 +1,95 @@
+package import ArgumentParser
+import Assembler
+import Glibc
+import Segmenter
+
+/// `segget repair`: fetches again what of a file is damaged.
+package struct RepairCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Fetch again what is damaged of a file.",
+        discussion: """
+            The manifest `FILE.segget` that `--keep-manifest` has left shows which bytes are \
+            damaged. They are fetched into a copy, `FILE.part`, which takes the place of FILE when \
+            it is complete and verified; until then FILE is only read. Its manifest is kept again. \
+            The server must offer the same version still. If segget is stopped in between, the \
+            same command continues.
+            """)
+
+    @Argument(help: "The file to repair.")
+    var file: String
+
+    @Argument(help: "Where to get it: an http or https URL.")
+    var url: String
+
+    @Option(
+        name: [.customShort("x"), .long],
+        help: ArgumentHelp(
+            "Connections, 1 to 64, `auto`, or `auto:N` for at most N.", valueName: "n"))
+    var connections = DownloadOptions().connections
+
+    @Option(
+        help: ArgumentHelp(
+            "The digest that the repaired file must have, as for `get`.", valueName: "algo:hex"),
+        transform: GetCommand.digest)
+    var checksum: Digest?
+
+    @OptionGroup(title: "Files") var files: FileOptionsGroup
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Network") var request: RequestOptions
+    @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    @Flag(name: .shortAndLong, help: "Print errors only.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
+    var verbose = false
+
+    @Option(help: "Show progress as a bar, as plain lines, or not at all.")
+    var progress = GetCommand.Progress.auto
+
+    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    var json = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard !file.isEmpty, !url.isEmpty else {
+            throw ValidationError("an empty URL or path cannot be used")
+        }
+        guard !file.hasSuffix("/") else { throw ValidationError("the file to repair is a folder") }
+        guard !file.contains("://") else {
+            throw ValidationError("the file comes first, then the URL")
+        }
+        try connections.check()
+        guard !quiet || !verbose else {
+            throw ValidationError("`--quiet` and `--verbose` cannot be used together")
+        }
+    }
+
+    /// Repairs on other threads while this one, the main thread, waits for signals.
+    package func run() throws {
+        access.hideSecrets(headers: request.header, urls: [url])
+        StandardStreams.prepare()
+        var options = request.downloadOptions
+        options.connections = connections
+        options.checksum = checksum
+        options.limits = limits.options
+        files.apply(to: &options.files)
+        options.access = try access.read()
+        let interrupts = Interrupts()
+        let session = DownloadSession(
+            rateLimit: limits.limitRate, memory: ServerMemory.own)
+        let download = session.repair(file, from: url, options: options)
+        GetCommand.follow(
+            download, url, Hooks(), reportSettings(terminal: .standardError), session, interrupts)
+    }
+
+    private func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
+        DownloadReport.Settings(
+            style: progress.style(terminal: terminal, quiet: quiet, json: json),
+            terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal, json: json,
+            connections: connections.most)
+    }
+}

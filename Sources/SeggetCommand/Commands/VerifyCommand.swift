@@ -1,0 +1,101 @@
+package import ArgumentParser
+import Assembler
+import Glibc
+import SeggetReports
+
+/// `segget verify`: checks a file on the disk.
+package struct VerifyCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check a finished or partial file.",
+        discussion: """
+            FILE is checked against its kept manifest `FILE.segget`, its extended attributes, and \
+            what is given here; where there is no FILE, `FILE.part` against its manifest. It is \
+            only read, also while a download is writing to it. Exit code 0: everything that was \
+            checked is as it should be; 65: something is not.
+            """)
+
+    @Argument(help: "The file to check.")
+    var file: String
+
+    @Option(
+        help: ArgumentHelp("The digest that the file must have.", valueName: "algo:hex"),
+        transform: GetCommand.digest)
+    var checksum: Digest?
+
+    @Option(
+        help: ArgumentHelp(
+            "File of checksums with a line for it, such as `SHA256SUMS`.", valueName: "file"))
+    var sums: String?
+
+    @Flag(name: .shortAndLong, help: "Print errors only.")
+    var quiet = false
+
+    @Flag(help: "Write the result as one JSON object to standard output (see docs/json.md).")
+    var json = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard !file.isEmpty, sums != "" else {
+            throw ValidationError("an empty path cannot be used")
+        }
+        guard !file.hasSuffix("/") else { throw ValidationError("the file to check is a folder") }
+    }
+
+    package func run() throws {
+        StandardStreams.prepare()
+        let terminal = Terminal.standardError
+        var progress = VerificationProgress(isQuiet: quiet || json)
+        let status: ExitStatus
+        do throws(FileVerification.Failure) {
+            let found = try FileVerification(of: file, checksum: checksum, sums: sums) {
+                progress.show($0, of: $1)
+            }
+            let report = VerificationReport(found)
+            let lines = json ? [JSONText.line(report) ?? ""] : quiet ? [] : report.lines
+            let text = lines.map { $0 + "\n" }.joined()
+            let isWritten = StandardStreams.write(text, to: STDOUT_FILENO)
+            // The report is all that was asked for: not to get rid of it is a failure.
+            status = isWritten ? report.status : .disk
+            for message in report.messages {
+                StandardStreams.write(
+                    message.line(colour: terminal.colour) + "\n", to: STDERR_FILENO)
+            }
+        } catch {
+            let diagnostic = Diagnostic(error)
+            status = diagnostic.status
+            if json, let line = JSONText.line(VerificationReport.Failure(diagnostic)) {
+                StandardStreams.write(line + "\n", to: STDOUT_FILENO)
+            }
+            for message in diagnostic.messages {
+                StandardStreams.write(
+                    message.line(colour: terminal.colour) + "\n", to: STDERR_FILENO)
+            }
+        }
+        Glibc.exit(status.rawValue)
+    }
+}
+
+/// Shows now and then how far a long check is.
+private struct VerificationProgress {
+    /// Seconds between two lines.
+    private static let interval = 2.0
+
+    let isQuiet: Bool
+    private let clock = ContinuousClock()
+    private var last: ContinuousClock.Instant
+
+    init(isQuiet: Bool) {
+        self.isQuiet = isQuiet
+        last = clock.now
+    }
+
+    mutating func show(_ done: Int64, of total: Int64) {
+        guard !isQuiet, last.duration(to: clock.now) >= .seconds(Self.interval) else { return }
+        last = clock.now
+        let percent = Units.percent(done, of: total).map { "\($0) %, " } ?? ""
+        StandardStreams.write(
+            "checking: \(percent)\(Units.size(done)) of \(Units.size(total))\n", to: STDERR_FILENO)
+    }
+}

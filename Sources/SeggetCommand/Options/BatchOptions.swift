@@ -1,0 +1,120 @@
+package import ArgumentParser
+import Glibc
+package import SeggetFormats
+package import SeggetReports
+import Segmenter
+
+/// The options that are about several files.
+package struct BatchOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Download the files of this list too; `-` is standard input; repeatable.",
+            discussion: """
+                A line has the URLs of one file, separated by tabs. Indented lines below it are \
+                its options, as NAME=VALUE: \(InputFile.optionNames.joined(separator: ", ")). \
+                Those of aria2 that mean what is done anyway are passed over. \
+                They go before those of the command line; `dir` counts from the current folder; \
+                what is missing of a path is made, below that folder or `--directory`. Lines that begin with # are skipped.
+                """,
+            valueName: "file"))
+    package var inputFile: [String] = []
+
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Files at a time, 1 to 64 (default: 4, and up to 64 while they are small).",
+            valueName: "n"))
+    package var jobs: Int?
+
+    @Flag(help: "Stop all files when one has failed; what arrived of them is kept.")
+    package var failFast = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard (1...64).contains(jobs ?? 1) else {
+            throw ValidationError("`--jobs` takes 1 to 64, not \(jobs ?? 0)")
+        }
+        guard !inputFile.contains("") else {
+            throw ValidationError("`--input-file` needs the name of a file")
+        }
+        guard inputFile.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("standard input can be read only once")
+        }
+    }
+
+    /// The files of all lists.
+    package func readLists() throws(InputError) -> [InputFile.Item] {
+        try Self.readLists(inputFile)
+    }
+
+    /// The files of lists.
+    package static func readLists(_ paths: [String]) throws(InputError) -> [InputFile.Item] {
+        var items: [InputFile.Item] = []
+        for path in paths {
+            let bytes = try read(path)
+            do throws(InputFile.Problem) {
+                items += try InputFile(reading: bytes).items
+            } catch {
+                throw .malformed(path: path, error)
+            }
+        }
+        return items
+    }
+
+    /// All bytes of a list; `-` is standard input.
+    package static func read(_ path: String) throws(InputError) -> [UInt8] {
+        let isInput = path == "-"
+        let descriptor = isInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
+        defer { if !isInput { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            guard count != 0 else { return bytes }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw .unreadable(path: path, errno: errno)
+            }
+            bytes += buffer[..<count]
+        }
+    }
+}
+
+/// Why a list of files cannot be used.
+package enum InputError: Error {
+    /// The file cannot be read.
+    case unreadable(path: String, errno: Int32)
+    /// The file is not in the format.
+    case malformed(path: String, InputFile.Problem)
+    /// There is no file to download in any list.
+    case empty
+}
+
+extension Diagnostic {
+    /// Words a list that cannot be used; no value of it is repeated.
+    package static func messages(_ error: InputError) -> [Message] {
+        switch error {
+        case .unreadable(let path, let code):
+            [
+                Message(
+                    .error, "the list \(quote(path)) cannot be read: \(describe(errno: code))"),
+                Message(.hint, "give `--input-file` a readable file, or `-` for standard input"),
+            ]
+        case .malformed(let path, let problem):
+            [
+                Message(
+                    .error,
+                    "\(path == "-" ? "standard input" : quote(path)), \(describe(problem))"),
+                Message(.hint, "nothing was fetched; correct the line and run the command again"),
+            ]
+        case .empty:
+            [
+                Message(.error, "there is no URL in the list"),
+                Message(.hint, "a line has the URLs of one file, separated by tabs"),
+            ]
+        }
+    }
+}

@@ -1,0 +1,18 @@
+public import ArgumentParser
+public import Segmenter
+
+extension ConnectionCount: ExpressibleByArgument {
+    /// Reads `auto`, `auto:N` or a number.
+    public init?(argument: String) {
+        // What is out of range is reported by `check`.
+        guard let count = Self(argument) ?? Int(argument).map(Self.fixed) else { return nil }
+        self = count
+    }
+
+    /// Refuses a number that is out of range.
+    package func check() throws {
+        guard Self(description) == nil else { return }
+        throw ValidationError(
+            "`--connections` takes 1 to 64, `auto`, or `auto:N` for at most N, not \(self)")
+    }
+}

@@ -1,0 +1,77 @@
+// Options: what can be said on the command line, and the library's options made of it. They know
+// names, help and values; they never start anything.
+
+import ArgumentParser
+import Assembler
+package import Segmenter
+
+/// What becomes of the file on the disk.
+package struct FileOptionsGroup: ParsableArguments {
+    /// How the space of the part is provided for, as the library's `FileAllocation`.
+    package enum Allocation: String, CaseIterable, ExpressibleByArgument {
+        case auto, falloc, trunc, none
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Reserve the space first (falloc; auto does, but not in memory), only set the length "
+                + "(trunc), or let the file grow (none)."))
+    package var fileAllocation = Allocation.auto
+
+    @Flag(help: "Leave the finished file the time of writing, not the server's `Last-Modified`.")
+    package var noRemoteTime = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Write origin, version and digests into the file's extended attributes.",
+            discussion: """
+                `user.xdg.origin.url` is the URL without credentials and query; the rest is \
+                in `user.segget`. A later run sees by it that the file is complete. The latter is \
+                written for several files in any case, so that the same command goes on where it was.
+                """))
+    package var xattr = false
+
+    package init() {}
+
+    /// Puts what was given into the library's options.
+    package func apply(to options: inout FileOptions) {
+        switch fileAllocation {
+        case .auto: options.allocation = .auto
+        case .falloc: options.allocation = .falloc
+        case .trunc: options.allocation = .trunc
+        case .none: options.allocation = .none
+        }
+        options.remoteTime = !noRemoteTime
+        if xattr { options.attributes = .all }
+    }
+}
+
+/// What is left for later runs, and what is done about an earlier one's file.
+package struct LaterRunOptions: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Keep the manifest `NAME.segget` beside the finished file.",
+            discussion: """
+                With it, `segget verify` shows which bytes are damaged, `segget repair` fetches \
+                only those again, and a later run sees that the file is complete.
+                """))
+    package var keepManifest = false
+
+    @Flag(
+        name: [.customShort("N"), .long],
+        help: ArgumentHelp(
+            "Fetch only if the remote file is newer than the existing one, or has another size.",
+            discussion: """
+                The new file replaces the old one when it is complete. The content of a file that \
+                is not fetched is not checked.
+                """))
+    package var timestamping = false
+
+    package init() {}
+
+    /// Puts what was given into the library's options.
+    package func apply(to options: inout FileOptions) {
+        options.keepManifest = keepManifest
+        options.timestamping = timestamping
+    }
+}

@@ -1,0 +1,57 @@
+package import ArgumentParser
+package import Segmenter
+
+/// The options about the finished file's name.
+package struct NamingOptionGroup: ParsableArguments {
+    @Flag(
+        help: """
+            Name the file by the URL as given, whatever the server suggests and wherever it \
+            redirects.
+            """)
+    package var remoteName = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Where the name is taken, use the next free one: `big.1.iso`, `big.2.iso`.",
+            discussion: "What an earlier run of the same URL left under such a name is continued."))
+    package var autoRename = false
+
+    package init() {}
+
+    /// The library's options.
+    package var naming: NamingOptions {
+        var naming = NamingOptions()
+        naming.usesURL = remoteName
+        naming.numbersTaken = autoRename
+        return naming
+    }
+}
+
+/// Where further options are read from.
+///
+/// Taken by ``Invocation`` before anything is parsed.
+package struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read options from this file. (default: ~/.config/segget/config)",
+            discussion: """
+                A line is `name = value` with an option's long name, or a flag's name alone; `#` \
+                begins a comment. The command line counts more than the environment \
+                (`SEGGET_CONNECTIONS=16`), and that more than the file; `--quiet=false` undoes a \
+                flag.
+                """,
+            valueName: "file"),
+        completion: .file())
+    package var config: String?
+
+    @Flag(help: "Read no configuration file.")
+    package var noConfig = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard config == nil || !noConfig else {
+            throw ValidationError("`--config` and `--no-config` cannot be used together")
+        }
+    }
+}

@@ -1,0 +1,264 @@
+// Settings: what is said beside the command line: the configuration file, the environment, secrets
+// in files. It knows where these stand and who wins; it never knows what an option does.
+
+import Glibc
+import SeggetFormats
+import SeggetReports
+
+/// What is in force: the command line, before it the environment, before that the configuration
+/// file, and at last what the program says itself.
+///
+/// Everything given elsewhere is put in front of the command line as if it had been typed, so that
+/// one parser judges it all.
+struct Settings {
+    /// Where something was set.
+    enum Source: Equatable {
+        case line(Int, path: String)
+        case variable(String)
+
+        /// The place, in words.
+        var text: String {
+            switch self {
+            case .line(let number, let path): "\(Diagnostic.quote(path)), line \(number)"
+            case .variable(let name): "the environment variable `\(name)`"
+            }
+        }
+    }
+
+    /// One option that was set elsewhere than on the command line.
+    struct Setting: Equatable {
+        var name: String
+        /// As it would be typed.
+        var arguments: [String]
+        var source: Source
+    }
+
+    /// Why nothing can be run.
+    struct Problem: Error, Equatable {
+        var message: String
+        var hint: String
+    }
+
+    /// Options of which each ends the others: a later place that gives one silences earlier ones.
+    static let alternatives: [Set<String>] = [
+        ["output", "directory", "continue-from"], ["quiet", "verbose"],
+        ["overwrite", "auto-rename"],
+        ["ipv4", "ipv6"], ["user", "bearer-fd"],
+    ]
+    /// Options that make no sense but on the command line.
+    private static let typedOnly: Set<String> = ["config", "no-config", "help", "version"]
+    /// Options of a command that mean something else than a download's of the same name.
+    private static let ownMeaning: [String: Set<String>] = [
+        "bench": ["connections", "max-time", "overwrite"]
+    ]
+    /// Options whose values may be secrets.
+    private static let secret: Set<String> = [
+        "header", "user", "cookie-text", "proxy", "mirror",
+    ]
+
+    /// The name of the command, where it was typed.
+    private(set) var command: [String] = []
+    /// What was set elsewhere and counts, in order.
+    private(set) var settings: [Setting] = []
+    /// What was typed behind the command.
+    private(set) var typed: [String] = []
+    /// What a person should know.
+    private(set) var warnings: [String] = []
+
+    /// All of it, for the parser.
+    var arguments: [String] { arguments(first: settings.count) }
+
+    /// The same with only the first settings.
+    func arguments(first count: Int) -> [String] {
+        command + settings.prefix(count).flatMap(\.arguments) + typed
+    }
+
+    /// What was typed, and nothing else.
+    init(_ arguments: [String]) { typed = arguments }
+
+    /// Puts together what was typed with what was set elsewhere.
+    ///
+    /// Pure.
+    ///
+    /// - Parameters:
+    ///   - arguments: What was typed, without the program's name.
+    ///   - environment: The value of a variable.
+    ///   - file: The configuration file.
+    ///   - tree: The commands and their options.
+    /// - Throws: `Problem`, for a name in the file that no command knows.
+    init(
+        _ arguments: [String], environment: (String) -> String?, file: ConfigurationFile?,
+        tree: CommandTree
+    ) throws(Problem) {
+        let named = tree.command(of: arguments)
+        command = named.map { [$0.name] } ?? []
+        guard let options = named ?? tree.commands.first else { return }
+        var silenced = take(Array(arguments.dropFirst(command.count)), options)
+        let variables = Self.settings(in: environment, options)
+        let fromVariables = keep(variables, options, &silenced)
+        let fromFile = keep(try Self.settings(in: file, options, tree), options, &silenced)
+        settings = fromFile + fromVariables
+        if let file, file.isReadableByOthers,
+            let secret = file.lines.first(where: { Self.secret.contains($0.name) })
+        {
+            warnings = [
+                "others can read \(Diagnostic.quote(file.path)), which sets `\(secret.name)`: "
+                    + "`chmod 600` keeps it to yourself"
+            ]
+        }
+    }
+
+    /// Takes what was typed, in which a flag may say `=true` or `=false`.
+    ///
+    /// - Returns: The names that earlier places can no longer set.
+    private mutating func take(
+        _ arguments: [String], _ command: CommandTree.Command
+    ) -> Set<String> {
+        var given: Set<String> = []
+        for (index, argument) in arguments.enumerated() {
+            guard argument != "--" else {
+                typed += arguments[index...]
+                break
+            }
+            guard argument.hasPrefix("-") else {
+                typed.append(argument)
+                continue
+            }
+            guard argument.hasPrefix("--") else {
+                given.formUnion(Self.names(inLetters: argument.dropFirst(), command))
+                typed.append(argument)
+                continue
+            }
+            let name = String(argument.dropFirst(2).prefix { $0 != "=" })
+            given.insert(name)
+            let isFlag = command.option(name)?.isFlag == true
+            switch isFlag ? argument.dropFirst(2 + name.count) : "" {
+            case "=true": typed.append("--\(name)")
+            case "=false": break
+            default: typed.append(argument)
+            }
+        }
+        return Self.silenced(by: given, command)
+    }
+
+    private static func names(
+        inLetters letters: Substring, _ command: CommandTree.Command
+    ) -> Set<String> {
+        var names: Set<String> = []
+        for letter in letters {
+            guard let option = command.options.first(where: { $0.letters.contains(letter) })
+            else { break }
+            names.formUnion(option.names)
+            // What follows is its value.
+            if !option.isFlag { break }
+        }
+        return names
+    }
+
+    private static func silenced(
+        by names: Set<String>, _ command: CommandTree.Command
+    ) -> Set<String> {
+        let single = names.filter { command.option($0)?.isRepeating == false }
+        return alternatives.filter { !$0.isDisjoint(with: names) }.reduce(single) { $0.union($1) }
+    }
+
+    /// A place's settings but those that a later place has silenced; it then silences others.
+    private func keep(
+        _ settings: [(Setting, isOn: Bool)], _ command: CommandTree.Command,
+        _ silenced: inout Set<String>
+    ) -> [Setting] {
+        let kept = settings.filter { !silenced.contains($0.0.name) }
+        silenced.formUnion(Self.silenced(by: Set(kept.map(\.0.name)), command))
+        // In one place, a later line undoes an earlier one.
+        return kept.enumerated().filter { index, setting in
+            setting.isOn
+                && (command.option(setting.0.name)?.isRepeating == true
+                    || !kept[(index + 1)...].contains { $0.0.name == setting.0.name })
+        }.map(\.element.0)
+    }
+
+    /// Whether an option of a command can be set elsewhere than where the command is typed.
+    private static func isSettable(_ name: String, _ command: CommandTree.Command) -> Bool {
+        if let queued = QueueCommandName(rawValue: command.name), let names = queued.settable {
+            return names.contains(name)
+        }
+        return !typedOnly.contains(name) && ownMeaning[command.name]?.contains(name) != true
+    }
+
+    private static func settings(
+        in environment: (String) -> String?, _ command: CommandTree.Command
+    ) -> [(Setting, isOn: Bool)] {
+        var result: [(Setting, isOn: Bool)] = []
+        for option in command.options where option.isShown {
+            for name in option.names where isSettable(name, command) {
+                let variable = variable(for: name)
+                guard let text = environment(variable), !text.isEmpty else { continue }
+                // No value has line breaks, so they can part several.
+                let values =
+                    option.isRepeating ? text.split(separator: "\n").map(String.init) : [text]
+                result += values.map {
+                    setting(name, $0, option, .variable(variable))
+                }
+            }
+        }
+        return result
+    }
+
+    private static func settings(
+        in file: ConfigurationFile?, _ command: CommandTree.Command, _ tree: CommandTree
+    ) throws(Problem) -> [(Setting, isOn: Bool)] {
+        var result: [(Setting, isOn: Bool)] = []
+        for line in file?.lines ?? [] {
+            let source = Source.line(line.number, path: file?.path ?? "")
+            guard !typedOnly.contains(line.name) else {
+                throw Problem(
+                    message: "\(source.text): `\(line.name)` can only be given on the command line",
+                    hint: "remove it from the file")
+            }
+            // Of the manager's.
+            if !tree.allNames.contains(line.name), QueueCommandName.options.contains(line.name) {
+                continue
+            }
+            guard tree.allNames.contains(line.name) else {
+                let near = CommandTree.nearest(
+                    to: line.name, among: tree.allNames.subtracting(typedOnly))
+                throw Problem(
+                    message: "\(source.text): there is no option `\(line.name)`",
+                    hint: ForeignOptions.text(for: "--\(line.name)")
+                        ?? near.map { "did you mean `\($0)`?" }
+                        ?? "`segget help get` lists the options")
+            }
+            // Another command's.
+            guard let option = command.option(line.name), isSettable(line.name, command)
+            else { continue }
+            guard option.isFlag || line.value != nil else {
+                throw Problem(
+                    message: "\(source.text): `\(line.name)` needs a value",
+                    hint: "give it as `\(line.name) = VALUE`")
+            }
+            result.append(setting(line.name, line.value, option, source))
+        }
+        return result
+    }
+
+    private static func setting(
+        _ name: String, _ value: String?, _ option: CommandTree.Option, _ source: Source
+    ) -> (Setting, isOn: Bool) {
+        let value = value ?? ""
+        guard option.isFlag else {
+            // An empty value behind `=` is none to the parser.
+            let arguments = value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"]
+            return (Setting(name: name, arguments: arguments, source: source), true)
+        }
+        // Any other value is for the parser to refuse.
+        let isOff = ["false", "no", "0"].contains(value)
+        let isOn = ["", "true", "yes", "1"].contains(value)
+        let argument = isOn || isOff ? "--\(name)" : "--\(name)=\(value)"
+        return (Setting(name: name, arguments: [argument], source: source), !isOff)
+    }
+
+    /// The environment variable of an option.
+    static func variable(for name: String) -> String {
+        "SEGGET_" + name.uppercased().replacing("-", with: "_")
+    }
+}

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import SeggetCommand
+
+/// Which of the two programs a command line is for.
+struct HandoverTests {
+    @Test(
+        arguments: [
+            // The lean program's, which is asked for most.
+            ([], .segget), (["http://h/f"], .segget), (["get", "http://h/f"], .segget),
+            (["get", "list"], .segget), (["get", "--help"], .segget), (["--version"], .segget),
+            (["verify", "add"], .segget), (["-q", "http://h/f"], .segget),
+            // The queue's, behind options too.
+            (["add", "http://h/f"], .manager(.add)), (["run"], .manager(.run)),
+            (["--no-config", "list"], .manager(.list)),
+            (["-q", "--connections", "4", "--header=a: b", "show", "3"], .manager(.show)),
+            (["help", "pause"], .manager(.pause)),
+            // A value, a URL, another command's argument.
+            (["-o", "list", "http://h/f"], .segget), (["--output", "list"], .segget),
+            (["-q", "http://h/", "list"], .segget), (["-q", "verify", "list"], .segget),
+            (["--", "list"], .segget),
+            // Only the manager knows whether this is an option, and whether it takes a value.
+            (["--wibble", "list"], .managerIfThere),
+            // What is asked about the program as a whole.
+            (["--help"], .managerIfThere), (["-h"], .managerIfThere), (["help"], .managerIfThere),
+            (["help", "network"], .managerIfThere),
+            (["--generate-completion-script", "bash"], .managerIfThere),
+            (["--generate-completion-script=zsh"], .managerIfThere),
+            (["---completion", "get", "--", "1"], .managerIfThere),
+            (["--experimental-dump-help"], .managerIfThere),
+        ] as [([String], Handover.Reader)])
+    func isFor(arguments: [String], reader: Handover.Reader) {
+        #expect(Handover.reader(of: arguments, program: .segget) == reader)
+    }
+
+    @Test(
+        arguments: [
+            ("/usr/bin/segget", ["/usr/bin", "/usr/libexec/segget"]),
+            ("/work/.build/debug/segget", ["/work/.build/debug", "/work/.build/libexec/segget"]),
+            ("/segget", ["", "/libexec/segget"]),
+        ])
+    func isLookedForBesideTheProgramAndWhereItIsInstalled(own: String, folders: [String]) {
+        let places = Handover.places(Array(own.utf8)).map {
+            String(decoding: $0.path, as: UTF8.self)
+        }
+        #expect(places == folders.map { $0 + "/segget-manager" })
+    }
+
+    @Test func noCommandHasTwoMeanings() {
+        for command in QueueCommandName.allCases {
+            #expect(Program.segget.tree.command(of: [command.rawValue]) == nil)
+            #expect(HelpText.topic(in: ["help", command.rawValue], of: .segget)?.isText != true)
+        }
+    }
+
+    @Test func everyCommandSaysInALineWhatItDoes() {
+        for command in QueueCommandName.allCases {
+            #expect(command.abstract.last == "." && command.abstract.count <= 50)
+        }
+    }
+}
+
+extension HelpText.Topic {
+    fileprivate var isText: Bool { if case .text = self { true } else { false } }
+}
