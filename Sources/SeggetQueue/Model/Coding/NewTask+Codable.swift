@@ -1,0 +1,101 @@
+import Segmenter
+
+/// A task to be added, in JSON: an object whose keys are in `docs/api.md`; all but `url` and `root` may be missing.
+extension NewTask: Codable {
+    /// Its keys; `command` is among them, since a command that adds has them all in one object.
+    static let keys: Set<String> = [
+        "command", "id", "url", "root", "folder", "name", "name_given", "options", "umask",
+        "refresh_command", "tags", "held", "position", "again", "store_secrets",
+    ]
+
+    /// Reads a task.
+    ///
+    /// - Throws: `DecodingError`, for keys that are not known too.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: WireKey.self)
+        try fields.refuseOthers(than: Self.keys)
+        self.init(
+            try fields.decode(String.self, forKey: "url"),
+            to: QueueTask.Place(
+                root: try fields.decode(String.self, forKey: "root"),
+                folder: try fields.decode("folder", else: ""),
+                name: try fields.decodeIfPresent(String.self, forKey: "name"),
+                isNameGiven: try fields.decodeIfPresent(Bool.self, forKey: "name_given")),
+            options: try fields.decode("options", else: DownloadOptions()))
+        id = try fields.decodeIfPresent(QueueTask.ID.self, forKey: "id")
+        if let text = try fields.decodeIfPresent(String.self, forKey: "umask") {
+            guard let mask = UInt32(text, radix: 8), mask <= 0o777 else {
+                throw fields.wrong("umask", "it has to be up to three octal digits, such as 022")
+            }
+            umask = mask
+        }
+        refreshCommand = try fields.decode("refresh_command", else: refreshCommand)
+        tags = try fields.decode("tags", else: tags)
+        isHeld = try fields.decode("held", else: isHeld)
+        position = try fields.decode("position", else: position)
+        isAgain = try fields.decode("again", else: isAgain)
+        keepsNoSecrets = !(try fields.decode("store_secrets", else: !keepsNoSecrets))
+    }
+
+    /// Writes the task, secrets and all.
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: WireKey.self)
+        try fields.encodeIfPresent(id, forKey: "id")
+        try fields.encode(url, forKey: "url")
+        try fields.encode(place.root, forKey: "root")
+        try fields.encode(place.folder, as: "folder", unless: "")
+        try fields.encodeIfPresent(place.name, forKey: "name")
+        try fields.encode(
+            place.isNameGiven, as: "name_given", unless: place.name != nil)
+        try fields.encode(options, as: "options", unless: DownloadOptions())
+        let digits = String(umask, radix: 8)
+        try fields.encode(
+            String(repeating: "0", count: max(0, 3 - digits.utf8.count)) + digits, forKey: "umask")
+        try fields.encode(refreshCommand, as: "refresh_command", unless: [])
+        try fields.encode(tags, as: "tags", unless: [])
+        try fields.encode(isHeld, as: "held", unless: false)
+        try fields.encode(position, as: "position", unless: .last)
+        try fields.encode(isAgain, as: "again", unless: false)
+        try fields.encode(!keepsNoSecrets, as: "store_secrets", unless: true)
+    }
+}
+
+/// Changes in JSON: `urls`, `connections`, `rate_limit`, `headers`, `user` and `retries`; what is missing stays.
+extension TaskChanges: Codable {
+    /// Their keys.
+    static let keys: Set<String> = [
+        "urls", "connections", "rate_limit", "headers", "user", "retries",
+    ]
+
+    /// Reads changes.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: WireKey.self)
+        try fields.refuseOthers(than: Self.keys)
+        try self.init(reading: fields)
+    }
+
+    /// Writes the changes, secrets and all.
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: WireKey.self)
+        try write(to: &fields)
+    }
+
+    init(reading fields: KeyedDecodingContainer<WireKey>) throws {
+        self.init()
+        urls = try fields.decodeIfPresent([String].self, forKey: "urls")
+        connections = try fields.decodeIfPresent(ConnectionCount.self, forKey: "connections")
+        rateLimit = try fields.decodeIfPresent(Double.self, forKey: "rate_limit")
+        headers = try fields.decodeIfPresent([String].self, forKey: "headers")
+        user = try fields.decodeIfPresent(String.self, forKey: "user")
+        retries = try fields.decodeIfPresent(Int.self, forKey: "retries")
+    }
+
+    func write(to fields: inout KeyedEncodingContainer<WireKey>) throws {
+        try fields.encodeIfPresent(urls, forKey: "urls")
+        try fields.encodeIfPresent(connections, forKey: "connections")
+        try fields.encodeIfPresent(rateLimit, forKey: "rate_limit")
+        try fields.encodeIfPresent(headers, forKey: "headers")
+        try fields.encodeIfPresent(user, forKey: "user")
+        try fields.encodeIfPresent(retries, forKey: "retries")
+    }
+}

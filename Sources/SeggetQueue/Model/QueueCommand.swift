@@ -1,0 +1,164 @@
+public import Segmenter
+
+/// What a user tells a queue to do.
+///
+/// In JSON it is an object with `command`, its word, beside the keys of the tasks that it is for, and its own:
+/// `docs/api.md` has them.
+public enum QueueCommand: Sendable, Hashable {
+    /// Adds a task, or finds the one that there is.
+    case add(NewTask)
+    /// Starts tasks now; where all slots are taken, in place of the one that has run longest.
+    case start(TaskSelection)
+    /// Holds tasks: they keep their bytes, and let go of all else.
+    case pause(TaskSelection)
+    /// Lets tasks run that were held; those that failed or were cancelled begin again.
+    case resume(TaskSelection)
+    /// Ends tasks: their records stay, parts and manifests go.
+    case cancel(TaskSelection)
+    /// Begins again with tasks that failed, were cancelled, or wait to be tried again.
+    case retry(TaskSelection)
+    /// Takes the records of tasks away; with `files`, what there is of their files too.
+    case remove(TaskSelection, files: Bool)
+    /// Moves tasks in the order.
+    case move(TaskSelection, to: QueuePosition)
+    /// Gives a task's file another name, another folder, or both, on the disk too.
+    case rename(TaskSelection, name: String?, folder: String?)
+    /// Changes how tasks are fetched.
+    case set(TaskSelection, TaskChanges)
+    /// Adds and removes tags.
+    case tag(TaskSelection, add: [String], remove: [String])
+    /// Notes that the ends of tasks were shown to somebody.
+    case markSeen(TaskSelection)
+}
+
+/// Where in the order.
+public enum QueuePosition: Sendable, Hashable {
+    /// Before all others that wait.
+    case first
+    /// Behind all others.
+    case last
+    /// At a place, from 1; what is beyond the end is the end.
+    case at(Int)
+}
+
+/// Which tasks are meant.
+public struct TaskSelection: Sendable, Hashable {
+    /// Ids, or the beginnings of ids, each of exactly one task.
+    public var ids: [String]
+    /// Tags, of which a task has to have one.
+    public var tags: [String]
+    /// All tasks.
+    public var isAll: Bool
+    /// Words of states; where there are any, only tasks in one of these, or `held`.
+    public var states: [String]
+
+    /// Selects tasks.
+    public init(
+        ids: [String] = [], tags: [String] = [], isAll: Bool = false, states: [String] = []
+    ) {
+        self.ids = ids
+        self.tags = tags
+        self.isAll = isAll
+        self.states = states
+    }
+
+    /// Selects one task.
+    public init(_ id: QueueTask.ID) { self.init(ids: [id.description]) }
+}
+
+/// A task to be added.
+public struct NewTask: Sendable, Hashable {
+    /// The id that it is to have; `nil` for a random one.
+    public var id: QueueTask.ID?
+    /// An http or https URL, secrets and all; further ones of the same file are mirrors in ``options``.
+    public var url: String
+    /// Where the file goes; the root is an absolute path.
+    public var place: QueueTask.Place
+    /// How it is fetched, secrets and all.
+    public var options: DownloadOptions
+    /// The file mode creation mask to make the file with.
+    public var umask: UInt32
+    /// The command that gives a new link, as words.
+    public var refreshCommand: [String]
+    /// Tags.
+    public var tags: [String]
+    /// Whether it begins held.
+    public var isHeld: Bool
+    /// Where it goes in the order.
+    public var position: QueuePosition
+    /// Makes another task of a URL that there is a task of already.
+    public var isAgain: Bool
+    /// Writes passwords, headers and the queries of URLs nowhere: they are gone when the worker ends.
+    public var keepsNoSecrets: Bool
+
+    /// Makes a task to be added at the end of the order.
+    public init(
+        _ url: String, to place: QueueTask.Place, options: DownloadOptions = DownloadOptions()
+    ) {
+        (self.url, self.place, self.options) = (url, place, options)
+        (umask, refreshCommand, tags, isHeld) = (0o022, [], [], false)
+        (position, isAgain, keepsNoSecrets) = (.last, false, false)
+    }
+}
+
+/// What of a task is to change; what is `nil` stays.
+public struct TaskChanges: Sendable, Hashable {
+    /// URLs to fetch it from, in place of those that it has; the bytes are kept.
+    public var urls: [String]?
+    /// Concurrent connections.
+    public var connections: ConnectionCount?
+    /// Limit of rate in bytes per second; 0 for none.
+    public var rateLimit: Double?
+    /// All request headers, as `Name: value`.
+    public var headers: [String]?
+    /// User and password, with a colon between them.
+    public var user: String?
+    /// Further attempts without progress.
+    public var retries: Int?
+
+    /// Changes nothing.
+    public init() {}
+}
+
+/// What a command has done to one task.
+public struct CommandResult: Sendable, Hashable, Codable {
+    /// How it went.
+    public enum Outcome: String, Sendable, Hashable, Codable {
+        /// It is done.
+        case done
+        /// There was nothing to do: it is so already.
+        case unchanged
+        /// It was refused, and nothing was changed.
+        case refused
+    }
+
+    /// The task; `nil` where none was found.
+    public var id: QueueTask.ID?
+    /// How it went.
+    public var outcome: Outcome
+    /// What happened, in words, where there is something to say.
+    public var message: String?
+    /// The exit code of a refusal, else 0.
+    public var code: Int32
+
+    /// Makes a result.
+    public init(
+        _ id: QueueTask.ID?, _ outcome: Outcome, _ message: String? = nil, code: Int32 = 0
+    ) {
+        (self.id, self.outcome, self.message, self.code) = (id, outcome, message, code)
+    }
+}
+
+extension QueueCommand {
+    /// Which tasks it is about; `nil` for a new one.
+    public var selection: TaskSelection? {
+        switch self {
+        case .add: nil
+        case .start(let selection), .pause(let selection), .resume(let selection),
+            .cancel(let selection), .retry(let selection), .remove(let selection, _),
+            .move(let selection, _), .rename(let selection, _, _), .set(let selection, _),
+            .tag(let selection, _, _), .markSeen(let selection):
+            selection
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// What holds for a queue as a whole.
+///
+/// In JSON what is missing has its default.
+public struct QueueSettings: Sendable, Hashable {
+    /// Most tasks that run at a time, 1...64.
+    public var maxRunning = 3
+    /// Limit of rate of all tasks together, in bytes per second; `nil` for none.
+    public var rateLimit: Double?
+    /// Limits of rate by the time of day, which go before ``rateLimit``.
+    public var rateSchedule: RateSchedule?
+    /// Seconds after which a task that failed in a way that passes is tried again, one after the other; behind
+    /// the last one it fails.
+    public var retryDelays: [Double] = [60, 300, 900, 3600]
+
+    /// Makes the default settings.
+    public init() {}
+
+    /// The limit of rate at a time of day, in bytes per second; `nil` for none.
+    func rate(atMinute minute: Int) -> Double? {
+        guard let rateSchedule else { return rateLimit.flatMap { $0 > 0 ? $0 : nil } }
+        return rateSchedule.rate(atMinute: minute, own: rateLimit)
+    }
+
+    /// The settings, if they can be used.
+    ///
+    /// - Throws: `invalid`.
+    func checked() throws(QueueError) -> QueueSettings {
+        func refuse(_ what: String) -> QueueError {
+            QueueError(.invalid, what, hint: "the settings stay as they were")
+        }
+        guard (1...64).contains(maxRunning) else {
+            throw refuse("1 to 64 tasks can run at a time, not \(maxRunning)")
+        }
+        guard retryDelays.count <= 100, retryDelays.allSatisfy({ (0.0...86_400).contains($0) })
+        else {
+            throw refuse("a task is tried again after 0 to 86400 seconds, at most 100 times")
+        }
+        let rates =
+            [rateLimit, rateSchedule?.otherwise].compactMap { $0 }
+            + (rateSchedule?.spans.map(\.rate) ?? [])
+        guard rates.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
+            throw refuse("a limit of rate is a number of bytes per second from 0 on")
+        }
+        return self
+    }
+}

@@ -1,0 +1,81 @@
+/// Limits of rate by the time of day, such as `08:00-18:00=2M,else=0`.
+///
+/// Pure. Times are local times of day in minutes from midnight; a span that ends before it begins goes on after
+/// midnight. The first span that has a time counts.
+public struct RateSchedule: Sendable, Hashable, Codable {
+    /// A part of the day and its limit.
+    public struct Span: Sendable, Hashable, Codable {
+        /// First minute, 0..<1440.
+        public var start: Int
+        /// The minute behind the last, 0...1440.
+        public var end: Int
+        /// Bytes per second; 0 for no limit.
+        public var rate: Double
+
+        /// Makes a span.
+        public init(start: Int, end: Int, rate: Double) {
+            (self.start, self.end, self.rate) = (start, end, rate)
+        }
+
+        /// Whether a minute of the day is in it.
+        func contains(_ minute: Int) -> Bool {
+            start <= end ? (start..<end).contains(minute) : minute >= start || minute < end
+        }
+    }
+
+    /// Parts of the day, the ones that count first in front.
+    public var spans: [Span]
+    /// The limit at all other times, in bytes per second; 0 for none, `nil` for the queue's own.
+    public var otherwise: Double?
+
+    /// Makes a schedule.
+    public init(spans: [Span], otherwise: Double? = nil) {
+        (self.spans, self.otherwise) = (spans, otherwise)
+    }
+
+    /// Reads `HH:MM-HH:MM=RATE`, several of them and an `else=RATE` between commas; `nil` for anything else.
+    ///
+    /// - Parameters:
+    ///   - text: What was given.
+    ///   - rate: Reads a rate, in bytes per second; 0 for none, `nil` for what is no rate.
+    public init?(_ text: String, rate: (String) -> Double?) {
+        self.init(spans: [])
+        for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let rate = rate(String(parts[1])), rate >= 0 else { return nil }
+            if parts[0] == "else" {
+                guard otherwise == nil else { return nil }
+                otherwise = rate
+                continue
+            }
+            let times = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+            guard times.count == 2, let start = Self.minute(times[0]), start < 1440,
+                let end = Self.minute(times[1]), start != end
+            else { return nil }
+            spans.append(Span(start: start, end: end, rate: rate))
+        }
+    }
+
+    /// Minutes from midnight of `HH:MM`; 24:00 is the end of the day.
+    private static func minute(_ text: Substring) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
+            parts.joined().utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            ),
+            let hour = Int(parts[0]), let minute = Int(parts[1]), (0...24).contains(hour),
+            (0..<60).contains(minute), hour * 60 + minute <= 1440
+        else { return nil }
+        return hour * 60 + minute
+    }
+
+    /// The limit at a minute of the day.
+    ///
+    /// - Parameters:
+    ///   - minute: Minutes from midnight, 0..<1440.
+    ///   - own: What holds where the schedule says nothing, in bytes per second; `nil` for none.
+    /// - Returns: Bytes per second; `nil` for none.
+    public func rate(atMinute minute: Int, own: Double?) -> Double? {
+        let rate = spans.first { $0.contains(minute) }?.rate ?? otherwise ?? own
+        return rate.flatMap { $0 > 0 ? $0 : nil }
+    }
+}

@@ -1,0 +1,148 @@
+import Segmenter
+
+// What happens to tasks. After each call the caller carries out what follows, and records what has changed.
+extension QueueMachine {
+    /// What fetches a task has lost the network, and waits for it.
+    mutating func networkLost(_ id: QueueTask.ID, _ now: Moment) {
+        guard let entry = entries[id], entry.fetching == .on, !entry.isAway else { return }
+        let asking = entries.values.filter { $0.isAway && $0.fetching == .on }
+        let isAsked =
+            asking.count >= Self.mostCanaries || asking.contains { $0.host == entry.host }
+        update(id) { $0.status.state = .waitingForNetwork(since: now.wall) }
+        if isAsked { stop(id) }
+        settle(now)
+    }
+
+    /// What fetches a task has an answer again: its host can be reached.
+    mutating func networkBack(_ id: QueueTask.ID, _ now: Moment) {
+        guard let back = entries[id], back.isAway else { return }
+        reach(back.host, now)
+        settle(now)
+    }
+
+    /// Gives those that wait for a host the first claim on a slot; what asked for it goes on, or is stopped.
+    private mutating func reach(_ host: String, _ now: Moment) {
+        for entry in entries.values where entry.isAway && entry.host == host {
+            let goesOn = entry.fetching == .on && slotsTaken < maxRunning
+            update(entry.id) { entry in
+                entry.status.state = goesOn ? .running : .waiting
+                entry.hasClaim = !goesOn
+                if goesOn { entry.slotSince = now.boot }
+            }
+            if !goesOn { stop(entry.id) }
+        }
+    }
+
+    /// All bytes of a task are there, or not after all: it had to begin again.
+    mutating func verifying(_ id: QueueTask.ID, _ isVerifying: Bool) {
+        guard entries[id]?.status.hasSlot == true, entries[id]?.goesOn == false else { return }
+        update(id) { $0.status.state = isVerifying ? .verifying : .running }
+        if !isVerifying { demote() }
+    }
+
+    /// A task has brought something: earlier failures do not count any more.
+    mutating func progressed(_ id: QueueTask.ID) {
+        update(id) { entry in
+            entry.status.attempts = 0
+            entry.status.problem = nil
+        }
+    }
+
+    /// What fetched a task has ended, and let go of its files.
+    mutating func ended(_ id: QueueTask.ID, _ ending: Ending, _ now: Moment) {
+        guard let entry = entries[id] else { return }
+        let (wasAsked, goesOn) = (entry.fetching == .stopping, entry.goesOn)
+        entries[id]?.fetching = .none
+        entries[id]?.goesOn = false
+        switch ending {
+        case .completed:
+            update(id) { entry in
+                entry.status.wanted = .run
+                entry.status.state = .completed
+                entry.hasClaim = false
+                entry.status.attempts = 0
+                entry.status.problem = nil
+            }
+            if entry.isAway { reach(entry.host, now) }
+            // The file is there: what was to be thrown away, is not any more.
+            if entry.chore == .discard { update(id) { $0.chore = nil } }
+        case _ where goesOn:
+            entries[id]?.goesOn = entry.chore != nil
+            if entry.chore == nil { resumeFetching(id) }
+        case .failed(let step, let problem):
+            if !wasAsked {
+                fail(id, step, problem, now)
+            } else if entry.status.state != .cancelled {
+                update(id) { $0.status.problem = problem }
+            }
+        case .stopped:
+            if !wasAsked, entry.status.hasSlot || entry.isAway {
+                // Somebody else stopped it: it waits for its turn.
+                update(id) { $0.status.state = .waiting }
+            }
+        }
+        if entries[id]?.chore != nil { actions.append(.doChore(id)) }
+        settle(now)
+    }
+
+    private mutating func resumeFetching(_ id: QueueTask.ID) {
+        entries[id]?.fetching = .on
+        actions.append(.begin(id))
+    }
+
+    private mutating func fail(
+        _ id: QueueTask.ID, _ step: FailureStep, _ problem: TaskProblem, _ now: Moment
+    ) {
+        update(id) { entry in
+            entry.status.problem = problem
+            switch step {
+            case .retry(let seconds):
+                entry.status.attempts += 1
+                entry.status.state = .retrying(at: now.wall + seconds)
+                entry.due = now.boot + seconds
+            case .wait(let seconds):
+                entry.status.state = .retrying(at: now.wall + seconds)
+                entry.due = now.boot + seconds
+            case .fail: entry.status.state = .failed
+            }
+        }
+    }
+
+    /// What was to be done on the disk about a task is done, or cannot be for the reason that is given; its record
+    /// may be gone with it.
+    mutating func choreDone(
+        _ id: QueueTask.ID, isRemoved: Bool, problem: TaskProblem? = nil, _ now: Moment
+    ) {
+        if isRemoved {
+            entries[id] = nil
+            changed.remove(id)
+        } else {
+            update(id) { entry in
+                entry.chore = nil
+                entry.status.problem = problem ?? entry.status.problem
+            }
+            if entries[id]?.goesOn == true, entries[id]?.status.hasSlot == true {
+                entries[id]?.goesOn = false
+                resumeFetching(id)
+            }
+        }
+        settle(now)
+    }
+
+    /// Time has passed: what was to be tried again at this time, waits for a slot.
+    mutating func tick(_ now: Moment) {
+        for entry in entries.values where entry.due <= now.boot {
+            update(entry.id) { entry in
+                entry.due = .infinity
+                if case .retrying = entry.status.state { entry.status.state = .waiting }
+            }
+        }
+        settle(now)
+    }
+
+    /// So many may run from now on.
+    mutating func limit(to maxRunning: Int, _ now: Moment) {
+        self.maxRunning = maxRunning
+        settle(now)
+    }
+}

@@ -1,0 +1,280 @@
+// Rules: who runs, waits, is tried again and ends, and what becomes of a queue after a crash. It decides, and is
+// pure: time is an argument. It never knows a database, a file or a request.
+
+import Segmenter
+
+/// Who of a queue's tasks runs, waits, is tried again, and ends.
+///
+/// Pure: commands and events in, actions out; `docs/queue.md` has the rules and where they come from. It holds the
+/// tasks that have not ended, and those of which something is still to be done on the disk. After each call the
+/// caller carries out ``takeActions()`` in order, and records the tasks of ``takeChanged()``.
+struct QueueMachine {
+    /// A moment on two clocks.
+    struct Moment: Sendable, Hashable {
+        /// Seconds since 1970: what is recorded and shown.
+        ///
+        /// It may jump.
+        var wall: Double
+        /// Seconds since the machine was started, suspended or not: what decides.
+        var boot: Double
+    }
+
+    /// What is to be done.
+    enum Action: Sendable, Hashable {
+        /// Begin to fetch; ``ended(_:_:_:)`` is called when that is over.
+        case begin(QueueTask.ID)
+        /// Stop fetching in order.
+        case stop(QueueTask.ID)
+        /// Do on the disk what the task's chore says, then call ``choreDone(_:_:)``. Nobody fetches it meanwhile.
+        case doChore(QueueTask.ID)
+    }
+
+    /// How a fetch ended.
+    enum Ending: Sendable, Hashable {
+        /// The file is complete and published.
+        case completed
+        /// It was stopped.
+        case stopped
+        /// It failed, and this is to be done about it.
+        case failed(FailureStep, TaskProblem)
+    }
+
+    /// What is to be done about a failure.
+    enum FailureStep: Sendable, Hashable {
+        /// Try again after so many seconds; one attempt more.
+        case retry(after: Double)
+        /// Try again after so many seconds, without end: what is in the way is on this machine.
+        case wait(Double)
+        /// Nothing: it has failed.
+        case fail
+    }
+
+    /// A task, as far as the rules go.
+    struct Entry: Sendable, Hashable {
+        /// What fetches it.
+        enum Fetching: Sendable, Hashable {
+            /// Nothing.
+            case none
+            /// A download, in a slot or, while the network is away, outside of all.
+            case on
+            /// A download that was told to stop.
+            case stopping
+        }
+
+        var id: QueueTask.ID
+        var status: TaskStatus
+        /// Host and port that it is fetched from first.
+        var host: String
+        var chore: QueueTask.Chore?
+        var fetching = Fetching.none
+        /// Whether it goes on in its slot once what fetches it has stopped.
+        var goesOn = false
+        /// Whether it comes before all that have none when a slot is free.
+        var hasClaim = false
+        /// When it got its slot, on the boot clock.
+        var slotSince = 0.0
+        /// When it is tried again, on the boot clock.
+        var due = Double.infinity
+
+        /// Whether a free slot may be given to it.
+        var isReady: Bool {
+            status.state == .waiting && status.wanted == .run && fetching == .none && chore == nil
+        }
+        /// Whether the network is away, and waited for.
+        var isAway: Bool {
+            if case .waitingForNetwork = status.state { true } else { false }
+        }
+        /// Whether it has ended, and nothing is left to be done about it.
+        var isOver: Bool { status.isEnded && fetching == .none && chore == nil }
+        /// Whether its record is to go.
+        var isRemoved: Bool { if case .remove? = chore { true } else { false } }
+    }
+
+    /// Most hosts that are asked at a time whether the network is back.
+    static let mostCanaries = 64
+    /// What lies between two tasks in the order, so that others fit in.
+    static let gap: Int64 = 1 << 20
+
+    var entries: [QueueTask.ID: Entry] = [:]
+    var maxRunning: Int
+    /// Below the first place in the order that is taken, and above the last.
+    private(set) var (lowest, highest): (Int64, Int64) = (0, 0)
+    var actions: [Action] = []
+    var changed: Set<QueueTask.ID> = []
+    /// Those that were over when the changes were last taken: recorded by now, they are forgotten.
+    var leaving: [QueueTask.ID] = []
+
+    /// Begins with nothing.
+    ///
+    /// - Parameter maxRunning: Most tasks that run at a time; 0 where nobody works the queue.
+    init(maxRunning: Int) { self.maxRunning = maxRunning }
+
+    /// What is to be done since this was last asked, in order.
+    mutating func takeActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
+
+    /// The tasks whose status or chore has changed since this was last asked.
+    ///
+    /// Those of them that are over are in ``entries`` until this is asked again.
+    mutating func takeChanged() -> Set<QueueTask.ID> {
+        for id in leaving where entries[id]?.isOver == true && !changed.contains(id) {
+            entries[id] = nil
+        }
+        leaving = entries.values.filter(\.isOver).map(\.id)
+        defer { changed = [] }
+        return changed
+    }
+
+    /// When ``tick(_:)`` is due, on the boot clock; infinity for never.
+    var nextDue: Double { entries.values.lazy.map(\.due).min() ?? .infinity }
+
+    // MARK: Tasks come and go
+
+    /// Takes a task in, as it is recorded; ``settle(_:)`` then gives out the slots.
+    ///
+    /// What ran, or waited for the network, when the last worker ended, comes first.
+    mutating func insert(_ entry: Entry, _ now: Moment) {
+        var entry = entry
+        switch entry.status.state {
+        case .running, .verifying, .waitingForNetwork:
+            entry.status.state = .waiting
+            entry.hasClaim = entry.status.wanted == .run
+            changed.insert(entry.id)
+        case .retrying(let time):
+            // A clock that was set must not make it wait longer than it ever would.
+            entry.due = now.boot + min(max(0, time - now.wall), FailureRule.longestWait)
+        default: break
+        }
+        if entry.chore != nil { actions.append(.doChore(entry.id)) }
+        entries[entry.id] = entry
+        spread(to: entry.status.position)
+    }
+
+    private mutating func spread(to position: Int64) {
+        (lowest, highest) = (min(lowest, position), max(highest, position))
+    }
+
+    /// Takes a task in as `insert` does, at a place in the order.
+    mutating func insert(_ entry: Entry, at position: QueuePosition, _ now: Moment) {
+        var entry = entry
+        entry.status.position = place(position, without: [entry.id])[0]
+        insert(entry, now)
+        changed.insert(entry.id)
+    }
+
+    /// The ids of the tasks that have not ended, in their order.
+    var order: [QueueTask.ID] {
+        entries.values.filter { !$0.status.isEnded }.sorted {
+            $0.status.position < $1.status.position
+        }.map(\.id)
+    }
+
+    /// Gives the free slots away, takes away those that are too many, and has the network asked for.
+    mutating func settle(_ now: Moment) {
+        guard maxRunning > 0 else { return }
+        demote()
+        var away = Set(entries.values.lazy.filter(\.isAway).map(\.host))
+        while slotsTaken < maxRunning {
+            let next = entries.values.lazy.filter { $0.isReady && !away.contains($0.host) }.min {
+                ($0.hasClaim ? 0 : 1, $0.status.position) < (
+                    $1.hasClaim ? 0 : 1, $1.status.position
+                )
+            }
+            guard let next else { break }
+            begin(next.id, now)
+        }
+        // One that waits for each host asks whether it can be reached.
+        let waiting = entries.values.filter(\.isAway)
+        away = Set(waiting.lazy.filter { $0.fetching != .none }.map(\.host))
+        for entry in waiting.sorted(by: { $0.status.position < $1.status.position })
+        where entry.chore == nil && away.count < Self.mostCanaries
+            && away.insert(entry.host).inserted
+        {
+            entries[entry.id]?.fetching = .on
+            actions.append(.begin(entry.id))
+        }
+    }
+
+    /// Whether something is still to be done on the disk about any of these tasks.
+    func hasChore(_ ids: Set<QueueTask.ID>) -> Bool { ids.contains { entries[$0]?.chore != nil } }
+
+    /// Whether nothing is left to be done but by the user: all that has not ended is held, and nothing is under way.
+    var isIdle: Bool {
+        entries.values.allSatisfy {
+            $0.fetching == .none && $0.chore == nil
+                && ($0.status.isEnded || $0.status.wanted == .held)
+        }
+    }
+
+    /// Takes slots from the newest until no more than may run do; what verifies keeps its slot.
+    mutating func demote() {
+        while slotsTaken > maxRunning, let newest = newestRunning { giveUpSlot(newest) }
+    }
+
+    /// How many slots are taken.
+    var slotsTaken: Int { entries.values.lazy.filter(\.status.hasSlot).count }
+
+    var newestRunning: QueueTask.ID? {
+        entries.values.lazy.filter { $0.status.state == .running }.max {
+            ($0.slotSince, $0.status.position) < ($1.slotSince, $1.status.position)
+        }?.id
+    }
+
+    /// The one that has run longest, but for those that are `spared`.
+    func longestRunning(sparing spared: Set<QueueTask.ID>) -> QueueTask.ID? {
+        entries.values.lazy.filter { $0.status.state == .running && !spared.contains($0.id) }.min {
+            ($0.slotSince, $0.status.position) < ($1.slotSince, $1.status.position)
+        }?.id
+    }
+
+    mutating func begin(_ id: QueueTask.ID, _ now: Moment) {
+        update(id) { entry in
+            entry.status.state = .running
+            entry.slotSince = now.boot
+            entry.hasClaim = false
+            entry.due = .infinity
+        }
+        guard let entry = entries[id] else { return }
+        if entry.fetching == .stopping || entry.chore != nil {
+            // It goes on when that is over.
+            entries[id]?.goesOn = true
+        } else {
+            entries[id]?.fetching = .on
+            actions.append(.begin(id))
+        }
+    }
+
+    /// Stops what fetches a task, if anything does.
+    mutating func stop(_ id: QueueTask.ID) {
+        guard entries[id]?.fetching == .on else { return }
+        entries[id]?.fetching = .stopping
+        actions.append(.stop(id))
+    }
+
+    /// Sends a task back to wait at its place.
+    mutating func giveUpSlot(_ id: QueueTask.ID) {
+        update(id) { entry in
+            entry.status.state = .waiting
+            entry.goesOn = false
+        }
+        stop(id)
+    }
+
+    /// Has a chore done.
+    mutating func doChore(_ id: QueueTask.ID) { actions.append(.doChore(id)) }
+
+    /// The task is fetched from another host first.
+    mutating func changeHost(_ id: QueueTask.ID, to host: String) { entries[id]?.host = host }
+
+    /// Changes a task, and notes that it has changed.
+    mutating func update(_ id: QueueTask.ID, _ change: (inout Entry) -> Void) {
+        guard var entry = entries[id] else { return }
+        let before = (entry.status, entry.chore)
+        change(&entry)
+        entries[id] = entry
+        if before != (entry.status, entry.chore) { changed.insert(id) }
+        spread(to: entry.status.position)
+    }
+}
