@@ -1,0 +1,336 @@
+internal import GRDB
+import Segmenter
+
+/// What is needed of a task to decide which one is next.
+package struct TaskLine: Sendable, Hashable, Identifiable {
+    /// Which task it is.
+    package var id: QueueTask.ID
+    /// What the user wants, and what is so.
+    package var status: TaskStatus
+    /// Scheme, host and port of the URL that it is fetched from first.
+    package var host: String
+    /// What is still to be done on the disk about it.
+    package var chore: QueueTask.Chore?
+}
+
+extension QueueStore {
+    /// Finds ids by what they begin with.
+    ///
+    /// - Parameters:
+    ///   - prefix: The text.
+    ///   - most: How many are looked for at the most.
+    /// - Returns: The ids, in order.
+    /// - Throws: `QueueError`.
+    package func ids(
+        withPrefix prefix: String, most: Int = .max
+    ) throws(QueueError) -> [QueueTask.ID] {
+        try read { db in
+            let condition = TaskCondition.prefix(prefix)
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT id FROM tasks WHERE \(condition.sql) ORDER BY id LIMIT ?",
+                arguments: condition.arguments + [most])
+            return try rows.map { row in
+                var reader = ColumnReader(row)
+                return try reader.id()
+            }
+        }
+    }
+
+    /// The records that a filter lets pass: those in the order, and then those that have ended, the newest last.
+    ///
+    /// The words of states are those of ``TaskStatus/State``, whatever the user wants, and `held` for those that
+    /// the user holds and that have not ended. A task has to have one of the ids or tags, when there are any.
+    ///
+    /// - Throws: `QueueError`.
+    package func find(_ filter: TaskFilter = TaskFilter()) throws(QueueError) -> [QueueTask] {
+        try find(TaskCondition(filter))
+    }
+
+    /// Finds the tasks of a URL for a folder.
+    ///
+    /// What is kept elsewhere is not compared: users and passwords, and the queries of tasks that keep no secrets.
+    ///
+    /// - Parameters:
+    ///   - url: The URL as it was added.
+    ///   - root: Path of the root.
+    ///   - folder: The folder below it; root and folder may be divided in another way in the task.
+    /// - Returns: Their records, as ``find(_:)`` orders them.
+    /// - Throws: `QueueError`.
+    package func known(url: String, root: String, folder: String) throws(QueueError) -> [QueueTask]
+    {
+        let path = QueueTask.Place(root: root, folder: folder).folderPath
+        return try find(
+            TaskCondition(
+                sql: """
+                    (tasks.url = ? OR tasks.url = ? AND keeps_no_secrets)
+                        AND \(Self.folderPath) = ?
+                    """,
+                arguments: [
+                    WebAddress.withoutSecrets(url),
+                    WebAddress.withoutSecrets(url, keepsQuery: false), path,
+                ]))
+    }
+
+    /// Finds the task whose file has a place.
+    ///
+    /// - Parameters:
+    ///   - place: The place; without a name it is nobody's.
+    ///   - id: A task that does not count.
+    /// - Returns: The task; of several the one with the best claim: one that has not ended, then one that is completed,
+    ///   then any other.
+    /// - Throws: `QueueError`.
+    package func owner(
+        of place: QueueTask.Place, but id: QueueTask.ID? = nil
+    ) throws(QueueError) -> QueueTask.ID? {
+        guard let name = place.name else { return nil }
+        let tasks = try find(
+            TaskCondition(
+                sql: "tasks.name = ? AND \(Self.folderPath) = ? AND tasks.id IS NOT ?",
+                arguments: [name, place.folderPath, id?.description]))
+        let owner =
+            tasks.first { !$0.status.isEnded } ?? tasks.first { $0.status.state == .completed }
+            ?? tasks.first
+        return owner?.id
+    }
+
+    /// What decides which task is next, in the order of the queue: of each that has not ended, or about which
+    /// something is still to be done.
+    ///
+    /// - Throws: `QueueError`.
+    package func statuses() throws(QueueError) -> [TaskLine] {
+        try read { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT id, wanted, state, state_time, position, attempts, problem, chore,
+                        CASE WHEN urls IS NULL THEN url ELSE json_extract(urls, '$[0]') END
+                    FROM tasks WHERE NOT \(TaskCondition.isEnded) OR chore IS NOT NULL
+                    ORDER BY position, id
+                    """)
+            let found = try Row.fetchCursor(statement)
+            var lines: [TaskLine] = []
+            // To parse each URL would take longer than all else.
+            var hosts: [Substring: String] = [:]
+            while let row = try found.next() {
+                var reader = ColumnReader(row)
+                let id = try reader.id()
+                let status = try rows.status(&reader)
+                let chore: QueueTask.Chore? = try rows.read(reader.optionalText())
+                let url = try reader.text()
+                let authority = Self.authority(url)
+                let host = hosts[authority] ?? DownloadSession.origin(of: url)
+                hosts[authority] = host
+                lines.append(TaskLine(id: id, status: status, host: host, chore: chore))
+            }
+            return lines
+        }
+    }
+
+    /// How much there is of all tasks together, as far as it is recorded.
+    ///
+    /// - Parameter ids: Tasks that do not count.
+    /// - Returns: Their bytes on the disk, and their sizes as far as they are known.
+    /// - Throws: `QueueError`.
+    package func totals(
+        but ids: Set<QueueTask.ID> = []
+    ) throws(QueueError) -> (bytesDone: Int64, size: Int64) {
+        try read { db in
+            let marks = ids.map { _ in "?" }.joined(separator: ", ")
+            let row = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT coalesce(sum(bytes_done), 0), coalesce(sum(size), 0) FROM tasks
+                        WHERE id NOT IN (\(marks))
+                    """, arguments: StatementArguments(ids.map(\.description)))
+            guard let row else { return (0, 0) }
+            var reader = ColumnReader(row)
+            return (try reader.integer(), try reader.integer())
+        }
+    }
+
+    /// The tasks of which something may be on the disk that the record does not know of yet: what is to be done about
+    /// them is not done, or they were begun and have not ended.
+    ///
+    /// - Throws: `QueueError`.
+    package func begun() throws(QueueError) -> [QueueTask.ID] {
+        try read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM tasks
+                        WHERE chore IS NOT NULL OR file IS NOT NULL AND NOT \(TaskCondition.isEnded)
+                    """)
+            return try rows.map { row in
+                var reader = ColumnReader(row)
+                return try reader.id()
+            }
+        }
+    }
+
+    /// How many tasks there are in each state, by its word, and as `held` how many of them the user holds that have
+    /// not ended; what there is none of is left out.
+    ///
+    /// - Throws: `QueueError`.
+    package func counts() throws(QueueError) -> [String: Int] {
+        try read { db in
+            try Self.counts(
+                db,
+                """
+                SELECT state, count(*) FROM tasks GROUP BY state
+                UNION ALL SELECT 'held', count(*) FROM tasks
+                    WHERE \(TaskCondition.isHeld) HAVING count(*) > 0
+                """)
+        }
+    }
+
+    /// How many tasks have ended that nobody was told of, by the words `completed` and `failed`.
+    ///
+    /// - Throws: `QueueError`.
+    package func unseen() throws(QueueError) -> [String: Int] {
+        try read { db in
+            try Self.counts(
+                db,
+                """
+                SELECT state, count(*) FROM tasks
+                    WHERE state IN ('completed', 'failed') AND NOT seen GROUP BY state
+                """)
+        }
+    }
+
+    private static func counts(_ db: Database, _ sql: String) throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for row in try Row.fetchAll(db.cachedStatement(sql: sql)) {
+            var reader = ColumnReader(row)
+            counts[try reader.text()] = Int(clamping: try reader.integer())
+        }
+        return counts
+    }
+
+    private func find(_ condition: TaskCondition) throws(QueueError) -> [QueueTask] {
+        try read { db in
+            let order = """
+                 WHERE \(condition.sql) ORDER BY \(TaskCondition.isEnded),
+                    CASE WHEN \(TaskCondition.isEnded) THEN finished END, position, tasks.id
+                """
+            var tasks: [QueueTask] = []
+            let found = try Row.fetchCursor(
+                db.cachedStatement(sql: TaskRow.select + order), arguments: condition.arguments)
+            while let row = try found.next() { tasks.append(try rows.task(row)) }
+            var tags: [String: [String]] = [:]
+            let tagged = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT task, tag FROM tags WHERE task IN (
+                            SELECT tasks.id FROM tasks JOIN roots ON roots.id = tasks.root_id
+                                WHERE \(condition.sql)
+                        ) ORDER BY task, place
+                        """), arguments: condition.arguments)
+            while let row = try tagged.next() {
+                var reader = ColumnReader(row)
+                tags[try reader.text(), default: []].append(try reader.text())
+            }
+            guard !tags.isEmpty else { return tasks }
+            for index in tasks.indices {
+                tasks[index].tags = tags[tasks[index].id.description] ?? []
+            }
+            return tasks
+        }
+    }
+
+    /// A URL up to the end of its authority (RFC 3986 §3.2).
+    private static func authority(_ url: String) -> Substring {
+        let start = url.utf8.firstRange(of: "://".utf8)?.upperBound ?? url.startIndex
+        let isEnd: (UInt8) -> Bool = {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+        }
+        return url[..<(url.utf8[start...].firstIndex(where: isEnd) ?? url.endIndex)]
+    }
+
+    /// The path of a task's folder, as ``QueueTask/Place/folderPath`` has it.
+    private static let folderPath = """
+        CASE WHEN tasks.folder = '' THEN roots.path
+            ELSE CASE WHEN roots.path LIKE '%/' THEN roots.path ELSE roots.path || '/' END
+                || tasks.folder END
+        """
+}
+
+/// Which rows of tasks, joined with their roots.
+struct TaskCondition {
+    var sql: String
+    var arguments: StatementArguments
+
+    static let isEnded = "(state IN ('completed', 'failed', 'cancelled'))"
+    static let isHeld = "(wanted = 'held' AND NOT \(isEnded))"
+
+    init(sql: String, arguments: StatementArguments) {
+        (self.sql, self.arguments) = (sql, arguments)
+    }
+
+    /// The rows whose id begins with a text: what follows in an id comes before `g`.
+    static func prefix(_ prefix: String) -> TaskCondition {
+        TaskCondition(
+            sql: "(tasks.id >= ? AND tasks.id < ? || 'g')", arguments: [prefix, prefix])
+    }
+
+    /// The rows that a filter lets pass.
+    init(_ filter: TaskFilter) {
+        let selection = filter.selection
+        var parts: [TaskCondition] = []
+        if !selection.isAll, !selection.ids.isEmpty || !selection.tags.isEmpty {
+            var choices = selection.ids.map { Self.prefix($0) }
+            if !selection.tags.isEmpty {
+                choices.append(
+                    TaskCondition(
+                        sql:
+                            "tasks.id IN (SELECT task FROM tags WHERE tag IN (\(Self.marks(selection.tags))))",
+                        arguments: StatementArguments(selection.tags)))
+            }
+            parts.append(Self.joined(choices, by: " OR "))
+        }
+        if !selection.states.isEmpty {
+            let held = selection.states.contains("held") ? " OR \(Self.isHeld)" : ""
+            parts.append(
+                TaskCondition(
+                    sql: "(state IN (\(Self.marks(selection.states)))\(held))",
+                    arguments: StatementArguments(selection.states)))
+        }
+        if let text = filter.text, !text.isEmpty { parts.append(Self.containing(text)) }
+        if filter.isUnseen {
+            parts.append(TaskCondition(sql: "(\(Self.isEnded) AND NOT seen)", arguments: []))
+        }
+        self =
+            parts.isEmpty
+            ? TaskCondition(sql: "TRUE", arguments: []) : Self.joined(parts, by: " AND ")
+    }
+
+    /// The rows with a text in URL, name or folder, whatever its case.
+    private static func containing(_ text: String) -> TaskCondition {
+        let columns = [
+            "tasks.url", "tasks.urls", "tasks.name", "roots.path || '/' || tasks.folder",
+        ]
+        // SQLite's own LIKE knows the cases of ASCII only; GRDB's function knows all, and is slower.
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else {
+            let pattern = text.reduce(into: "") { pattern, character in
+                if "\\%_".contains(character) { pattern.append("\\") }
+                pattern.append(character)
+            }
+            return TaskCondition(
+                sql: "(\(columns.map { "\($0) LIKE ? ESCAPE '\\'" }.joined(separator: " OR ")))",
+                arguments: StatementArguments(columns.map { _ in "%\(pattern)%" }))
+        }
+        return TaskCondition(
+            sql: "("
+                + columns.map { "instr(\(DatabaseFunction.lowercase.name)(\($0)), ?) > 0" }
+                .joined(separator: " OR ") + ")",
+            arguments: StatementArguments(columns.map { _ in text.lowercased() }))
+    }
+
+    private static func joined(_ parts: [TaskCondition], by word: String) -> TaskCondition {
+        TaskCondition(
+            sql: "(\(parts.map(\.sql).joined(separator: word)))",
+            arguments: parts.reduce(into: StatementArguments()) { $0 += $1.arguments })
+    }
+
+    private static func marks(_ values: [String]) -> String {
+        values.map { _ in "?" }.joined(separator: ", ")
+    }
+}

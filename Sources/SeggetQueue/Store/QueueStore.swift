@@ -1,0 +1,138 @@
+import Foundation
+internal import GRDB
+import Glibc
+
+/// The records of a queue, on the disk.
+///
+/// All calls wait for the disk, so they belong on a thread or an executor of their own; one store is used by one of
+/// them at a time. Each call is a transaction of its own unless it is made within ``transaction(_:)``. What a call
+/// has returned from is on the disk, and stays there when the power fails.
+package final class QueueStore {
+    /// The files.
+    package let files: QueueFiles
+    /// How they were opened.
+    package let mode: StoreMode
+
+    let file: StoreFile
+    var rows = TaskRow()
+    private var openedSecrets: SecretStore?
+    /// The transaction that is going on.
+    private var current: Database?
+    /// Secrets that no record names once the transaction has gone well.
+    var outdatedSecrets: [SecretStore.Key] = []
+    /// Secrets that no record names if the transaction fails.
+    var draftedSecrets: [SecretStore.Key] = []
+
+    /// Opens a queue.
+    ///
+    /// - Parameters:
+    ///   - files: Its files; with ``StoreMode/readWrite`` they and their folder are made where they are missing.
+    ///   - mode: How to open it.
+    /// - Throws: `QueueError`; then nothing was changed.
+    package convenience init(_ files: QueueFiles, mode: StoreMode) throws(QueueError) {
+        try self.init(files, mode: mode, schema: .queue)
+    }
+
+    init(
+        _ files: QueueFiles, mode: StoreMode, schema: StoreSchema, patience: Double = 5
+    ) throws(QueueError) {
+        (self.files, self.mode) = (files, mode)
+        if mode == .readWrite { try files.makeFolder() }
+        file = try StoreFile(files.database, mode: mode, schema: schema, patience: patience)
+    }
+
+    /// Makes several calls one: all of what they change holds, or, when one of them fails, none of it.
+    ///
+    /// - Parameter body: The calls; within another transaction they belong to that one.
+    /// - Returns: What `body` returns.
+    /// - Throws: `QueueError`, also one that `body` throws.
+    @discardableResult
+    package func transaction<Value>(
+        _ body: () throws(QueueError) -> Value
+    ) throws(QueueError) -> Value {
+        try write { _ throws(QueueError) in try body() }
+    }
+
+    /// Looks for damage in both databases, which takes a while.
+    ///
+    /// - Returns: What was found, in SQLite's words; empty when all is well.
+    /// - Throws: `QueueError`, when they cannot be read at all.
+    package func check() throws(QueueError) -> [String] {
+        let found = try read { db in try db.damage() }
+        return try found + (secretStore()?.check() ?? [])
+    }
+
+    /// Copies the records to another file, which only the owner may read; the secrets are not in it.
+    ///
+    /// Not within a transaction.
+    ///
+    /// - Parameter path: Where to; what is there is replaced.
+    /// - Throws: `QueueError`.
+    package func backup(to path: String) throws(QueueError) {
+        let draft = "\(path)~"
+        do {
+            try StoreFile.write(file.queue, to: draft)
+            guard rename(draft, path) == 0 else { throw QueueError.system("make", path, errno) }
+            try QueueFiles.synchronize(QueueFiles(path).folder)
+        } catch {
+            unlink(draft)
+            throw QueueError(error, path)
+        }
+    }
+
+    // MARK: - For the calls
+
+    /// Reads, in one transaction.
+    func read<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
+        do {
+            if let current { return try body(current) }
+            return try file.queue.read(body)
+        } catch {
+            throw QueueError(error, files.database)
+        }
+    }
+
+    /// Reads and writes, in one transaction.
+    func write<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
+        do {
+            if let current { return try body(current) }
+            guard mode == .readWrite else {
+                throw QueueError(
+                    .unavailable, "the queue `\(files.database)` was opened to be read only",
+                    hint: "see to it that its disk and folder can be written to")
+            }
+            (outdatedSecrets, draftedSecrets) = ([], [])
+            let value = try file.queue.writeWithoutTransaction { db in
+                var value: Value?
+                try db.inTransaction(.immediate) {
+                    current = db
+                    defer { current = nil }
+                    value = try body(db)
+                    return .commit
+                }
+                return value
+            }
+            removeSecrets(outdatedSecrets)
+            guard let value else { preconditionFailure("a transaction went well without a value") }
+            return value
+        } catch {
+            removeSecrets(draftedSecrets)
+            throw QueueError(error, files.database)
+        }
+    }
+
+    /// The secrets' database; `nil` when there is none and none is to be made.
+    func secretStore(make: Bool = false) throws(QueueError) -> SecretStore? {
+        if let openedSecrets { return openedSecrets }
+        guard make || access(files.secrets, F_OK) == 0 else { return nil }
+        let secrets = try SecretStore(files, mode: mode)
+        openedSecrets = secrets
+        return secrets
+    }
+
+    private func removeSecrets(_ keys: [SecretStore.Key]) {
+        guard !keys.isEmpty else { return }
+        // The transaction has ended, whatever comes of this: what stays is removed by `removeOrphanedSecrets`.
+        try? secretStore()?.remove(keys)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+internal import GRDB
+import Glibc
+
+/// A value in the database that is not what it has to be.
+struct UnreadableValue: Error {
+    /// What is wrong with which column, or with which value in it.
+    var description: String
+}
+
+extension QueueError {
+    /// A system call that failed.
+    static func system(_ action: String, _ path: String, _ number: Int32) -> QueueError {
+        let reason = String(cString: strerror(number))
+        switch number {
+        case ENOSPC, EDQUOT: return full(path)
+        default:
+            return QueueError(
+                .unavailable, "could not \(action) `\(path)`: \(reason)",
+                hint: "see to the file and its folder, or name another one by `--queue`")
+        }
+    }
+
+    /// There is no room for what is to be written.
+    static func full(_ path: String) -> QueueError {
+        QueueError(
+            .diskFull, "no space is left for the queue `\(path)`",
+            hint: "make room on its disk; nothing of the queue was lost")
+    }
+
+    /// A later version has been here.
+    static func later(_ path: String, knows version: Int) -> QueueError {
+        QueueError(
+            .laterVersion,
+            "the queue `\(path)` was written by a later version of segget: this one knows its form up to \(version)",
+            hint: "use that version; nothing was changed")
+    }
+
+    /// The file is a database, but none of a queue.
+    static func foreign(_ path: String) -> QueueError {
+        QueueError(
+            .invalid, "`\(path)` is the database of another program",
+            hint: "name another file by `--queue`; nothing was changed")
+    }
+
+    /// What is in the file makes no sense.
+    static func damaged(_ path: String, _ reason: String) -> QueueError {
+        QueueError(
+            .damaged, "the queue `\(path)` is damaged: \(reason)",
+            hint:
+                "`segget add --recover \(path)` makes a new one of what can be read, and keeps it beside"
+        )
+    }
+
+    /// What happened with a database.
+    ///
+    /// - Parameters:
+    ///   - failure: What was thrown.
+    ///   - path: Path of the database.
+    init(_ failure: any Error, _ path: String) {
+        switch failure {
+        case let error as QueueError: self = error
+        case let error as DatabaseError: self.init(database: error, path)
+        case let error as UnreadableValue: self = .damaged(path, error.description)
+        case is DecodingError: self = .damaged(path, "a value in it cannot be read")
+        default:
+            self.init(
+                .unavailable, "the queue `\(path)` cannot be used: \(failure)",
+                hint: "see to the file and its folder, or name another one by `--queue`")
+        }
+    }
+
+    private init(database error: DatabaseError, _ path: String) {
+        let reason = error.message ?? "\(error.resultCode)"
+        switch (error.resultCode, error.extendedResultCode) {
+        case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _), (.SQLITE_ERROR, _):
+            // An error of SQL is a table that is not there: what is asked is the same in each queue.
+            self = .damaged(path, reason)
+        case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE): self = .full(path)
+        case (.SQLITE_BUSY, _), (.SQLITE_LOCKED, _):
+            self.init(
+                .busy, "another process has the queue `\(path)`, and did not let go in time",
+                hint: "try again")
+        case (_, .SQLITE_CONSTRAINT_PRIMARYKEY):
+            self.init(
+                .invalid, "there is a task of that id in the queue `\(path)` already",
+                hint: "give another id, or none")
+        default:
+            self.init(
+                .unavailable, "the queue `\(path)` cannot be used: \(reason)",
+                hint: "see to the file and its folder, or name another one by `--queue`")
+        }
+    }
+
+    /// There is no task of an id.
+    static func noTask(_ id: QueueTask.ID) -> QueueError {
+        QueueError(
+            .noTask, "there is no task `\(id)`", hint: "`segget list` names those that there are")
+    }
+}

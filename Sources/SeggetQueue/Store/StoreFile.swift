@@ -1,0 +1,185 @@
+import Foundation
+internal import GRDB
+import Glibc
+
+/// How a database is opened.
+package enum StoreMode: Sendable, Hashable {
+    /// To read and write: it is made where there is none, and brought to the newest form.
+    case readWrite
+    /// To read only, on a read-only disk too: nothing is made or changed.
+    case readOnly
+}
+
+/// One SQLite database, opened and known to be of the form that this version reads.
+struct StoreFile {
+    let path: String
+    let queue: DatabaseQueue
+
+    /// Opens a database.
+    ///
+    /// - Parameters:
+    ///   - path: Its path, absolute.
+    ///   - mode: How to open it.
+    ///   - schema: The form that it has to have.
+    ///   - patience: Seconds to wait for other processes.
+    /// - Throws: `QueueError`; then nothing was changed.
+    init(
+        _ path: String, mode: StoreMode, schema: StoreSchema, patience: Double = 5
+    ) throws(QueueError) {
+        self.path = path
+        do {
+            switch mode {
+            case .readWrite: queue = try Self.openWritable(path, schema, patience)
+            case .readOnly: queue = try Self.openReadable(path, schema, patience)
+            }
+        } catch {
+            throw QueueError(error, path)
+        }
+    }
+
+    private static func openWritable(_ path: String, _ schema: StoreSchema, _ patience: Double)
+        throws -> DatabaseQueue
+    {
+        if try QueueFiles.makePrivate(path) {
+            try QueueFiles.synchronize(NSString(string: path).deletingLastPathComponent)
+        }
+        // SQLite itself would open it to read only.
+        guard access(path, W_OK) == 0 else { throw QueueError.system("write to", path, errno) }
+        let queue = try DatabaseQueue(path: path, configuration: configuration(patience))
+        let found = try queue.read { db in try version(of: db, path, schema) }
+        // Where it is WAL already, as nearly always, that changes nothing.
+        let journal = try queue.writeWithoutTransaction { db in
+            try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+        }
+        guard journal == "wal" else {
+            throw QueueError(
+                .unavailable, "the queue `\(path)` cannot have a write-ahead log",
+                hint: "keep it on a local disk")
+        }
+        guard found < schema.version else { return queue }
+        if found > 0 { try backUp(queue, path, version: found, schema) }
+        // Another process may be migrating it, too: then the work is done, or goes on, one step further.
+        for attempt in 1... {
+            do {
+                try schema.migrator.migrate(queue)
+                break
+            } catch  where attempt <= schema.version {
+                if try queue.read(schema.migrator.hasCompletedMigrations) { break }
+            }
+        }
+        if found > 0, !schema.keepsBackup {
+            unlink(QueueFiles(path).backup(ofVersion: found))
+        }
+        // A link that led nowhere is where SQLite itself makes the file.
+        QueueFiles.protect(path)
+        return queue
+    }
+
+    private static func noQueue(_ path: String) -> QueueError {
+        QueueError(
+            .noQueue, "there is no queue `\(path)`",
+            hint: "`segget add` makes one, `--queue` names another")
+    }
+
+    private static func openReadable(_ path: String, _ schema: StoreSchema, _ patience: Double)
+        throws -> DatabaseQueue
+    {
+        guard access(path, F_OK) == 0 else {
+            throw noQueue(path)
+        }
+        let files = QueueFiles(path)
+        let queue: DatabaseQueue
+        if access(files.folder, W_OK) == 0, access(path, W_OK) == 0 {
+            // Only a connection that may write removes the log and its index again.
+            queue = try DatabaseQueue(path: path, configuration: configuration(patience))
+        } else {
+            var configuration = configuration(patience)
+            configuration.readonly = true
+            let log = try? FileManager.default.attributesOfItem(atPath: files.writeAheadLog)
+            if let size = log?[.size] as? Int, size > 0 {
+                queue = try DatabaseQueue(path: path, configuration: configuration)
+            } else {
+                // There is no log, and none can be made (https://sqlite.org/wal.html#read_only_databases).
+                let safe = CharacterSet.urlPathAllowed.subtracting(
+                    CharacterSet(charactersIn: "?#%"))
+                let escaped = path.addingPercentEncoding(withAllowedCharacters: safe) ?? path
+                queue = try DatabaseQueue(
+                    path: "file://\(escaped)?immutable=1", configuration: configuration)
+            }
+        }
+        let found = try queue.read { db in try version(of: db, path, schema) }
+        // One that is just being made, or was when its maker was killed.
+        guard found > 0 else { throw noQueue(path) }
+        guard found == schema.version else {
+            throw QueueError(
+                .unavailable, "the queue `\(path)` was written by an earlier version of segget",
+                hint: "run a command that may write to it once: that brings it to the new form")
+        }
+        return queue
+    }
+
+    private static func configuration(_ patience: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(patience)
+        configuration.label = "segget.queue"
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA synchronous = FULL;
+                    PRAGMA secure_delete = ON;
+                    PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON;
+                    PRAGMA journal_size_limit = 4194304;
+                    """)
+        }
+        return configuration
+    }
+
+    /// The version of a database; 0 when it is empty, or was just being made.
+    private static func version(of db: Database, _ path: String, _ schema: StoreSchema) throws
+        -> Int
+    {
+        // The migrator makes its own table before it begins.
+        let count = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
+        if count == 0, try schema.migrator.appliedIdentifiers(db).isEmpty { return 0 }
+        guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == schema.applicationID else {
+            throw QueueError.foreign(path)
+        }
+        guard try !schema.migrator.hasBeenSuperseded(db) else {
+            throw QueueError.later(path, knows: schema.version)
+        }
+        return try schema.migrator.completedMigrations(db).count
+    }
+
+    /// Copies the database before it is migrated, unless another process has migrated it meanwhile.
+    private static func backUp(
+        _ queue: DatabaseQueue, _ path: String, version: Int, _ schema: StoreSchema
+    ) throws {
+        let copy = QueueFiles(path).backup(ofVersion: version)
+        let draft = "\(copy)~"
+        defer { unlink(draft) }
+        try write(queue, to: draft)
+        let copied = try DatabaseQueue(path: draft).read(schema.migrator.completedMigrations)
+        guard copied.count == version else { return }
+        guard rename(draft, copy) == 0 else { throw QueueError.system("make", copy, errno) }
+        try QueueFiles.synchronize(QueueFiles(path).folder)
+    }
+
+    /// Copies a database to a file that nobody else may read, and that is on the disk then.
+    ///
+    /// - Throws: `QueueError`, or GRDB's error.
+    static func write(_ queue: DatabaseQueue, to path: String) throws {
+        unlink(path)
+        try QueueFiles.makePrivate(path)
+        do {
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "VACUUM INTO ?", arguments: [path])
+            }
+            try QueueFiles.synchronize(path)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+}

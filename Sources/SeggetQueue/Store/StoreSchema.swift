@@ -1,0 +1,80 @@
+internal import GRDB
+
+/// What a database looks like, and how it came to that.
+struct StoreSchema: Sendable {
+    /// What tells the file from databases of other programs (`PRAGMA application_id`).
+    var applicationID: Int32
+    /// How an older one is brought to this form; each migration is named by the version that it leads to.
+    var migrator: DatabaseMigrator
+    /// Whether the copy that is made before a migration stays when that went well.
+    var keepsBackup: Bool
+
+    /// The newest form that is known.
+    var version: Int { migrator.migrations.count }
+
+    /// The database of a queue.
+    static let queue = StoreSchema(
+        applicationID: 0x5347_5151,
+        migrator: migrator { migrator in
+            migrator.registerMigration("1") { db in
+                try db.execute(sql: "PRAGMA application_id = \(0x5347_5151)")
+                try db.execute(sql: queueVersion1)
+            }
+        }, keepsBackup: true)
+
+    /// The database of its secrets, which are kept no longer than their tasks: not in copies either.
+    static let secrets = StoreSchema(
+        applicationID: 0x5347_5153,
+        migrator: migrator { migrator in
+            migrator.registerMigration("1") { db in
+                try db.execute(sql: "PRAGMA application_id = \(0x5347_5153)")
+                try db.execute(
+                    sql: """
+                        CREATE TABLE secrets (
+                            task TEXT NOT NULL, version INTEGER NOT NULL, json TEXT NOT NULL,
+                            PRIMARY KEY (task, version)
+                        ) STRICT
+                        """)
+            }
+        }, keepsBackup: false)
+
+    private static func migrator(_ register: (inout DatabaseMigrator) -> Void) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        register(&migrator)
+        return migrator
+    }
+
+    /// The first form, as docs/queue.md has it; it is never changed, as the next form is another migration.
+    private static let queueVersion1 = """
+        CREATE TABLE roots (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE tasks (
+            id TEXT NOT NULL PRIMARY KEY, url TEXT NOT NULL, urls TEXT,
+            root_id INTEGER NOT NULL REFERENCES roots (id), folder TEXT NOT NULL, name TEXT,
+            name_given INTEGER NOT NULL,
+            wanted TEXT NOT NULL, state TEXT NOT NULL, state_time REAL, position INTEGER NOT NULL,
+            attempts INTEGER NOT NULL, problem TEXT, chore TEXT, seen INTEGER NOT NULL,
+            has_secrets INTEGER NOT NULL, keeps_no_secrets INTEGER NOT NULL,
+            umask INTEGER NOT NULL, refresh_command TEXT,
+            added REAL NOT NULL, started REAL, finished REAL, last_byte REAL,
+            size INTEGER, bytes_done INTEGER NOT NULL, content_type TEXT, verified TEXT, file TEXT,
+            options TEXT NOT NULL, secrets_version INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX tasks_url ON tasks (url);
+        CREATE INDEX tasks_name ON tasks (name, folder, root_id);
+        CREATE INDEX tasks_root ON tasks (root_id);
+        CREATE INDEX tasks_position ON tasks (position);
+        CREATE INDEX tasks_state ON tasks (state, wanted, seen);
+        CREATE TABLE tags (
+            task TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE, tag TEXT NOT NULL,
+            place INTEGER NOT NULL, PRIMARY KEY (task, tag)
+        ) STRICT;
+        CREATE INDEX tags_tag ON tags (tag, task);
+        CREATE TABLE events (
+            id INTEGER PRIMARY KEY,
+            task TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+            time REAL NOT NULL, event TEXT NOT NULL, message TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX events_task ON events (task, id);
+        CREATE TABLE settings (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
+        """
+}

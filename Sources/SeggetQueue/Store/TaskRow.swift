@@ -1,0 +1,199 @@
+import Assembler
+import Foundation
+internal import GRDB
+import Segmenter
+
+/// A task as a row of the database, and back.
+///
+/// What many tasks have in common, such as their options, is encoded and decoded once for all that follow each
+/// other.
+struct TaskRow {
+    /// The columns in the order in which they are read and written; the root is another table's.
+    static let columns = [
+        "id", "url", "urls", "folder", "name", "name_given", "wanted", "state", "state_time",
+        "position", "attempts", "problem", "chore", "seen", "has_secrets", "keeps_no_secrets",
+        "umask", "refresh_command", "added", "started", "finished", "last_byte", "size",
+        "bytes_done", "content_type", "verified", "file", "options",
+    ]
+    /// Reads all columns of tasks with the path of their roots; conditions may follow.
+    static let select =
+        "SELECT \(columns.map { "tasks.\($0)" }.joined(separator: ", ")), roots.path"
+        + " FROM tasks JOIN roots ON roots.id = tasks.root_id"
+    /// Makes a row; the root's number is the argument behind the columns.
+    static let insert =
+        "INSERT INTO tasks (\(columns.joined(separator: ", ")), root_id)"
+        + " VALUES (\(Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")))"
+    /// Changes a row; the root's number and the id are the arguments behind the columns.
+    static let update =
+        "UPDATE tasks SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")), root_id = ?"
+        + " WHERE id = ?"
+
+    private let encoder: JSONEncoder
+    private let decoder = JSONDecoder()
+    private var encodedOptions: (options: DownloadOptions, json: String)?
+    private var decodedOptions: (json: String, options: DownloadOptions)?
+
+    init() {
+        encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.userInfo[.leavesOutSecrets] = true
+    }
+
+    /// The values of the columns.
+    ///
+    /// - Parameter task: The record that ``QueueTask/split()`` makes.
+    /// - Returns: What ``insert`` and ``update`` take.
+    /// - Throws: What the encoder throws.
+    mutating func values(of task: QueueTask) throws -> [(any DatabaseValueConvertible)?] {
+        let status = task.status
+        return [
+            task.id.description, task.url,
+            task.urls == [task.url] ? nil : try json(task.urls),
+            task.place.folder, task.place.name, task.place.isNameGiven,
+            status.wanted.rawValue, status.state.word, status.state.time, status.position,
+            status.attempts, try status.problem.map { try json($0) },
+            try task.chore.map { try json($0) }, task.isSeen, task.hasSecrets, task.keepsNoSecrets,
+            Int64(task.umask), task.refreshCommand.isEmpty ? nil : try json(task.refreshCommand),
+            task.added, task.started, task.finished, task.lastByte, task.size, task.bytesDone,
+            task.contentType, task.verified.isEmpty ? nil : try json(task.verified),
+            try task.file.map { try json($0) }, try options(task.options),
+        ]
+    }
+
+    /// The task of a row that ``select`` has read, without its tags.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - index: Where its columns begin.
+    /// - Returns: The task.
+    /// - Throws: `UnreadableValue`, with the id of the task.
+    mutating func task(_ row: Row, from index: Int = 0) throws -> QueueTask {
+        var reader = ColumnReader(row, from: index)
+        let id = try reader.id()
+        do {
+            let url = try reader.text()
+            let urls: [String] = try read(reader.optionalText()) ?? [url]
+            let folder = try reader.text()
+            let name = reader.optionalText()
+            let isNameGiven = try reader.flag()
+            let status = try status(&reader)
+            var task = QueueTask(
+                id: id, url: url, urls: urls,
+                place: QueueTask.Place(
+                    root: "", folder: folder, name: name, isNameGiven: isNameGiven),
+                options: DownloadOptions())
+            task.status = status
+            task.chore = try read(reader.optionalText())
+            task.isSeen = try reader.flag()
+            task.hasSecrets = try reader.flag()
+            task.keepsNoSecrets = try reader.flag()
+            task.umask = try UInt32(clamping: reader.integer())
+            task.refreshCommand = try read(reader.optionalText()) ?? []
+            task.added = try reader.number()
+            task.started = reader.optionalNumber()
+            task.finished = reader.optionalNumber()
+            task.lastByte = reader.optionalNumber()
+            task.size = reader.optionalInteger()
+            task.bytesDone = try reader.integer()
+            task.contentType = reader.optionalText()
+            task.verified = try read(reader.optionalText()) ?? []
+            task.file = try read(reader.optionalText())
+            task.options = try options(reader.text())
+            task.place.root = try reader.text()
+            return task
+        } catch let error as UnreadableValue {
+            throw UnreadableValue(description: "of the task `\(id)`, \(error.description)")
+        }
+    }
+
+    /// The status, of which the columns come next.
+    func status(_ reader: inout ColumnReader) throws -> TaskStatus {
+        var status = TaskStatus()
+        guard let wanted = TaskStatus.Wanted(rawValue: try reader.text()) else {
+            throw UnreadableValue(description: "what is wanted is unknown")
+        }
+        let word = try reader.text()
+        guard let state = TaskStatus.State(word: word, time: reader.optionalNumber()) else {
+            throw UnreadableValue(description: "the state is unknown")
+        }
+        (status.wanted, status.state) = (wanted, state)
+        status.position = try reader.integer()
+        status.attempts = Int(clamping: try reader.integer())
+        status.problem = try read(reader.optionalText())
+        return status
+    }
+
+    /// A value as JSON.
+    func json(_ value: some Encodable) throws -> String {
+        String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// A value of JSON.
+    func read<Value: Decodable>(_ json: String?) throws -> Value? {
+        guard let json else { return nil }
+        do {
+            return try decoder.decode(Value.self, from: Data(json.utf8))
+        } catch {
+            throw UnreadableValue(description: "a value cannot be read")
+        }
+    }
+
+    private mutating func options(_ options: DownloadOptions) throws -> String {
+        if let encodedOptions, encodedOptions.options == options { return encodedOptions.json }
+        let text = try json(options)
+        encodedOptions = (options, text)
+        return text
+    }
+
+    private mutating func options(_ json: String) throws -> DownloadOptions {
+        if let decodedOptions, decodedOptions.json == json { return decodedOptions.options }
+        let options: DownloadOptions = try read(json) ?? DownloadOptions()
+        decodedOptions = (json, options)
+        return options
+    }
+}
+
+/// Reads the columns of a row one after the other; GRDB's own conversions end the program where a value is of
+/// another type, as it may be in a damaged file.
+struct ColumnReader {
+    private let row: Row
+    private var index: Int
+
+    init(_ row: Row, from index: Int = 0) { (self.row, self.index) = (row, index) }
+
+    private mutating func next() -> DatabaseValue {
+        defer { index += 1 }
+        return row[index]
+    }
+
+    mutating func text() throws -> String {
+        guard let text = optionalText() else { throw missing }
+        return text
+    }
+    mutating func optionalText() -> String? { String.fromDatabaseValue(next()) }
+
+    mutating func integer() throws -> Int64 {
+        guard let integer = optionalInteger() else { throw missing }
+        return integer
+    }
+    mutating func optionalInteger() -> Int64? { Int64.fromDatabaseValue(next()) }
+
+    mutating func number() throws -> Double {
+        guard let number = optionalNumber() else { throw missing }
+        return number
+    }
+    mutating func optionalNumber() -> Double? { Double.fromDatabaseValue(next()) }
+
+    mutating func flag() throws -> Bool { try integer() != 0 }
+
+    mutating func id() throws -> QueueTask.ID {
+        guard let id = QueueTask.ID(try text()) else {
+            throw UnreadableValue(description: "the id of a task is none")
+        }
+        return id
+    }
+
+    private var missing: UnreadableValue {
+        UnreadableValue(description: "the value in column \(index) is missing")
+    }
+}

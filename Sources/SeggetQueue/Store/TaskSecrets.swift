@@ -1,0 +1,75 @@
+// Store: where a queue's tasks are kept, and who may work on them. It knows SQLite and files; it never knows what
+// a task may do next, nor how a file is fetched.
+
+package import Segmenter
+
+/// What of a task is secret, and so is kept apart from its record, or nowhere but in memory.
+///
+/// What is `nil` is whole in the record.
+package struct TaskSecrets: Sendable, Hashable, Codable {
+    /// The URL as it was added, in full.
+    package var url: String?
+    /// The URLs that it is fetched from, in full.
+    package var urls: [String]?
+    /// All options.
+    package var options: DownloadOptions?
+    /// Whether there are more secrets, which are neither here nor in the record.
+    package var isPart: Bool?
+
+    /// Whether there is nothing secret.
+    package var isEmpty: Bool { url == nil && urls == nil && options == nil }
+
+    enum CodingKeys: String, CodingKey {
+        case url, urls, options
+        case isPart = "is_part"
+    }
+
+    /// What of a task is secret.
+    package static func split(_ task: QueueTask) -> TaskSecrets { task.split().secrets }
+
+    /// Puts the secrets back into a task.
+    ///
+    /// - Parameter record: The task without what ``QueueTask/split()`` took out of it.
+    /// - Returns: The whole task; the record as it is when there are no secrets.
+    package func merged(into record: QueueTask) -> QueueTask {
+        guard !isEmpty else { return record }
+        var task = record
+        if let url { task.url = url }
+        if let urls { task.urls = urls }
+        if let options { task.options = options }
+        task.hasSecrets = isPart == true
+        return task
+    }
+}
+
+extension QueueTask {
+    /// Takes the task apart: `secrets.merged(into: record)` is the task again.
+    ///
+    /// The record has neither user nor password in its URLs, and no secret option; with ``keepsNoSecrets`` its URLs
+    /// have no query and no fragment either, those in its options included.
+    ///
+    /// - Returns: What may be stored with all else, and what may not.
+    package func split() -> (record: QueueTask, secrets: TaskSecrets) {
+        var record = self
+        var secrets = TaskSecrets()
+        record.url = bare(url)
+        record.urls = urls.map { bare($0) }
+        record.options = options.withoutSecrets
+        if keepsNoSecrets {
+            record.options.mirrors = record.options.mirrors.map { bare($0) }
+            record.options.access.referer = record.options.access.referer.map { bare($0) }
+            record.options.access.proxy = record.options.access.proxy.map { bare($0) }
+        }
+        if record.url != url { secrets.url = url }
+        if record.urls != urls { secrets.urls = urls }
+        if record.options != options { secrets.options = options }
+        guard !secrets.isEmpty else { return (record, secrets) }
+        if hasSecrets { secrets.isPart = true }
+        record.hasSecrets = true
+        return (record, secrets)
+    }
+
+    private func bare(_ url: String) -> String {
+        WebAddress.withoutSecrets(url, keepsQuery: !keepsNoSecrets)
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetQueue
+
+@Suite struct FindTests {
+    private let queue: StoredQueue
+
+    init() throws { queue = try StoredQueue() }
+
+    /// SQL finds what plain code finds that goes through all tasks.
+    @Test func filtersFindWhatTheySay() throws {
+        try forEachSeed(6) { seed, random in
+            var made = MadeUpTasks(random)
+            let queue = try StoredQueue()
+            let tasks = made.tasks(60).shuffled(using: &made.random)
+            let store = try queue.open()
+            try store.insert(tasks)
+            let records = tasks.map { $0.split().record }
+            for _ in 0..<40 {
+                let filter = Self.filter(&made, records)
+                let expected = records.filter { Self.passes($0, filter) }.sorted(
+                    by: Self.comesBefore)
+                #expect(try store.find(filter) == expected, "seed \(seed), \(filter)")
+            }
+            #expect(try store.counts() == Self.counts(records))
+            let unseen = Dictionary(
+                grouping: records.filter {
+                    [.completed, .failed].contains($0.status.state) && !$0.isSeen
+                }, by: \.status.state.word)
+            #expect(try store.unseen() == unseen.mapValues(\.count))
+            withExtendedLifetime(queue) {}
+        }
+    }
+
+    private static func filter(_ made: inout MadeUpTasks, _ tasks: [QueueTask]) -> TaskFilter {
+        var filter = TaskFilter()
+        let id = made.pick(tasks).id.description
+        if made.chance(3) {
+            filter.selection.ids = made.pick([
+                [id], [String(id.prefix(1))], [String(id.prefix(3)), "0"], ["%"], ["_", "g"], ["'"],
+            ])
+        }
+        if made.chance(3) { filter.selection.tags = made.pick([["z"], ["ä%", "b"], ["%"]]) }
+        if made.chance(3) {
+            filter.selection.states = made.pick([
+                ["held"], ["waiting", "held"], ["completed", "failed"], ["nonsense"],
+                ["retrying", "waiting_for_network"],
+            ])
+        }
+        if made.chance(3) {
+            filter.text = made.pick([
+                "ISO", "%", "_", "a_b", "50%", "ärger", "Ü", "\\", "sub", "/data/sub", "", "'",
+                "Q-",
+            ])
+        }
+        filter.isUnseen = made.chance(5)
+        filter.selection.isAll = made.chance(6)
+        return filter
+    }
+
+    private static func passes(_ task: QueueTask, _ filter: TaskFilter) -> Bool {
+        let selection = filter.selection
+        let isHeld = task.status.wanted == .held && !task.status.isEnded
+        let isNamed =
+            selection.ids.contains { task.id.description.hasPrefix($0) }
+            || selection.tags.contains(where: task.tags.contains)
+        let hasState =
+            selection.states.contains(task.status.state.word)
+            || isHeld && selection.states.contains("held")
+        let texts =
+            [task.url, task.place.name ?? "", task.place.root + "/" + task.place.folder] + task.urls
+        let hasText = filter.text.map { text in
+            texts.contains { $0.lowercased().contains(text.lowercased()) }
+        }
+        return (selection.isAll || selection.ids.isEmpty && selection.tags.isEmpty || isNamed)
+            && (selection.states.isEmpty || hasState)
+            && (filter.text?.isEmpty ?? true || hasText ?? true)
+            && (!filter.isUnseen || task.status.isEnded && !task.isSeen)
+    }
+
+    private static func comesBefore(_ one: QueueTask, _ other: QueueTask) -> Bool {
+        switch (one.status.isEnded, other.status.isEnded) {
+        case (false, true): true
+        case (true, false): false
+        case (false, false): one.status.position < other.status.position
+        case (true, true): (one.finished ?? 0) < (other.finished ?? 0)
+        }
+    }
+
+    private static func counts(_ tasks: [QueueTask]) -> [String: Int] {
+        var counts = Dictionary(grouping: tasks, by: \.status.state.word).mapValues(\.count)
+        let held = tasks.filter { $0.status.wanted == .held && !$0.status.isEnded }.count
+        if held > 0 { counts["held"] = held }
+        return counts
+    }
+
+    @Test func idsAreFoundByWhatTheyBeginWith() throws {
+        let store = try queue.open()
+        let texts = [
+            "00000000000000ff", "0fffffffffffffff", "1000000000000000", "ffffffffffffffff",
+        ]
+        try store.insert(
+            texts.map { text in
+                var task = QueueTask.plain()
+                task.id = QueueTask.ID(text) ?? task.id
+                return task
+            })
+        for prefix in [
+            "0", "00", "1", "f", "fffffffffffffff", "ffffffffffffffff", "", "0g", "%", "F",
+        ] {
+            let found = try store.ids(withPrefix: prefix).map(\.description)
+            #expect(found == texts.filter { $0.hasPrefix(prefix) }, "\(prefix)")
+        }
+        #expect(try store.ids(withPrefix: "", most: 2).map(\.description) == Array(texts[..<2]))
+    }
+
+    @Test func aURLIsKnownForItsFolder() throws {
+        let store = try queue.open()
+        let tasks = [
+            QueueTask.plain("https://u:p@h/f?q", at: 0, in: "/a", folder: "b"),
+            .plain("https://h/f?q", at: 1, in: "/a/b"),
+            .plain("https://h/f", at: 2, in: "/a", folder: "b"),
+            .plain("https://h/f?q", at: 3, in: "/a"),
+            .plain("https://h/f?q", at: 4, in: "/", folder: "a/b"),
+        ]
+        var unstored = QueueTask.plain("https://h/f?q", at: 5, in: "/a/b")
+        unstored.keepsNoSecrets = true
+        try store.insert(tasks + [unstored])
+        func known(_ url: String, _ root: String, _ folder: String) throws -> [Int64] {
+            try store.known(url: url, root: root, folder: folder).map(\.status.position)
+        }
+        #expect(try known("https://h/f?q", "/a/b", "") == [0, 1, 4, 5])
+        #expect(try known("https://h/f?q", "/a", "b") == [0, 1, 4, 5])
+        #expect(try known("https://x@h/f?q", "/", "a/b") == [0, 1, 4, 5])
+        #expect(try known("https://h/f", "/a", "b") == [2, 5])
+        #expect(try known("https://h/f?q", "/a", "") == [3])
+        #expect(try known("https://h/f?q", "/", "").isEmpty)
+        #expect(try known("https://h/f?other", "/a", "b") == [5])
+    }
+
+    @Test func aPlaceHasOneOwner() throws {
+        let store = try queue.open()
+        func task(_ state: TaskStatus.State, _ root: String, _ folder: String) throws
+            -> QueueTask.ID
+        {
+            let task = QueueTask.plain(at: 1, state, in: root, folder: folder, name: "n")
+            try store.insert(task)
+            return task.id
+        }
+        let place = QueueTask.Place(root: "/a", folder: "b", name: "n")
+        #expect(try store.owner(of: place) == nil)
+        _ = try task(.running, "/a", "")
+        _ = try task(.running, "/a", "c")
+        #expect(try store.owner(of: place) == nil)
+        let cancelled = try task(.cancelled, "/a/b", "")
+        #expect(try store.owner(of: place) == cancelled)
+        let completed = try task(.completed, "/", "a/b")
+        #expect(try store.owner(of: place) == completed)
+        let waiting = try task(.waiting, "/a", "b")
+        #expect(try store.owner(of: place) == waiting)
+        #expect(try store.owner(of: place, but: waiting) == completed)
+        #expect(try store.owner(of: QueueTask.Place(root: "/a", folder: "b", name: "N")) == nil)
+        #expect(try store.owner(of: QueueTask.Place(root: "/a", folder: "b")) == nil)
+    }
+
+    @Test func statusesAreOfTasksThatSomethingHappensTo() throws {
+        var made = MadeUpTasks(seed: 5)
+        let tasks = made.tasks(200)
+        let store = try queue.open()
+        try store.insert(tasks.shuffled(using: &made.random))
+        let expected = tasks.filter { !$0.status.isEnded || $0.chore != nil }.map {
+            TaskLine(
+                id: $0.id, status: $0.status, host: DownloadSession.origin(of: $0.urls[0]),
+                chore: $0.chore)
+        }
+        #expect(try store.statuses() == expected)
+        #expect(expected.count < 200)
+    }
+
+    @Test func totalsAreOfAllButSome() throws {
+        let store = try queue.open()
+        #expect(try store.totals() == (0, 0))
+        var tasks = (0..<3).map { QueueTask.plain(at: $0) }
+        for (index, size) in [Int64(1 << 40), nil, 7].enumerated() {
+            tasks[index].size = size
+            tasks[index].bytesDone = Int64(index + 1)
+        }
+        try store.insert(tasks)
+        #expect(try store.totals() == (6, (1 << 40) + 7))
+        #expect(try store.totals(but: [tasks[0].id, QueueTask.ID()]) == (5, 7))
+    }
+
+    @Test func onlyEndsAreSeen() throws {
+        let store = try queue.open()
+        let tasks: [QueueTask] = [
+            .plain(at: 0, .failed), .plain(at: 1, .running), .plain(at: 2, .completed),
+        ]
+        try store.insert(tasks)
+        #expect(try store.unseen() == ["failed": 1, "completed": 1])
+        try store.markSeen([tasks[0].id, tasks[1].id, QueueTask.ID()])
+        #expect(try store.unseen() == ["completed": 1])
+        #expect(try store.tasks(tasks.map(\.id)).map(\.isSeen) == [true, false, false])
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import GRDB
+import Glibc
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetQueue
+
+@Suite struct RecoveryTests {
+    private let queue: StoredQueue
+    private let tasks: [QueueTask]
+
+    init() throws {
+        queue = try StoredQueue()
+        var made = MadeUpTasks(seed: 1)
+        tasks = made.tasks(150)
+        let store = try queue.open()
+        try store.insert(tasks)
+        let ids = tasks.map(\.id)
+        try store.transaction { () throws(QueueError) in
+            for id in ids {
+                try store.addEvents([TaskEvent(time: 1, event: "e", message: "m")], of: id)
+            }
+        }
+        var settings = QueueSettings()
+        settings.maxRunning = 9
+        settings.rateLimit = 5
+        try store.setSettings(settings)
+    }
+
+    @Test func whatIsNotDamagedStays() throws {
+        let before = try queue.contents()
+        #expect(try QueueStore.recover(queue.files, now: 0) == Recovery())
+        #expect(try queue.contents() == before)
+    }
+
+    /// The first page says where all others are.
+    @Test(arguments: [0..<16, 0..<100, 0..<4096, 100..<600])
+    func withoutTheFirstPageAllIsRead(bytes: Range<Int>) throws {
+        try destroy(bytes, in: queue.files.database)
+        let recovery = try recovered()
+        #expect(recovery.tasks == 150)
+        #expect(recovery.lost == 0)
+        try expect(tasks)
+    }
+
+    /// Some pages of the records: the others are read.
+    @Test(arguments: [1, 2, 3]) func withoutSomePagesTheOthersAreRead(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let records = try pagesOfRecords()
+        for page in records.shuffled(using: &random).prefix(4) {
+            try destroy(4096 * page..<4096 * (page + 1), in: queue.files.database)
+        }
+        let recovery = try recovered()
+        let count = try #require(recovery.tasks)
+        // A page has a few of them.
+        #expect(count < 150 && count > 110)
+        #expect(recovery.lost == 150 - count)
+        let left = try queue.open().find().map(\.id)
+        try expect(tasks.filter { left.contains($0.id) })
+    }
+
+    @Test func withoutTheSecretsTheRecordsStay() throws {
+        let before = try queue.sandbox.read("queue.sqlite")
+        try destroy(0..<4096, in: queue.files.secrets)
+        let error = #expect(throws: QueueError.self) { try queue.open().removeOrphanedSecrets() }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains(queue.files.secrets) == true)
+        let recovery = try QueueStore.recover(queue.files, now: 0)
+        #expect(recovery.tasks == nil)
+        #expect(recovery.kept == ["\(queue.files.secrets).damaged-19700101T000000Z"])
+        #expect(try queue.sandbox.read("queue.sqlite") == before)
+        try expect(tasks)
+    }
+
+    @Test func aRowThatMakesNoSenseIsLeftOut() throws {
+        try queue.open().write { db in
+            try db.execute(
+                sql: "UPDATE tasks SET state = 'dancing' WHERE id = ?",
+                arguments: [tasks[7].id.description])
+        }
+        let recovery = try recovered()
+        #expect(recovery.tasks == 149)
+        #expect(recovery.lost == 1)
+        try expect(tasks.filter { $0.id != tasks[7].id })
+    }
+
+    @Test func settingsThatMakeNoSenseAreForgotten() throws {
+        try queue.open().write { db in
+            try db.execute(sql: "UPDATE settings SET value = '{' WHERE key = 'max_running'")
+        }
+        #expect(try recovered().tasks == 150)
+        var settings = QueueSettings()
+        settings.rateLimit = 5
+        #expect(try queue.open().settings() == settings)
+    }
+
+    @Test func ofNothingANewOneIsMade() throws {
+        try queue.sandbox.write("queue.sqlite", String(repeating: "no database ", count: 1000))
+        let recovery = try recovered()
+        #expect(recovery.tasks == 0)
+        #expect(try queue.open().find().isEmpty)
+    }
+
+    private func recovered() throws -> Recovery {
+        let damaged = try queue.sandbox.read("queue.sqlite")
+        let recovery = try QueueStore.recover(queue.files, now: 0)
+        let name = "queue.sqlite.damaged-19700101T000000Z"
+        #expect(recovery.kept == [queue.sandbox.path(name)])
+        #expect(try queue.sandbox.read(name) == damaged)
+        #expect(try queue.sandbox.names().filter { $0.hasSuffix("~") } == [])
+        var status = stat()
+        for name in try queue.sandbox.names() {
+            #expect(stat(queue.sandbox.path(name), &status) == 0 && status.st_mode & 0o777 == 0o600)
+        }
+        #expect(try QueueStore.recover(queue.files, now: 0) == Recovery())
+        return recovery
+    }
+
+    /// The queue has these tasks, with all that belongs to them.
+    private func expect(_ tasks: [QueueTask]) throws {
+        let store = try queue.open()
+        #expect(try store.check() == [])
+        #expect(try store.tasks(tasks.map(\.id)) == tasks.map { $0.split().record })
+        #expect(try store.settings().maxRunning == 9)
+        for task in tasks {
+            #expect(try store.events(of: task.id).count == 1)
+            guard !task.keepsNoSecrets else { continue }
+            let expected = task.split().secrets
+            #expect(try store.secrets(of: task.id) == (expected.isEmpty ? nil : expected))
+        }
+        try store.insert(.plain())
+    }
+
+    private func destroy(_ bytes: Range<Int>, in path: String) throws {
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(bytes.lowerBound))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: bytes.count))
+        try file.close()
+    }
+
+    /// Numbers of the pages that hold rows of tasks, from 0: leaves of tables (https://sqlite.org/fileformat2.html,
+    /// 1.6) with options in them.
+    private func pagesOfRecords() throws -> [Int] {
+        let bytes = try queue.sandbox.read("queue.sqlite")
+        let found = (1..<bytes.count / 4096).filter { page in
+            let page = bytes[4096 * page..<4096 * (page + 1)]
+            return page.first == 13 && page.range(of: Data("retry_wait".utf8)) != nil
+        }
+        try #require(found.count > 20)
+        return found
+    }
+}

@@ -1,0 +1,311 @@
+import Foundation
+import GRDB
+import Glibc
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetQueue
+
+@Suite struct StoreFilesTests {
+    /// A form that comes after this version's.
+    static var later: StoreSchema {
+        var schema = StoreSchema.queue
+        schema.migrator.registerMigration("\(schema.version + 1)") { db in
+            try db.execute(sql: "ALTER TABLE tasks ADD COLUMN extra TEXT DEFAULT 'new'")
+        }
+        return schema
+    }
+
+    // MARK: - Permissions
+
+    @Test func nobodyElseMayReadAFile() throws {
+        try withUmask(0) {
+            let sandbox = try Sandbox("segget-store")
+            let files = QueueFiles(sandbox.path("a/b/queue.sqlite"))
+            let store = try QueueStore(files, mode: .readWrite)
+            var task = QueueTask.plain()
+            task.options.access.bearerToken = "x"
+            try store.insert(task)
+            let lock = try #require(try QueueLock.tryAcquire(files))
+            try store.backup(to: sandbox.path("a/b/copy"))
+            let migrated = try QueueStore(files, mode: .readWrite, schema: Self.later)
+            _ = migrated
+            let names = try FileManager.default.contentsOfDirectory(atPath: sandbox.path("a/b"))
+            #expect(
+                Set(names) == [
+                    "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "queue.sqlite.lock",
+                    "queue.sqlite.secrets", "queue.sqlite.secrets-wal", "queue.sqlite.secrets-shm",
+                    "queue.sqlite.backup-1", "copy",
+                ])
+            for name in names { #expect(mode(sandbox.path("a/b/\(name)")) == 0o600, "\(name)") }
+            for folder in ["a", "a/b"] { #expect(mode(sandbox.path(folder)) == 0o700) }
+            lock.release()
+        }
+    }
+
+    @Test func aNarrowUmaskLeavesTheOwnerItsRights() throws {
+        try withUmask(0o777) {
+            let sandbox = try Sandbox("segget-store")
+            let files = QueueFiles(sandbox.path("a/queue.sqlite"))
+            #expect(try QueueStore(files, mode: .readWrite).find().isEmpty)
+            #expect(mode(sandbox.path("a")) == 0o700)
+            #expect(mode(files.database) == 0o600)
+        }
+    }
+
+    @Test func aFileThatOthersMayReadIsTakenFromThem() throws {
+        let queue = try StoredQueue()
+        _ = try queue.open()
+        try #require(
+            chmod(queue.files.database, 0o644) == 0 && chmod(queue.sandbox.path, 0o755) == 0)
+        let store = try queue.open()
+        try store.insert(.plain())
+        #expect(mode(queue.files.database) == 0o600)
+        #expect(mode(queue.files.writeAheadLog) == 0o600)
+        // The folder is the user's.
+        #expect(mode(queue.sandbox.path) == 0o755)
+    }
+
+    @Test func nothingSecretIsInTheRecords() throws {
+        let queue = try StoredQueue()
+        var made = MadeUpTasks(seed: 11)
+        var tasks = made.tasks(200)
+        for index in tasks.indices {
+            // In a query it is stored, unless it is not to be.
+            guard !tasks[index].keepsNoSecrets else { continue }
+            tasks[index].url = tasks[index].url.replacing("q-\(MadeUpTasks.secret)", with: "q")
+            tasks[index].urls = tasks[index].urls.map {
+                $0.replacing("q-\(MadeUpTasks.secret)", with: "q")
+            }
+            tasks[index].options.mirrors = tasks[index].options.mirrors.map {
+                $0.replacing("q-\(MadeUpTasks.secret)", with: "q")
+            }
+        }
+        func named(_ suffix: String) throws -> [String] {
+            try queue.contents().filter { $0.value.range(of: Data(MadeUpTasks.secret.utf8)) != nil }
+                .keys.filter { $0.hasPrefix("queue.sqlite\(suffix)") }
+        }
+        let store = try queue.open()
+        try store.insert(tasks.filter(\.keepsNoSecrets))
+        #expect(try named("").isEmpty)
+        try store.insert(tasks.filter { !$0.keepsNoSecrets })
+        // Even as an update of a record, which has none.
+        let all = tasks
+        try store.transaction { () throws(QueueError) in for task in all { try store.update(task) }
+        }
+        try store.transaction { () throws(QueueError) in for task in all { try store.replace(task) }
+        }
+        _ = try QueueStore(queue.files, mode: .readWrite, schema: Self.later)
+        try store.backup(to: queue.sandbox.path("queue.sqlite.copy"))
+        let found = try named("")
+        #expect(found.allSatisfy { $0.hasPrefix("queue.sqlite.secrets") })
+        #expect(!found.isEmpty)
+        #expect(try queue.sandbox.names().contains("queue.sqlite.backup-1"))
+        // What is deleted is nowhere any more, while the store is open still.
+        try store.delete(tasks.map(\.id))
+        #expect(try named("").isEmpty)
+    }
+
+    // MARK: - Other versions, other files
+
+    @Test func anEarlierQueueIsCopiedAndThenMigrated() throws {
+        let queue = try StoredQueue()
+        try FirstVersion.make(queue.files.database)
+        var task = FirstVersion.task
+        #expect(try queue.open().find() == [task])
+        #expect(try !queue.sandbox.names().contains("queue.sqlite.backup-1"))
+        do {
+            let store = try QueueStore(queue.files, mode: .readWrite, schema: Self.later)
+            let extra = try store.read { db in
+                try String.fetchOne(db, sql: "SELECT extra FROM tasks")
+            }
+            #expect(extra == "new")
+            #expect(try store.find() == [task])
+            try store.update(task.id) { $0.size = 9 }
+            task.size = 9
+        }
+        let backup = QueueFiles(queue.files.backup(ofVersion: 1))
+        #expect(try QueueStore(backup, mode: .readOnly).find() == [FirstVersion.task])
+        // It is made once; and what was migrated is not migrated again.
+        let before = try queue.sandbox.read("queue.sqlite.backup-1")
+        #expect(try QueueStore(queue.files, mode: .readWrite, schema: Self.later).find() == [task])
+        #expect(try queue.sandbox.read("queue.sqlite.backup-1") == before)
+        #expect(try queue.sandbox.names() == ["queue.sqlite", "queue.sqlite.backup-1"])
+    }
+
+    /// A copy would keep them longer than their tasks.
+    @Test func ofSecretsNoCopyStays() throws {
+        let queue = try StoredQueue()
+        let key = SecretStore.Key(task: "t", version: 1)
+        do {
+            let secrets = try SecretStore(queue.files, mode: .readWrite)
+            try secrets.write([(key, TaskSecrets(url: "https://u:p@h/"))])
+        }
+        var schema = StoreSchema.secrets
+        schema.migrator.registerMigration("2") { [path = queue.files.secrets] db in
+            try #require(access("\(path).backup-1", F_OK) == 0)
+            try db.execute(sql: "ALTER TABLE secrets ADD COLUMN extra TEXT")
+        }
+        let migrated = try StoreFile(queue.files.secrets, mode: .readWrite, schema: schema)
+        let count = try migrated.queue.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM secrets WHERE extra IS NULL")
+        }
+        #expect(count == 1)
+        #expect(try !queue.sandbox.names().contains { $0.contains("backup") })
+    }
+
+    @Test func aMigrationThatFailsChangesNothing() throws {
+        let queue = try StoredQueue()
+        try FirstVersion.make(queue.files.database)
+        var schema = StoreSchema.queue
+        schema.migrator.registerMigration("2") { db in
+            try db.execute(sql: "DROP TABLE events")
+            try db.execute(sql: "ALTER TABLE nonsense ADD COLUMN extra TEXT")
+        }
+        #expect(throws: QueueError.self) {
+            try QueueStore(queue.files, mode: .readWrite, schema: schema)
+        }
+        let store = try queue.open()
+        #expect(try store.find() == [FirstVersion.task])
+        #expect(try store.events(of: FirstVersion.task.id).count == 1)
+        #expect(try queue.sandbox.names().contains("queue.sqlite.backup-1"))
+    }
+
+    @Test(arguments: [StoreMode.readWrite, .readOnly])
+    func aLaterVersionIsLeftAlone(mode: StoreMode) throws {
+        let queue = try StoredQueue()
+        _ = try QueueStore(queue.files, mode: .readWrite, schema: Self.later)
+        try expectRefusal(.laterVersion, queue, mode)
+    }
+
+    @Test(arguments: [StoreMode.readWrite, .readOnly])
+    func theDatabaseOfAnotherProgramIsLeftAlone(mode: StoreMode) throws {
+        let queue = try StoredQueue()
+        do {
+            let other = try DatabaseQueue(path: queue.files.database)
+            try other.write { db in try db.execute(sql: "CREATE TABLE tasks (id)") }
+        }
+        try #require(chmod(queue.files.database, 0o600) == 0)
+        try expectRefusal(.invalid, queue, mode)
+    }
+
+    @Test(arguments: [StoreMode.readWrite, .readOnly])
+    func whatIsNoDatabaseIsDamagedAndLeftAlone(mode: StoreMode) throws {
+        let queue = try StoredQueue()
+        try queue.sandbox.write("queue.sqlite", String(repeating: "no database ", count: 1000))
+        try expectRefusal(.damaged, queue, mode)
+    }
+
+    @Test(arguments: [StoreMode.readWrite, .readOnly])
+    func aDatabaseThatIsCutOffIsDamagedAndLeftAlone(mode: StoreMode) throws {
+        let queue = try StoredQueue()
+        try queue.open().insert((0..<100).map { .plain(at: $0) })
+        try #require(truncate(queue.files.database, 5 * 4096 + 17) == 0)
+        try expectRefusal(.damaged, queue, mode)
+    }
+
+    private func expectRefusal(
+        _ code: QueueError.Code, _ queue: StoredQueue, _ mode: StoreMode,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try queue.contents()
+        let error = #expect(throws: QueueError.self, sourceLocation: sourceLocation) {
+            try queue.open(mode)
+        }
+        #expect(error?.code == code, sourceLocation: sourceLocation)
+        #expect(
+            error?.message.contains(queue.files.database) == true, sourceLocation: sourceLocation)
+        #expect(try queue.contents() == before, sourceLocation: sourceLocation)
+    }
+
+    @Test func anEmptyFileIsAQueueThatWasNotMadeYet() throws {
+        let queue = try StoredQueue()
+        try queue.sandbox.write("queue.sqlite", "")
+        try queue.open().insert(.plain())
+        #expect(try queue.open().find().count == 1)
+    }
+
+    /// As after a kill before the first migration.
+    @Test func aQueueThatWasJustBeingMadeIsMade() throws {
+        let queue = try StoredQueue()
+        do {
+            let begun = try DatabaseQueue(path: queue.files.database)
+            try begun.write { db in
+                try db.execute(
+                    sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            }
+        }
+        try queue.open().insert(.plain())
+        #expect(try queue.open().find().count == 1)
+    }
+
+    @Test func toReadAQueueMakesNone() throws {
+        let queue = try StoredQueue()
+        let error = #expect(throws: QueueError.self) { try queue.open(.readOnly) }
+        #expect(error?.code == .noQueue)
+        #expect(try queue.sandbox.names().isEmpty)
+        try queue.sandbox.write("queue.sqlite", "")
+        let other = #expect(throws: QueueError.self) { try queue.open(.readOnly) }
+        #expect(other?.message == error?.message)
+        _ = try queue.open()
+        let store = try queue.open(.readOnly)
+        let refusal = #expect(throws: QueueError.self) { try store.insert(.plain()) }
+        #expect(refusal?.code == .unavailable)
+        #expect(try store.find().isEmpty)
+    }
+
+    @Test func aQueueIsMadeBySeveralAtOnce() throws {
+        for _ in 0..<10 {
+            let queue = try StoredQueue()
+            let problems = Guarded<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { number in
+                do {
+                    try queue.open().insert(.plain(at: Int64(number)))
+                } catch {
+                    problems.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(problems.withLock { $0 } == [])
+            #expect(try queue.open().find().map(\.status.position) == [0, 1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test func whoHasItTooLongIsSaid() throws {
+        let queue = try StoredQueue()
+        let store = try QueueStore(queue.files, mode: .readWrite, schema: .queue, patience: 0.05)
+        let other = try queue.open()
+        let error = #expect(throws: QueueError.self) {
+            try other.write { _ in try store.insert(.plain()) }
+        }
+        #expect(error?.code == .busy)
+        try store.insert(.plain())
+        #expect(try other.find().count == 1)
+    }
+
+    private func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    /// Runs something on a thread that has a umask of its own.
+    private func withUmask(_ mask: mode_t, _ body: @escaping () throws -> Void) throws {
+        typealias Unshare = @convention(c) (Int32) -> Int32
+        let unshare = unsafeBitCast(try #require(dlsym(nil, "unshare")), to: Unshare.self)
+        nonisolated(unsafe) var result: Result<Void, any Error> = .success(())
+        nonisolated(unsafe) let body = body
+        let done = DispatchSemaphore(value: 0)
+        Thread {
+            // CLONE_FS
+            let isOwn = unshare(0x200) == 0
+            result = Result {
+                try #require(isOwn)
+                umask(mask)
+                try body()
+            }
+            done.signal()
+        }.start()
+        done.wait()
+        try result.get()
+    }
+}

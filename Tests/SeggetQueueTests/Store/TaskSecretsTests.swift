@@ -1,0 +1,47 @@
+import Foundation
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetQueue
+
+@Suite struct TaskSecretsTests {
+    @Test func whatIsTakenApartIsPutTogetherAgain() throws {
+        try forEachSeed(200) { seed, random in
+            var made = MadeUpTasks(random)
+            var task = made.task()
+            task.hasSecrets = made.chance(3)
+            let (record, secrets) = task.split()
+            #expect(secrets.merged(into: record) == task, "seed \(seed)")
+            #expect(TaskSecrets.split(task) == secrets)
+            // Nothing is secret in what is left.
+            #expect(record.split().record == record, "seed \(seed)")
+            #expect(record.split().secrets.isEmpty, "seed \(seed)")
+            let json = try JSONEncoder().encode(secrets)
+            #expect(try JSONDecoder().decode(TaskSecrets.self, from: json) == secrets)
+        }
+    }
+
+    @Test func aPlainTaskHasNoSecrets() {
+        let task = QueueTask.plain("https://h/@f?a=b@c")
+        #expect(task.split().record == task)
+        #expect(task.split().secrets.isEmpty)
+        #expect(!task.split().record.hasSecrets)
+    }
+
+    @Test(arguments: [
+        ("https://me:pw@h/f?q#x", "https://h/f?q#x", "https://h/f"),
+        ("https://h/f?q", "https://h/f?q", "https://h/f"),
+        ("https://h/f#x?y", "https://h/f#x?y", "https://h/f"),
+        ("https://h/@f", "https://h/@f", "https://h/@f"),
+        ("https://me@H/a b?c@d", "https://H/a b?c@d", "https://H/a b"),
+        ("http:/me:pw@h/f?q", "http://h/f?q", "http://h/f"),
+        ("http:///me:pw@h/f", "http://h/f", "http://h/f"),
+        ("me:pw@h/f", "h/f", "h/f"),
+        ("http://a:b:c@d:pw@h/f", "http://h/f", "http://h/f"),
+    ])
+    func urlsAreBare(url: String, bare: String, withoutQuery: String) {
+        #expect(WebAddress.withoutSecrets(url) == bare)
+        #expect(WebAddress.withoutSecrets(url, keepsQuery: false) == withoutQuery)
+    }
+}
