@@ -1,0 +1,244 @@
+import Assembler
+import SeggetReports
+import Segmenter
+
+// What has a slot, from its beginning to its end.
+extension DownloadQueue {
+    func start(_ id: QueueTask.ID) {
+        let whole: QueueTask?
+        do throws(QueueError) {
+            whole = try desk().whole(id)
+        } catch {
+            fail(id, TaskProblem(kind: "queue", message: error.message, hint: error.hint, code: 74))
+            return
+        }
+        guard let task = whole else { return }
+        if task.hasSecrets, task.keepsNoSecrets, open?.unstored[id] == nil {
+            fail(
+                id,
+                TaskProblem(
+                    kind: "secrets_gone",
+                    message: "its passwords, headers or query were not to be stored, and are gone",
+                    hint: "give them again with `segget set \(id)`, then `segget retry \(id)`",
+                    code: ExitStatus.refused.rawValue))
+            return
+        }
+        let refresh =
+            task.refreshCommand.isEmpty ? nil : configuration.refresh?(task.refreshCommand)
+        let folders = NewFolders(task.place.folderPath, umask: task.umask)
+        let download = session.start(
+            task.urls[0], to: Self.destination(task), options: Self.options(task), id: id,
+            refreshURL: refresh)
+        runs[id] = Run(download: download, folders: folders)
+        Task { await follow(download) }
+    }
+
+    /// Where a task's file goes.
+    static func destination(_ task: QueueTask) -> Destination {
+        task.place.path.map { .file($0) } ?? .folder(task.place.folderPath)
+    }
+
+    /// How a task is fetched: as it says, but for what every task of a queue does.
+    static func options(_ task: QueueTask) -> DownloadOptions {
+        var options = task.options
+        options.waitsForNetwork = true
+        options.waitsForNetworkFirst = true
+        options.files.missingFolders = .made
+        options.files.umask = task.umask
+        if options.files.attributes == .none { options.files.attributes = .proof }
+        // Somebody else's file is not replaced, and does not stop a task whose name nobody chose.
+        options.naming.numbersTaken = task.place.name == nil && !options.overwrite
+        return options
+    }
+
+    /// A task that cannot even begin.
+    private func fail(_ id: QueueTask.ID, _ problem: TaskProblem) {
+        Task {
+            occur { [self] machine, now throws(QueueError) in
+                machine.ended(id, .failed(.fail, problem), now)
+                try desk().store.update(id) { $0.finished = now.wall }
+            }
+        }
+    }
+
+    /// Follows a download to its end; off the actor's thread, where nearly all events stay.
+    private nonisolated func follow(_ download: Download) async {
+        var (phase, received): (DownloadProgress.Phase?, Int64) = (nil, 0)
+        var lastByte: Double?
+        for await event in download.events {
+            guard case .progress(let progress) = event else {
+                await note(download.id, event)
+                continue
+            }
+            if progress.bytesReceived > received {
+                if received == 0 { await brought(download.id) }
+                received = progress.bytesReceived
+                lastByte = secondsSince1970()
+            }
+            guard progress.phase != phase else { continue }
+            phase = progress.phase
+            await note(download.id, event)
+        }
+        await ended(download.id, await download.result, lastByte)
+    }
+
+    /// A task has brought its first bytes.
+    private func brought(_ id: QueueTask.ID) {
+        guard open?.machine.entries[id]?.status.problem != nil else { return }
+        occur { machine, _ in machine.progressed(id) }
+    }
+
+    private func note(_ id: QueueTask.ID, _ event: DownloadEvent) {
+        guard runs[id] != nil else { return }
+        switch event {
+        case .probed(let file):
+            runs[id]?.remote = file
+            networkBack(id)
+        case .started(let start): started(id, start)
+        case .notice(let notice):
+            switch notice {
+            // There is one a moment, and they say nothing about the file.
+            case .stole, .hedged: break
+            default: addEvent(id, notice.kind, notice.text)
+            }
+            switch notice {
+            case .waitingForNetwork: occur { machine, now in machine.networkLost(id, now) }
+            case .networkIsBack: networkBack(id)
+            default: break
+            }
+        case .progress(let progress):
+            let isVerifying = [.verifying, .publishing].contains(progress.phase)
+            occur { machine, _ in machine.verifying(id, isVerifying) }
+        default: break
+        }
+    }
+
+    /// The host of a task can be reached.
+    private func networkBack(_ id: QueueTask.ID) {
+        guard open?.machine.entries[id]?.isAway == true else { return }
+        occur { machine, now in machine.networkBack(id, now) }
+    }
+
+    /// Notes what happened to a task; what is recorded of it is at most its last 200 events.
+    private func addEvent(_ id: QueueTask.ID, _ event: String, _ message: String) {
+        let event = TaskEvent(time: secondsSince1970(), event: event, message: message)
+        runs[id]?.events.append(event)
+        if let count = runs[id]?.events.count, count > 200 { runs[id]?.events.removeFirst() }
+        subscribers.tell(.notice(id, event))
+    }
+
+    private func started(_ id: QueueTask.ID, _ start: DownloadStart) {
+        runs[id]?.identity = start.identity
+        let contentType = runs[id]?.remote?.contentType
+        runs[id]?.folders.apply()
+        let part = FinishedFile.mark(of: PartNames(start.path).part)
+        occur { [self] machine, now throws(QueueError) in
+            let store = try desk().store
+            guard let task = try store.task(id) else { return }
+            let old = task.place
+            try store.update(id) { task in
+                task.size = start.size
+                task.contentType = contentType ?? task.contentType
+                task.started = task.started ?? now.wall
+                task.place.name = FileTarget(path: start.path).name
+                task.file = part.map { .init(device: $0.device, inode: $0.inode) }
+            }
+            machine.networkBack(id, now)
+            // Another task's file is to go there: this one is numbered, part and all.
+            if old.name == nil, let task = try store.task(id),
+                try store.owner(of: task.place, but: id) != nil
+            {
+                let free = try Self.freePlace(like: task.place, for: id, in: store)
+                try store.update(id) { $0.place = free }
+                machine.moveFiles(id, from: task.place)
+            }
+        }
+    }
+
+    /// The first numbered name that neither another task nor anybody else has.
+    private static func freePlace(
+        like place: QueueTask.Place, for id: QueueTask.ID, in store: QueueStore
+    ) throws(QueueError) -> QueueTask.Place {
+        var free = place
+        for number in 1... {
+            free.name = place.name.map { DownloadSession.numbered($0, number) }
+            guard let path = free.path else { break }
+            let names = [path] + PartNames.suffixes.map { path + $0 }
+            if try store.owner(of: free, but: id) == nil,
+                !names.contains(where: FinishedFile.anythingStands)
+            {
+                break
+            }
+        }
+        return free
+    }
+
+    private func ended(
+        _ id: QueueTask.ID, _ result: Result<DownloadedFile, DownloadError>, _ lastByte: Double?
+    ) {
+        guard let run = runs.removeValue(forKey: id) else { return }
+        let isLeaving = isShuttingDown
+        occur { [self] machine, now throws(QueueError) in
+            let desk = try desk()
+            guard let task = try desk.store.task(id) else { return }
+            // What a shutdown stops, runs again.
+            var ending: QueueMachine.Ending?
+            switch result {
+            case .success: ending = .completed
+            case .failure(let error):
+                ending = Self.ending(
+                    error, attempts: task.status.attempts, delays: current.retryDelays)
+                if isLeaving, ending == .stopped { ending = nil }
+                if try Self.number(task, after: error, in: desk.store) {
+                    ending = .failed(.wait(0), TaskProblem(error))
+                }
+            }
+            if let ending { machine.ended(id, ending, now) }
+            let status = machine.entries[id]?.status
+            try desk.store.update(id) { task in
+                task.lastByte = lastByte ?? task.lastByte
+                if task.started == nil { task.started = now.wall }
+                switch result {
+                case .success(let file): task.finish(file)
+                case .failure(let error): task.bytesDone = error.bytesKept
+                }
+                if ending == .completed || status?.isEnded ?? true { task.finished = now.wall }
+            }
+            try desk.store.addEvents(run.events + [Self.endEvent(result, now)], of: id)
+        }
+    }
+
+    /// Gives a task another name, when the one that the server suggests is being fetched to by another task.
+    ///
+    /// - Returns: Whether it has another name now, and can begin at once.
+    private static func number(
+        _ task: QueueTask, after error: DownloadError, in store: QueueStore
+    ) throws(QueueError) -> Bool {
+        guard case .assembly(.busy) = error.reason, task.place.name == nil, let path = error.path
+        else {
+            return false
+        }
+        var place = task.place
+        place.name = FileTarget(path: path).name
+        guard try store.owner(of: place, but: task.id) != nil else { return false }
+        let free = try freePlace(like: place, for: task.id, in: store)
+        try store.update(task.id) { $0.place.name = free.name }
+        return true
+    }
+
+    private static func endEvent(
+        _ result: Result<DownloadedFile, DownloadError>, _ now: QueueMachine.Moment
+    ) -> TaskEvent {
+        switch result {
+        case .success(let file):
+            TaskEvent(
+                time: now.wall, event: "completed",
+                message: "complete and verified, \(Units.size(file.size))")
+        case .failure(let error) where error.reason == .cancelled:
+            TaskEvent(time: now.wall, event: "stopped", message: "stopped in order")
+        case .failure(let error):
+            TaskEvent(
+                time: now.wall, event: Diagnostic(error).kind, message: Diagnostic(error).message)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Assembler
+import Glibc
+public import Segmenter
+
+// Who looks at the queue, or waits for one of its tasks.
+extension DownloadQueue {
+    /// Tells of tasks.
+    public func report(_ filter: TaskFilter) throws(QueueError) -> QueueReport {
+        try desk().store.report(filter, worker: getpid()) { runs[$0]?.download.progress }
+    }
+
+    /// Tells everything of one task.
+    public func detail(_ selector: String) throws(QueueError) -> TaskDetail {
+        let desk = try desk()
+        let id = try desk.id(selector)
+        let run = runs[id]
+        let progress = run?.download.progress
+        var detail = try desk.store.detail(id, secrets: desk.unstored[id], progress: progress)
+        guard let run else { return detail }
+        detail.map = progress?.map ?? []
+        detail.identity = run.identity
+        detail.etag = run.remote?.etag ?? detail.etag
+        detail.lastModified = run.remote?.lastModified ?? detail.lastModified
+        detail.finalURL = run.remote?.effectiveURL
+        detail.events = Array((detail.events + run.events).suffix(200))
+        return detail
+    }
+
+    /// How far everything is now.
+    public func snapshot() throws(QueueError) -> QueueSnapshot {
+        let desk = try desk()
+        var running: [TaskReport] = []
+        for (id, run) in runs {
+            guard let task = try desk.store.task(id) else { continue }
+            running.append(TaskReport(task, position: nil, progress: run.download.progress))
+        }
+        let places = desk.machine.order.enumerated().reduce(into: [QueueTask.ID: Int]()) {
+            $0[$1.element] = $1.offset + 1
+        }
+        for index in running.indices { running[index].position = places[running[index].id] }
+        running.sort { ($0.position ?? .max) < ($1.position ?? .max) }
+        let totals = try desk.store.totals(but: Set(runs.keys))
+        return QueueSnapshot(
+            running: running, counts: try desk.store.counts(),
+            bytesPerSecond: running.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
+            bytesDone: running.reduce(totals.bytesDone) { $0 + $1.bytesDone },
+            size: running.reduce(totals.size) { $0 + ($1.size ?? 0) })
+    }
+
+    /// How far everything is, whenever that changes, at most ten times a second.
+    ///
+    /// Each call gives a stream of its own, for one reader, that begins with what is so now, keeps the newest only,
+    /// and ends with the queue.
+    public func snapshots() -> AsyncStream<QueueSnapshot> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: QueueSnapshot.self, bufferingPolicy: .bufferingNewest(1))
+        let number = subscribers.add(continuation)
+        continuation.onTermination = { [weak self] _ in
+            Task { [weak self] in await self?.unsubscribe(number) }
+        }
+        if let now = try? snapshot() { continuation.yield(now) }
+        publishSoon()
+        return stream
+    }
+
+    /// What happens in the queue from now on.
+    ///
+    /// Each call gives a stream of its own, for one reader, that keeps the newest 256 events for a slow one, and
+    /// ends with the queue.
+    public func events() -> AsyncStream<QueueEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: QueueEvent.self, bufferingPolicy: .bufferingNewest(Subscribers.mostEvents))
+        let number = subscribers.add(continuation)
+        continuation.onTermination = { [weak self] _ in
+            Task { [weak self] in await self?.unsubscribe(number) }
+        }
+        return stream
+    }
+
+    private func unsubscribe(_ number: UInt64) { subscribers.remove(number) }
+
+    // MARK: One task
+
+    /// Adds a task, or finds the one that is known by the same URL and folder.
+    ///
+    /// - Returns: Its id.
+    /// - Throws: `QueueError`, also when it is refused.
+    @discardableResult
+    public func add(_ task: NewTask) async throws(QueueError) -> QueueTask.ID {
+        let result = try await perform([.add(task)])[0][0]
+        guard let id = result.id, result.outcome != .refused else {
+            throw QueueError(
+                .invalid, result.message ?? "the task was refused", hint: "nothing was added")
+        }
+        return id
+    }
+
+    /// Waits for the end of a task.
+    ///
+    /// Cancelling whoever waits stops nothing but the waiting.
+    ///
+    /// - Parameter id: The task.
+    /// - Returns: What is told of it: it is completed, failed or cancelled.
+    /// - Throws: `noTask` when there is none or it is removed; `worker` when the queue is shut down, or waiting
+    ///   was cancelled.
+    public func ended(_ id: QueueTask.ID) async throws(QueueError) -> TaskReport {
+        while true {
+            guard let task = try desk().store.task(id) else {
+                throw QueueError(
+                    .noTask, "there is no task \(id)", hint: "`segget list` shows the tasks")
+            }
+            guard !task.status.isEnded || task.chore != nil else {
+                let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
+                return TaskReport(task, position: nil, file: file)
+            }
+            guard !Task.isCancelled else {
+                throw QueueError(.worker, "waiting was cancelled", hint: "the task goes on")
+            }
+            await change()
+        }
+    }
+
+    /// Waits until nothing is left to be done but by the user: all tasks are held, or have ended.
+    ///
+    /// - Throws: `QueueError`, when the queue cannot be worked any more.
+    public func idle() async throws(QueueError) {
+        while try !desk().machine.isIdle {
+            guard !Task.isCancelled else {
+                throw QueueError(.worker, "waiting was cancelled", hint: "the queue goes on")
+            }
+            await change()
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Assembler
+import Segmenter
+
+// What the last worker left, and what is to be done about a download that has ended.
+extension DownloadQueue {
+    /// Brings the records to what is on the disk, where the last worker was stopped in between.
+    ///
+    /// - Throws: `QueueError`.
+    static func restore(_ store: QueueStore, _ now: QueueMachine.Moment) throws(QueueError) {
+        for id in try store.begun() {
+            guard let record = try store.task(id), let target = Chores.target(record.place) else {
+                continue
+            }
+            let task = try store.secrets(of: id)?.merged(into: record) ?? record
+            let (there, origin): (Assembly.Standing, Assembly.Standing?)
+            do throws(AssemblyError) {
+                there = try Assembly.standing(at: target, urls: Chores.urls(task))
+                origin = try task.origin.map { (place) throws(AssemblyError) in
+                    try Assembly.standing(at: place, urls: Chores.urls(task))
+                }
+            } catch {
+                // Whoever fetches it next meets the same, and says so.
+                continue
+            }
+            switch Restoration(record, at: there, movingFrom: origin) {
+            case .complete(let status), .completeAndFinishChore(let status):
+                try store.update(id) { task in
+                    task.status.state = .completed
+                    task.status.problem = nil
+                    task.size = status.size
+                    task.bytesDone = status.size
+                    task.finished = now.wall
+                    task.file = QueueTask.FileMark(status)
+                    if task.chore == .discard { task.chore = nil }
+                }
+                try store.addEvents(
+                    [
+                        TaskEvent(
+                            time: now.wall, event: "completed",
+                            message: "complete and verified before segget was stopped")
+                    ], of: id)
+            case .tidyUp:
+                try store.update(id) { $0.chore = .discard }
+            case .leave, .runAgain, .finishChore, .note: break
+            }
+        }
+    }
+
+    /// What is to be done about a download that failed or was stopped.
+    ///
+    /// - Parameters:
+    ///   - error: How it ended.
+    ///   - attempts: How often it failed in a way that passes since it last brought something.
+    ///   - delays: Seconds after which it is tried again, one after the other.
+    /// - Returns: What the rules make of it.
+    static func ending(
+        _ error: DownloadError, attempts: Int, delays: [Double]
+    ) -> QueueMachine.Ending {
+        let step: QueueMachine.FailureStep
+        switch FailureRule.next(after: FailureRule(error), attempts: attempts, delays: delays) {
+        case .stop: return .stopped
+        case .retry(let seconds): step = .retry(after: min(seconds, FailureRule.longestWait))
+        case .waitForSpace: step = .wait(FailureRule.spaceDelay)
+        case .fail: step = .fail
+        }
+        return .failed(step, TaskProblem(error))
+    }
+}
+
+extension QueueTask {
+    /// Where its file is to be moved away from; `nil` when it is not.
+    fileprivate var origin: FileTarget? {
+        if case .move(let place)? = chore { Chores.target(place) } else { nil }
+    }
+}

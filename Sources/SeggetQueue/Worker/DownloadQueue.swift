@@ -1,0 +1,298 @@
+import Assembler
+import Glibc
+import SeggetReports
+public import Segmenter
+
+/// A queue of downloads that is being worked: its tasks are fetched, a few at a time, by the rules of
+/// `docs/queue.md`.
+///
+/// ```swift
+/// try await withDownloadQueue(at: "queue.sqlite") { queue in
+///     let id = try await queue.add(NewTask("https://example.com/big.iso", to: .init(root: "/data")))
+///     print(try await queue.ended(id).state)
+/// }
+/// ```
+///
+/// What it records survives a kill at any moment; the next one that opens the file goes on. One process works a
+/// queue at a time. May be used from any thread or task; its own work is done on a thread of its own.
+public actor DownloadQueue: QueueDoor {
+    /// How a queue is worked.
+    public struct Configuration: Sendable {
+        /// Seconds that another process is waited for to let go of the queue.
+        public var patience = 5.0
+        /// What earlier sessions learned of servers, and where this one adds to it.
+        public var memory: ServerMemory?
+        /// Makes, of the words of a task's refresh command, what gives a new link.
+        public var refresh: (@Sendable ([String]) -> RefreshURL)?
+        /// Makes the default configuration.
+        public init() {}
+    }
+
+    /// One task that is being fetched.
+    struct Run {
+        var download: Download
+        /// The folders that it makes.
+        var folders: NewFolders
+        /// What the server offers.
+        var remote: RemoteFile?
+        /// What identifies the version.
+        var identity: String?
+        /// What happened and is not recorded yet.
+        var events: [TaskEvent] = []
+    }
+
+    private let executor = ThreadExecutor("queue")
+    /// The thread that does the queue's work.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    let files: QueueFiles
+    let configuration: Configuration
+    let session: DownloadSession
+    let lock: QueueLock
+    /// `nil` once the queue is shut down.
+    var open: QueueDesk?
+    var runs: [QueueTask.ID: Run] = [:]
+    /// Why the records cannot be used any more: nothing is begun or told from then on.
+    private(set) var broken: QueueError?
+    /// What has happened and could not be recorded, as the disk was full.
+    private var unrecorded: [Occurrence] = []
+    var choreProblems: [QueueTask.ID: TaskProblem] = [:]
+    var choresUnderWay: Set<QueueTask.ID> = []
+    /// Whoever waits for something to change.
+    private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    private var nextWaiter: UInt64 = 0
+    var clock: Task<Void, Never>?
+    var subscribers = Subscribers()
+    var publisher: Task<Void, Never>?
+    var current = QueueSettings()
+    var isShuttingDown = false
+
+    /// Opens a queue; nothing is fetched before ``work()``.
+    ///
+    /// - Parameters:
+    ///   - path: The queue's file; it is made where there is none.
+    ///   - configuration: How it is worked.
+    /// - Returns: The queue, which other processes leave alone until ``shutdown()``.
+    /// - Throws: `QueueError`.
+    public static func open(
+        _ path: String, configuration: Configuration = Configuration()
+    ) async throws(QueueError) -> DownloadQueue {
+        let files = QueueFiles(path)
+        let lock = try await offLoop("queue lock") { () throws(QueueError) in
+            try QueueLock.acquire(files, waiting: configuration.patience, isWorker: true)
+        }
+        let queue = DownloadQueue(files, lock, configuration)
+        try await queue.prepare()
+        return queue
+    }
+
+    private init(_ files: QueueFiles, _ lock: QueueLock, _ configuration: Configuration) {
+        self.files = files
+        self.lock = lock
+        self.configuration = configuration
+        session = DownloadSession(memory: configuration.memory)
+    }
+
+    private func prepare() throws(QueueError) {
+        let store = try QueueStore(files, mode: .readWrite)
+        try store.removeOrphanedSecrets()
+        current = try store.settings()
+        try Self.restore(store, now)
+        open = try QueueDesk(store, maxRunning: 0, now)
+        applyRate()
+        // What was to be done on the disk is done at once.
+        carryOut()
+    }
+
+    /// Begins to fetch what has a slot; does nothing when it has begun.
+    public func work() {
+        guard clock == nil, !isShuttingDown else { return }
+        let settings = current
+        occur { machine, now in machine.limit(to: settings.maxRunning, now) }
+        clock = Task { [weak self] in
+            while !Task.isCancelled, let self {
+                let seconds = await self.secondsToNextTick
+                try? await Task.sleep(for: .seconds(seconds))
+                guard !Task.isCancelled else { return }
+                await self.tick()
+            }
+        }
+    }
+
+    /// The time.
+    nonisolated var now: QueueMachine.Moment {
+        QueueMachine.Moment(wall: secondsSince1970(), boot: bootSeconds())
+    }
+
+    /// The records.
+    func desk() throws(QueueError) -> QueueDesk {
+        if let broken { throw broken }
+        guard let open else {
+            throw QueueError(.worker, "the queue is shut down", hint: "open it again")
+        }
+        return open
+    }
+
+    /// Stops all downloads in order, records what there is, and lets go of the queue.
+    ///
+    /// What ran runs again when the queue is opened next.
+    public func shutdown() async {
+        guard !isShuttingDown else { return }
+        isShuttingDown = true
+        clock?.cancel()
+        publisher?.cancel()
+        session.cancelAll()
+        while !runs.isEmpty || !choresUnderWay.isEmpty { await change() }
+        await session.shutdown()
+        subscribers.finish()
+        open = nil
+        lock.release()
+        wake()
+    }
+
+    // MARK: Waiting for something to change
+
+    /// Waits until something has changed.
+    func change() async {
+        let number = nextWaiter
+        nextWaiter += 1
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled {
+                    continuation.resume()
+                } else {
+                    waiters[number] = continuation
+                }
+            }
+        } onCancel: {
+            Task { await self.cancelWaiter(number) }
+        }
+    }
+
+    private func cancelWaiter(_ number: UInt64) { waiters.removeValue(forKey: number)?.resume() }
+
+    func wake() {
+        let waiting = waiters.values
+        waiters = [:]
+        for continuation in waiting { continuation.resume() }
+        publishSoon()
+    }
+
+    // MARK: What happens
+
+    /// Something that has happened: how the rules take it, and what is recorded.
+    typealias Occurrence = (inout QueueMachine, QueueMachine.Moment) throws(QueueError) -> Void
+
+    /// Takes what has happened into the rules and the records, and does what follows.
+    ///
+    /// What cannot be recorded for want of space is kept, and recorded in its turn. Where the records cannot be
+    /// used at all, the queue is ``broken``.
+    func occur(_ occurrence: @escaping Occurrence) {
+        unrecorded.append(occurrence)
+        recordAll()
+    }
+
+    func recordAll() {
+        guard let desk = open, broken == nil else { return wake() }
+        while let occurrence = unrecorded.first {
+            let now = now
+            do throws(QueueError) {
+                try desk.change { machine throws(QueueError) in try occurrence(&machine, now) }
+            } catch {
+                // The clock comes back to what a full disk or a reader holds up.
+                if error.code != .diskFull, error.code != .busy { broken = error }
+                wake()
+                return
+            }
+            unrecorded.removeFirst()
+        }
+        carryOut()
+    }
+
+    /// Does what the rules say.
+    func carryOut() {
+        guard let desk = open else { return }
+        for action in desk.takeActions() {
+            switch action {
+            case .begin(let id): if !isShuttingDown { start(id) }
+            case .stop(let id): runs[id]?.download.cancel()
+            case .doChore(let id): doChore(id)
+            }
+        }
+        tellChanges(desk)
+        wake()
+    }
+
+    private func tellChanges(_ desk: QueueDesk) {
+        let (changed, removed) = desk.takeRecorded()
+        guard subscribers.wantsEvents else { return }
+        for id in changed {
+            // A record that cannot be read is found out by whoever needs it.
+            guard let task = try? desk.store.task(id) else { continue }
+            let progress = runs[id]?.download.progress
+            subscribers.tell(.changed(TaskReport(task, position: nil, progress: progress)))
+        }
+        for id in removed { subscribers.tell(.removed(id)) }
+    }
+
+    private var secondsToNextTick: Double {
+        guard let desk = open else { return 60 }
+        if !unrecorded.isEmpty { return 1 }
+        // A schedule is looked at often enough for its minutes, and what was suspended is found out soon.
+        let most = current.rateSchedule == nil ? 30.0 : 5.0
+        return min(most, max(0.01, desk.machine.nextDue - bootSeconds()))
+    }
+
+    private func tick() {
+        applyRate()
+        occur { machine, now in machine.tick(now) }
+    }
+
+    // MARK: Subscribers
+
+    /// Has what has changed told soon, at most ten times a second.
+    func publishSoon() {
+        guard publisher == nil, !subscribers.isEmpty else { return }
+        publisher = Task { [weak self] in
+            while !Task.isCancelled {
+                guard await self?.publish() == true else { return }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    /// Tells how far everything is.
+    ///
+    /// - Returns: Whether it is to be told again soon.
+    private func publish() -> Bool {
+        if let snapshot = try? snapshot() { subscribers.tell(snapshot) }
+        let goesOn = !subscribers.isEmpty && !runs.isEmpty
+        if !goesOn { publisher = nil }
+        return goesOn
+    }
+}
+
+extension DownloadQueue {
+    /// Has commands find this process.
+    ///
+    /// - Parameter socket: Path of the socket at which it is reached.
+    /// - Throws: `QueueError`.
+    public func announce(socket: String) throws(QueueError) {
+        try lock.announce(socket: socket)
+    }
+
+    /// Waits for ever, unless the queue cannot be worked any more.
+    ///
+    /// - Throws: `QueueError`, why it cannot; `worker` when the queue is shut down, or waiting was cancelled.
+    public func lasts() async throws(QueueError) -> Never {
+        while true {
+            _ = try desk()
+            guard !Task.isCancelled else {
+                throw QueueError(.worker, "waiting was cancelled", hint: "the queue goes on")
+            }
+            await change()
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Assembler
+import Glibc
+import Segmenter
+
+/// What became of the file of a completed task.
+enum FinishedFile {
+    /// Looks at a completed task's file; told by size, inode and the time of its last change.
+    static func look(at task: QueueTask) -> FinishedStanding {
+        guard let path = task.place.path, let mark = mark(of: path) else { return .gone }
+        guard let now = mark.version, let then = task.file?.version, now.isSame(as: then) else {
+            return .changed
+        }
+        return .there
+    }
+
+    /// What stands at a path; `nil` when nothing does, or no regular file.
+    static func mark(of path: String) -> QueueTask.FileMark? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return QueueTask.FileMark(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
+            size: Int64(status.st_size), modified: Int64(status.st_mtim.tv_sec))
+    }
+
+    /// Whether anything stands at a path.
+    static func anythingStands(at path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+}
+
+extension QueueTask {
+    /// Notes that the file is complete.
+    mutating func finish(_ file: DownloadedFile) {
+        place.name = FileTarget(path: file.path).name
+        size = file.size
+        bytesDone = file.size
+        verified = file.verified
+        self.file = FinishedFile.mark(of: file.path)
+    }
+}

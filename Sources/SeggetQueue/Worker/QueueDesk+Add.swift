@@ -1,0 +1,187 @@
+import Assembler
+import SeggetReports
+import Segmenter
+
+// Adding tasks, and changing what they are.
+extension QueueDesk {
+    /// Adds a task, or finds the one that there is.
+    func add(
+        _ new: NewTask, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) -> CommandResult {
+        for url in [new.url] + new.options.mirrors {
+            if let reason = DownloadSession.problem(with: url) { return Self.refusal(nil, reason) }
+        }
+        if !new.isAgain, let known = try known(new) {
+            return try goOn(known, new, &machine, now)
+        }
+        let id = new.id ?? QueueTask.ID()
+        if try store.task(id) != nil {
+            return CommandResult(
+                nil, .refused, "there is a task \(id) already; give another id, or none", code: 64)
+        }
+        if let name = new.place.name {
+            if let problem = Self.problem(ofName: name) {
+                return CommandResult(nil, .refused, problem, code: 64)
+            }
+            if let owner = try store.owner(of: new.place, but: nil) {
+                return CommandResult(
+                    nil, .refused,
+                    "task \(owner) goes to \(Diagnostic.quote(new.place.path ?? name)) already; give it "
+                        + "another name with `--name`, or remove that task",
+                    code: ExitStatus.cannotCreate.rawValue)
+            }
+        }
+        var task = QueueTask(new)
+        task.id = id
+        task.added = now.wall
+        machine.insert(Self.entry(task), at: new.position, now)
+        task.status = machine.entries[id]?.status ?? task.status
+        let secrets = try store.insert(task)
+        if new.keepsNoSecrets, !secrets.isEmpty { unstored[id] = secrets }
+        return CommandResult(id, .done)
+    }
+
+    /// The task that is known by the same URL and goes to the same folder; one that has not ended before others.
+    private func known(_ new: NewTask) throws(QueueError) -> QueueTask? {
+        let place = new.place
+        let found = try store.known(url: new.url, root: place.root, folder: place.folder).filter {
+            place.name == nil || place.name == $0.place.name
+        }
+        return found.last { !$0.status.isEnded } ?? found.last
+    }
+
+    /// Adds the URL of a task that there is.
+    private func goOn(
+        _ task: QueueTask, _ new: NewTask, _ machine: inout QueueMachine,
+        _ now: QueueMachine.Moment
+    ) throws(QueueError) -> CommandResult {
+        let id = task.id
+        switch task.status.state {
+        case .completed:
+            let standing = FinishedFile.look(at: task)
+            guard standing != .there else {
+                return CommandResult(id, .unchanged, "is complete, and its file is there")
+            }
+            _ = try carryOut(.resume(TaskSelection(id)), &machine, now)
+            return CommandResult(
+                id, .done, "was complete, and its file is \(standing.rawValue): it is fetched again"
+            )
+        case .failed, .cancelled:
+            let state = task.status.state.word
+            _ = try carryOut(.resume(TaskSelection(id)), &machine, now)
+            return CommandResult(id, .done, "was \(state): it is fetched again")
+        default:
+            guard task.status.wanted == .held, !new.isHeld else {
+                let word = task.status.wanted == .held ? "held" : task.status.state.word
+                return CommandResult(id, .unchanged, "is \(word.replacing("_", with: " "))")
+            }
+            return CommandResult(
+                id, machine.resume(id) ? .done : .unchanged, "was held: it is resumed")
+        }
+    }
+
+    /// Gives a task's file another name or folder.
+    func rename(
+        _ id: QueueTask.ID, _ name: String?, _ folder: String?, _ machine: inout QueueMachine,
+        _ now: QueueMachine.Moment
+    ) throws(QueueError) -> CommandResult {
+        guard let task = try store.task(id) else { return CommandResult(id, .unchanged, "is gone") }
+        if let name, let problem = Self.problem(ofName: name) {
+            return CommandResult(id, .refused, problem, code: 64)
+        }
+        guard task.status.state != .cancelled else {
+            return CommandResult(
+                id, .refused,
+                "was cancelled, and has no file to rename; `segget retry \(id)` begins anew",
+                code: ExitStatus.cannotCreate.rawValue)
+        }
+        var place = task.place
+        if let folder { (place.root, place.folder) = (folder, "") }
+        if let name { (place.name, place.isNameGiven) = (name, true) }
+        guard place != task.place else { return CommandResult(id, .unchanged, "is there already") }
+        if let owner = try store.owner(of: place, but: id) {
+            return CommandResult(
+                id, .refused, "task \(owner) goes to \(Diagnostic.quote(place.path ?? "")) already",
+                code: ExitStatus.cannotCreate.rawValue)
+        }
+        if let path = place.path, path != task.place.path, FinishedFile.anythingStands(at: path) {
+            return CommandResult(
+                id, .refused,
+                "something stands at \(Diagnostic.quote(path)) already, and is not replaced",
+                code: ExitStatus.cannotCreate.rawValue)
+        }
+        try store.update(id) { $0.place = place }
+        if task.place.path != nil {
+            if machine.entries[id] == nil { machine.insert(Self.entry(task), now) }
+            machine.moveFiles(id, from: task.place)
+        } else {
+            machine.restart(id)
+        }
+        return CommandResult(id, .done)
+    }
+
+    /// Changes how a task is fetched.
+    func set(
+        _ id: QueueTask.ID, _ changes: TaskChanges, _ machine: inout QueueMachine
+    ) throws(QueueError) -> CommandResult {
+        guard var task = try whole(id) else { return CommandResult(id, .unchanged, "is gone") }
+        if let urls = changes.urls {
+            for url in urls {
+                if let reason = DownloadSession.problem(with: url) {
+                    return Self.refusal(id, reason)
+                }
+            }
+            guard let first = urls.first else {
+                return CommandResult(id, .refused, "a task needs a URL", code: 64)
+            }
+            task.urls = [first]
+            task.options.mirrors = Array(urls.dropFirst())
+            // What is there is gone on with, where something shows that it is the same file.
+            task.options.continuesOtherURL = true
+            machine.changeHost(id, to: DownloadSession.origin(of: first))
+        }
+        if let connections = changes.connections { task.options.connections = connections }
+        if let rate = changes.rateLimit { task.options.limits.rate = rate > 0 ? rate : nil }
+        if let headers = changes.headers { task.options.headers = headers }
+        if let user = changes.user {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            task.options.access.credentials = .init(
+                user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
+        }
+        if let retries = changes.retries { task.options.retries = retries }
+        let secrets = try store.replace(task)
+        unstored[id] = task.keepsNoSecrets && !secrets.isEmpty ? secrets : nil
+        machine.restart(id)
+        return CommandResult(id, .done)
+    }
+
+    /// A task with its secrets, as far as there are any.
+    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? {
+        guard let task = try store.task(id) else { return nil }
+        if let secrets = unstored[id] { return secrets.merged(into: task) }
+        return try store.secrets(of: id)?.merged(into: task) ?? task
+    }
+
+    /// What is wrong with a name that the user gave; `nil` when nothing is.
+    static func problem(ofName name: String) -> String? {
+        guard !name.isEmpty, !name.contains("/"), !name.utf8.contains(0),
+            ![".", ".."].contains(name),
+            name.utf8.count <= 240
+        else {
+            return
+                "\(Diagnostic.quote(String(name.prefix(80)))) is no name of a file: one without `/`, and "
+                + "not longer than 240 bytes"
+        }
+        guard !PartNames.suffixes.contains(where: name.hasSuffix) else {
+            return "\(Diagnostic.quote(name)) ends as segget's own files do"
+        }
+        return nil
+    }
+
+    private static func refusal(
+        _ id: QueueTask.ID?, _ reason: DownloadError.Reason
+    ) -> CommandResult {
+        let diagnostic = Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0))
+        return CommandResult(id, .refused, diagnostic.message, code: diagnostic.status.rawValue)
+    }
+}

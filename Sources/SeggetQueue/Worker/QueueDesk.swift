@@ -1,0 +1,311 @@
+// Worker: works a queue: carries out commands on its records, fetches what has a slot, and tells whoever looks. It
+// knows the store, the rules and the downloads; it never knows a terminal, a socket or how a file is fetched.
+
+import Assembler
+import Segmenter
+
+/// Carries out commands on the records of a queue, whether somebody works it or not.
+///
+/// For one thread at a time; whoever has it holds the queue's lock. Blocks on the disk.
+final class QueueDesk {
+    let store: QueueStore
+    private(set) var machine: QueueMachine
+    /// The tasks whose records have changed, and those that were removed, since this was last asked.
+    private var recorded: (changed: Set<QueueTask.ID>, removed: [QueueTask.ID]) = ([], [])
+    /// Secrets that are not stored, of tasks that were added while this process works the queue.
+    var unstored: [QueueTask.ID: TaskSecrets] = [:]
+
+    /// Reads the tasks that have not ended.
+    ///
+    /// - Parameters:
+    ///   - store: The records.
+    ///   - maxRunning: Most tasks that run at a time; 0 where nobody works the queue.
+    ///   - now: The time.
+    /// - Throws: `QueueError`.
+    init(
+        _ store: QueueStore, maxRunning: Int, _ now: QueueMachine.Moment
+    ) throws(QueueError) {
+        self.store = store
+        machine = QueueMachine(maxRunning: maxRunning)
+        for line in try store.statuses() {
+            machine.insert(
+                QueueMachine.Entry(
+                    id: line.id, status: line.status, host: line.host, chore: line.chore),
+                now)
+        }
+    }
+
+    /// Changes the machine, and records what has changed by that; where that fails, nothing has changed.
+    ///
+    /// - Returns: What the change gives.
+    /// - Throws: `QueueError`.
+    @discardableResult
+    func change<Result>(
+        _ body: (inout QueueMachine) throws(QueueError) -> Result
+    ) throws(QueueError) -> Result {
+        let before = machine
+        do throws(QueueError) {
+            return try store.transaction { () throws(QueueError) -> Result in
+                let result = try body(&machine)
+                try record()
+                return result
+            }
+        } catch {
+            machine = before
+            throw error
+        }
+    }
+
+    /// Writes down the tasks whose status or chore has changed.
+    private func record() throws(QueueError) {
+        for id in machine.takeChanged() {
+            guard let entry = machine.entries[id] else { continue }
+            try store.updateStatus(entry.id, entry.status, chore: entry.chore)
+            recorded.changed.insert(entry.id)
+        }
+    }
+
+    /// The tasks whose records have changed, and those that were removed, since this was last asked.
+    func takeRecorded() -> (changed: Set<QueueTask.ID>, removed: [QueueTask.ID]) {
+        defer { recorded = ([], []) }
+        return recorded
+    }
+
+    /// Takes a task out of the records.
+    func delete(_ id: QueueTask.ID) throws(QueueError) {
+        try store.delete([id])
+        unstored[id] = nil
+        recorded.changed.remove(id)
+        recorded.removed.append(id)
+    }
+
+    /// What is to be done since this was last asked.
+    func takeActions() -> [QueueMachine.Action] { machine.takeActions() }
+
+    // MARK: Commands
+
+    /// Carries out commands, one after the other, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - commands: What to do.
+    ///   - now: The time.
+    /// - Returns: For each command, what it has done to each of its tasks.
+    /// - Throws: `QueueError`; nothing is changed then.
+    func perform(
+        _ commands: [QueueCommand], _ now: QueueMachine.Moment
+    ) throws(QueueError) -> [[CommandResult]] {
+        try change { machine throws(QueueError) in
+            var results: [[CommandResult]] = []
+            var first = 0
+            for command in commands {
+                if case .add(var task) = command {
+                    // What is added together at the head stays in its order.
+                    if task.position == .first {
+                        first += 1
+                        task.position = first == 1 ? .first : .at(first)
+                    }
+                    results.append([try add(task, &machine, now)])
+                } else {
+                    results.append(try carryOut(command, &machine, now))
+                }
+            }
+            machine.settle(now)
+            return results
+        }
+    }
+
+    func carryOut(
+        _ command: QueueCommand, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) -> [CommandResult] {
+        switch command {
+        case .add: return []
+        case .start(let selection):
+            return try onTasks(selection) { ids throws(QueueError) in
+                for id in ids { try revive(id, &machine, now) }
+                let started = machine.start(ids, now)
+                return ids.map { result($0, started.contains($0), machine) }
+            }
+        case .pause(let selection):
+            return try onEach(selection) { result($0, machine.pause($0), machine) }
+        case .resume(let selection):
+            return try onEach(selection) { id throws(QueueError) in
+                let isRevived = try revive(id, &machine, now)
+                return result(id, machine.resume(id) || isRevived, machine)
+            }
+        case .retry(let selection):
+            return try onEach(selection) { id throws(QueueError) in
+                let isRevived = try revive(id, &machine, now)
+                return result(id, machine.retry(id) || isRevived, machine)
+            }
+        case .cancel(let selection):
+            return try onEach(selection) { id throws(QueueError) in
+                try takeIn(id, &machine, now)
+                let isDone = machine.cancel(id)
+                if isDone { try store.update(id) { $0.finished = now.wall } }
+                return result(id, isDone, machine)
+            }
+        case .remove(let selection, let files):
+            return try onEach(selection) { id throws(QueueError) in
+                try takeIn(id, &machine, now)
+                machine.remove(id, files: files)
+                return CommandResult(id, .done)
+            }
+        case .move(let selection, let position):
+            return try onTasks(selection) { ids throws(QueueError) in
+                let moved = machine.move(ids, to: position)
+                return ids.map {
+                    moved.contains($0)
+                        ? CommandResult($0, .done)
+                        : CommandResult($0, .unchanged, "has ended, and has no place in the order")
+                }
+            }
+        case .rename(let selection, let name, let folder):
+            return try onEach(selection) { id throws(QueueError) in
+                try rename(id, name, folder, &machine, now)
+            }
+        case .set(let selection, let changes):
+            return try onEach(selection) { id throws(QueueError) in
+                try set(id, changes, &machine)
+            }
+        case .tag(let selection, let add, let remove):
+            return try onEach(selection) { id throws(QueueError) in
+                try store.update(id) { task in
+                    task.tags.removeAll(where: remove.contains)
+                    for tag in add where !task.tags.contains(tag) { task.tags.append(tag) }
+                }
+                return CommandResult(id, .done)
+            }
+        case .markSeen(let selection):
+            return try onTasks(selection) { ids throws(QueueError) in
+                try store.markSeen(ids)
+                return ids.map { CommandResult($0, .done) }
+            }
+        }
+    }
+
+    // MARK: Which tasks
+
+    /// Carries out a command on the tasks that are meant, and adds a refusal for each id that is not one's.
+    private func onTasks(
+        _ selection: TaskSelection,
+        _ body: ([QueueTask.ID]) throws(QueueError) -> [CommandResult]
+    ) throws(QueueError) -> [CommandResult] {
+        var (ids, refusals): ([QueueTask.ID], [CommandResult]) = ([], [])
+        for text in selection.ids {
+            do throws(QueueError) {
+                let id = try self.id(text)
+                if !ids.contains(id) { ids.append(id) }
+            } catch  where error.code == .noTask {
+                refusals.append(CommandResult(nil, .refused, error.message, code: 64))
+            }
+        }
+        if selection.isAll || !selection.tags.isEmpty || !selection.states.isEmpty {
+            var others = selection
+            others.ids = []
+            let known = Set(ids)
+            ids += try store.find(TaskFilter(selection: others)).map(\.id).filter {
+                !known.contains($0)
+            }
+        }
+        return refusals + (try body(ids))
+    }
+
+    private func onEach(
+        _ selection: TaskSelection,
+        _ body: (QueueTask.ID) throws(QueueError) -> CommandResult
+    ) throws(QueueError) -> [CommandResult] {
+        try onTasks(selection) { ids throws(QueueError) in
+            var results: [CommandResult] = []
+            for id in ids { results.append(try body(id)) }
+            return results
+        }
+    }
+
+    /// The tasks that a selection means, as far as there are any.
+    func ids(of selection: TaskSelection) throws(QueueError) -> [QueueTask.ID] {
+        var found: [QueueTask.ID] = []
+        _ = try onTasks(selection) { ids throws(QueueError) in
+            found = ids
+            return []
+        }
+        return found
+    }
+
+    /// The task of an id, or of the beginning of one.
+    ///
+    /// - Throws: `noTask`.
+    func id(_ text: String) throws(QueueError) -> QueueTask.ID {
+        let isHex =
+            !text.isEmpty && text.utf8.count <= 16 && text.utf8.allSatisfy { $0 < 0x80 }
+            && text.allSatisfy(\.isHexDigit)
+        let found = isHex ? try store.ids(withPrefix: text.lowercased(), most: 2) : []
+        guard found.count != 1 else { return found[0] }
+        let shown = String(text.prefix(40).filter { !$0.isNewline })
+        guard found.isEmpty else {
+            throw QueueError(
+                .noTask, "several tasks have an id that begins with \(shown)",
+                hint: "give more of its digits; `segget list` shows them")
+        }
+        throw QueueError(
+            .noTask, "there is no task \(shown)",
+            hint: "`segget list` shows the tasks and their ids")
+    }
+
+    private func result(
+        _ id: QueueTask.ID, _ isDone: Bool, _ machine: QueueMachine
+    ) -> CommandResult {
+        guard !isDone else { return CommandResult(id, .done) }
+        guard let entry = machine.entries[id] else {
+            let state = (try? store.task(id))??.status.state.word ?? "gone"
+            return CommandResult(id, .unchanged, "is \(state)")
+        }
+        let isHeld = entry.status.wanted == .held && !entry.status.isEnded
+        let word = isHeld ? "held" : entry.status.state.word.replacing("_", with: " ")
+        return CommandResult(id, .unchanged, "is \(word)")
+    }
+
+    // MARK: Tasks that have ended
+
+    /// Has the machine know a task that has ended.
+    private func takeIn(
+        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) {
+        guard machine.entries[id] == nil, let task = try store.task(id) else { return }
+        machine.insert(Self.entry(task), now)
+    }
+
+    /// Has a task wait again that failed, was cancelled, or is complete and whose file is gone or changed.
+    ///
+    /// - Returns: Whether it does.
+    @discardableResult
+    private func revive(
+        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) -> Bool {
+        guard var task = try store.task(id), task.status.isEnded, machine.entries[id]?.chore == nil
+        else {
+            guard let entry = machine.entries[id], entry.status.state == .cancelled else {
+                return false
+            }
+            return machine.retry(id)
+        }
+        if task.status.state == .completed, FinishedFile.look(at: task) == .there { return false }
+        // What a failure leaves is gone on with.
+        if task.status.state != .failed { (task.file, task.bytesDone) = (nil, 0) }
+        task.status.state = .waiting
+        task.status.wanted = .run
+        task.status.attempts = 0
+        task.status.problem = nil
+        task.finished = nil
+        task.isSeen = false
+        task.verified = []
+        try store.update(task)
+        machine.insert(Self.entry(task), at: .last, now)
+        return true
+    }
+
+    static func entry(_ task: QueueTask) -> QueueMachine.Entry {
+        QueueMachine.Entry(
+            id: task.id, status: task.status, host: DownloadSession.origin(of: task.urls[0]),
+            chore: task.chore)
+    }
+}

@@ -1,0 +1,39 @@
+import Assembler
+import Foundation
+import Segmenter
+
+/// A part with its manifest that an earlier download has left.
+public struct RecoveredPart: Sendable, Hashable {
+    /// A task that goes on with it: held, under the URL that the manifest states.
+    public var task: NewTask
+    /// Whether the manifest states all of the URL; where it had a query or a password, it does not.
+    public var isURLComplete: Bool
+
+    /// Finds the parts in a folder, in the order of their names; blocks.
+    ///
+    /// - Parameter folder: An absolute path.
+    /// - Returns: The parts, also those that tasks have already.
+    /// - Throws: `unavailable`.
+    public static func find(in folder: String) throws(QueueError) -> [RecoveredPart] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            throw QueueError(
+                .unavailable, "the folder `\(folder)` cannot be read",
+                hint: "check its name and its rights")
+        }
+        return names.sorted().compactMap { name -> RecoveredPart? in
+            guard name.hasSuffix(PartNames.manifestSuffix) else { return nil }
+            let name = String(name.dropLast(PartNames.manifestSuffix.count))
+            guard !name.isEmpty,
+                FinishedFile.anythingStands(at: "\(folder)/\(PartNames(name).part)"),
+                let header = Assembly.headerRecorded(folder: folder, name: name)
+            else { return nil }
+            var task = NewTask(header.url, to: QueueTask.Place(root: folder, name: name))
+            task.isHeld = true
+            task.options.continuesOtherURL = true
+            return RecoveredPart(task: task, isURLComplete: header.belongs(to: header.url))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Assembler
+import Segmenter
+
+extension TaskReport {
+    /// Tells of a task.
+    ///
+    /// - Parameters:
+    ///   - task: Its record.
+    ///   - position: Its place in the order, from 1.
+    ///   - progress: How far it is, while it is fetched.
+    ///   - file: What became of the finished file.
+    init(
+        _ task: QueueTask, position: Int?, progress: DownloadProgress? = nil,
+        file: FinishedStanding? = nil
+    ) {
+        let status = task.status
+        id = task.id
+        state = status.state.word
+        wanted = status.wanted
+        url = DownloadSession.redacted(task.url)
+        let current = DownloadSession.redacted(task.urls.first ?? task.url)
+        currentURL = current == url ? nil : current
+        path = task.place.path
+        folder = task.place.folderPath
+        self.position = status.isEnded ? nil : position
+        bytesDone = task.bytesDone
+        size = task.size
+        error = status.problem
+        attempts = status.attempts
+        if case .retrying(let time) = status.state { retryAt = time }
+        if case .waitingForNetwork(let time) = status.state { waitingSince = time }
+        added = task.added
+        started = task.started
+        finished = task.finished
+        lastByte = task.lastByte
+        contentType = task.contentType
+        digests = task.verified.map(\.description)
+        tags = task.tags
+        seen = status.isEnded ? task.isSeen : nil
+        self.file = file?.rawValue
+        if let progress, progress.phase != .ended { take(progress) }
+    }
+
+    /// Says of a task that has a slot, and that nobody fetches, what is so.
+    ///
+    /// - Parameter task: Its record, as whoever worked it last left it.
+    mutating func stop(_ task: QueueTask) {
+        state = TaskStatus.State.waiting.word
+        guard let target = Chores.target(task.place) else { return }
+        bytesDone = Assembly.bytesRecorded(folder: target.folder, name: target.name)
+    }
+
+    /// Takes over how far the task is.
+    mutating func take(_ progress: DownloadProgress) {
+        // What is not read yet is there all the same.
+        bytesDone = max(progress.bytesDone + progress.bytesVerifying, 0)
+        size = progress.size ?? size
+        bytesPerSecond = progress.bytesPerSecond
+        secondsLeft = progress.timeLeft.map { $0 / .seconds(1) }
+        connections = progress.connections
+    }
+}

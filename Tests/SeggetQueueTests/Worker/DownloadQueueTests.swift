@@ -1,0 +1,89 @@
+import Foundation
+import SeggetQueue
+import Segmenter
+import TestSupport
+import Testing
+
+/// The queue as a library: waiting, groups, subscribers.
+struct DownloadQueueTests {
+    private let home: Sandbox
+    private let origin: FaultOrigin
+    private let goesOn = Guarded(false)
+
+    init() throws {
+        home = try Sandbox()
+        origin = try FaultOrigin { [goesOn] request in
+            let content = Content(size: 300_000, seed: 5)
+            return .file(content, for: request, etag: "\"v\"").with { reply in
+                guard request.method == "GET", request.target.hasPrefix("/slow") else { return }
+                reply.stallAfter = 10_000
+                reply.release = goesOn
+            }
+        }
+    }
+
+    private func task(_ path: String) -> NewTask {
+        NewTask(origin.url(path), to: .init(root: home.path("d")))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func cancellingWhoeverWaitsStopsNoDownload() async throws {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
+            let id = try await queue.add(task("/slow"))
+            let waiter = Task { try await queue.ended(id) }
+            #expect(await soon { origin.bytesServed > 0 })
+            waiter.cancel()
+            let outcome = await waiter.result
+            #expect(throws: QueueError.self) { try outcome.get() }
+            goesOn.withLock { $0 = true }
+            let end = try await queue.ended(id)
+            #expect(end.state == "completed")
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            (DownloadGroup.AtEnd.holds, "held"), (.cancels, "cancelled"), (.leaves, "running"),
+        ])
+    func whatBecomesOfAGroup(end: DownloadGroup.AtEnd, state: String) async throws {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
+            let id = try await queue.withGroup(atEnd: end) { group in
+                let id = try await group.add(task("/slow"))
+                _ = await soon { origin.bytesServed > 0 }
+                return id
+            }
+            let report = try await queue.report(TaskFilter(selection: TaskSelection(id)))
+            let told = try #require(report.tasks.first)
+            let isHeld = told.wanted == .held
+            #expect((isHeld ? "held" : told.state) == state)
+            goesOn.withLock { $0 = true }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aSlowSubscriberHasTheNewestOnlyAndHoldsUpNobody()
+        async throws
+    {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
+            // It looks at nothing until all is over.
+            let snapshots = await queue.snapshots()
+            let id = try await queue.add(task("/a"))
+            let end = try await queue.ended(id)
+            #expect(end.state == "completed")
+            await queue.shutdown()
+            var seen: [QueueSnapshot] = []
+            for await snapshot in snapshots { seen.append(snapshot) }
+            #expect(seen.count <= 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func itIsForOneAtATime() async throws {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { _ in
+            var configuration = DownloadQueue.Configuration()
+            configuration.patience = 0.1
+            let error = await #expect(throws: QueueError.self) {
+                try await DownloadQueue.open(home.path("q.sqlite"), configuration: configuration)
+            }
+            #expect(error?.code == .workedAlready)
+        }
+    }
+}
