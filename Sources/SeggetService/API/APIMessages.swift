@@ -1,0 +1,36 @@
+// API: what requests ask for, and what is answered, in JSON. It knows the queue's door; it never knows a socket.
+
+import SeggetQueue
+
+/// What `GET /v1/health` tells.
+package struct HealthReport: Sendable, Hashable, Codable {
+    /// The version of the API.
+    package static let api = "v1"
+
+    /// The version of segget.
+    package var version: String
+    /// The version of the API that it speaks.
+    package var api: String
+    /// The process that works the queue.
+    package var worker: Int32
+
+    /// Makes a report.
+    package init(version: String, api: String = HealthReport.api, worker: Int32) {
+        (self.version, self.api, self.worker) = (version, api, worker)
+    }
+}
+
+/// The body of `POST /v1/commands`.
+struct CommandBatch: Codable {
+    var commands: [QueueCommand]
+}
+
+/// The answer to a batch of commands: for each, what it has done to each of its tasks.
+struct BatchResults: Codable {
+    var results: [[CommandResult]]
+}
+
+/// The body of an answer that tells of an error.
+struct ErrorBody: Codable {
+    var error: QueueError
+}

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import SeggetQueue
+
+/// A request, as the API sees it.
+struct APIRequest: Sendable {
+    /// `GET`, `POST` and so on.
+    var method: String
+    /// Path and query, as sent.
+    var target: String
+    /// The body; empty when there is none.
+    var body = Data()
+}
+
+/// What a request is answered with.
+struct APIReply: Sendable {
+    /// The status code of HTTP.
+    var status: Int
+    /// JSON.
+    var body: Data
+    /// The methods that the path has, where the request had another one.
+    var allowed: [String] = []
+
+    /// An answer that is not an error.
+    ///
+    /// - Throws: `QueueError`, when the value has no form in JSON.
+    init(_ value: some Encodable) throws(QueueError) {
+        (status, body) = (200, try JSON.write(value))
+    }
+
+    /// An answer that tells of an error, whose status is that of its code unless another one is given.
+    init(_ error: QueueError, status: Int? = nil, allowed: [String] = []) {
+        self.status = status ?? Self.status(of: error.code)
+        self.allowed = allowed
+        // Three texts always have a form in JSON.
+        body = (try? JSON.write(ErrorBody(error: error))) ?? Data()
+    }
+
+    private static func status(of code: QueueError.Code) -> Int {
+        switch code {
+        case .invalid: 400
+        case .noTask: 404
+        case .workedAlready: 409
+        case .damaged, .laterVersion, .noQueue, .unavailable: 500
+        case .worker: 502
+        case .busy: 503
+        case .diskFull: 507
+        }
+    }
+}

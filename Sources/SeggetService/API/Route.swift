@@ -1,0 +1,143 @@
+import Foundation
+import SeggetQueue
+
+/// What of the API a request is for.
+enum Route: Sendable, Hashable {
+    case health
+    case tasks(TaskFilter)
+    case task(String)
+    case commands
+    case settings
+    case newSettings
+
+    /// Finds out what a request is for.
+    ///
+    /// - Parameters:
+    ///   - method: `GET`, `POST` and so on; `HEAD` is for what `GET` is for.
+    ///   - target: path and query, as sent, or a whole URL.
+    /// - Throws: ``Refusal``.
+    init(_ method: String, _ target: String) throws(Refusal) {
+        let url = target.hasPrefix("/") ? "http://localhost\(target)" : target
+        guard var components = URLComponents(string: url),
+            let names = Self.names(of: components.percentEncodedPath)
+        else { throw Refusal("the path is not understood", status: 400) }
+        // A plus sign is a space in the queries of forms, which is what many clients write.
+        components.percentEncodedQuery = components.percentEncodedQuery?
+            .replacing("+", with: "%20")
+        let asked = method == "HEAD" ? "GET" : method
+        let items = components.queryItems ?? []
+        switch names {
+        case ["v1", "health"]:
+            self = try Self.choose(asked, ["GET": .health], items)
+        case ["v1", "tasks"]:
+            self = try Self.choose(asked, ["GET": .tasks(try Self.filter(items))], [])
+        case ["v1", "commands"]:
+            self = try Self.choose(asked, ["POST": .commands], items)
+        case ["v1", "settings"]:
+            self = try Self.choose(asked, ["GET": .settings, "PUT": .newSettings], items)
+        default:
+            guard names.count == 3, names.starts(with: ["v1", "tasks"]), !names[2].isEmpty else {
+                throw Refusal("there is nothing at this path", status: 404)
+            }
+            self = try Self.choose(asked, ["GET": .task(names[2])], items)
+        }
+    }
+
+    /// The names between the slashes of a path, decoded; `nil` when one cannot be.
+    private static func names(of path: String) -> [String]? {
+        let names = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let decoded = names.compactMap { String($0).removingPercentEncoding }
+        return decoded.count == names.count ? decoded : nil
+    }
+
+    private static func choose(
+        _ method: String, _ routes: [String: Route], _ query: [URLQueryItem]
+    ) throws(Refusal) -> Route {
+        guard let route = routes[method] else {
+            var allowed = Array(routes.keys)
+            if allowed.contains("GET") { allowed.append("HEAD") }
+            throw Refusal(
+                "this path has no such method", status: 405, allowed: allowed.sorted())
+        }
+        guard query.isEmpty else { throw Refusal("this path has no query", status: 400) }
+        return route
+    }
+
+    private static func filter(_ items: [URLQueryItem]) throws(Refusal) -> TaskFilter {
+        var filter = TaskFilter()
+        for item in items {
+            guard let value = item.value else {
+                throw Refusal("a key of the query has no value", status: 400)
+            }
+            switch item.name {
+            case "id": filter.selection.ids.append(value)
+            case "tag": filter.selection.tags.append(value)
+            case "state":
+                guard (TaskStatus.State.words + ["held"]).contains(value) else {
+                    throw Refusal("there is no such state", status: 400)
+                }
+                filter.selection.states.append(value)
+            case "text" where filter.text == nil: filter.text = value
+            case "unseen": filter.isUnseen = try flag(value)
+            case "all": filter.selection.isAll = try flag(value)
+            default:
+                throw Refusal(
+                    "the query has a key that is not known here, or that may be given once only",
+                    status: 400)
+            }
+        }
+        return filter
+    }
+
+    private static func flag(_ text: String) throws(Refusal) -> Bool {
+        switch text {
+        case "1", "true": true
+        case "0", "false": false
+        default: throw Refusal("a key of the query is neither 1 nor 0", status: 400)
+        }
+    }
+
+    /// The target that asks for tasks, with a filter.
+    static func target(_ filter: TaskFilter) -> String {
+        var items = filter.selection.ids.map { URLQueryItem(name: "id", value: $0) }
+        items += filter.selection.tags.map { URLQueryItem(name: "tag", value: $0) }
+        items += filter.selection.states.map { URLQueryItem(name: "state", value: $0) }
+        if let text = filter.text { items.append(URLQueryItem(name: "text", value: text)) }
+        if filter.isUnseen { items.append(URLQueryItem(name: "unseen", value: "1")) }
+        if filter.selection.isAll { items.append(URLQueryItem(name: "all", value: "1")) }
+        var components = URLComponents()
+        components.path = "/v1/tasks"
+        if !items.isEmpty { components.queryItems = items }
+        // What is no plus sign to everybody is written out.
+        components.percentEncodedQuery = components.percentEncodedQuery?.replacing("+", with: "%2B")
+        return components.string ?? "/v1/tasks"
+    }
+
+    /// The target that asks for one task.
+    static func target(_ selector: String) -> String {
+        // All but letters and digits is encoded, so that it is one name, whatever is in it.
+        "/v1/tasks/"
+            + (selector.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? selector)
+    }
+}
+
+/// Why a request is not answered with what it asks for.
+struct Refusal: Error, Hashable {
+    /// What is wrong, in words that have nothing of what came.
+    var message: String
+    /// The status code of HTTP.
+    var status: Int
+    /// The methods that the path has, where the request had another one.
+    var allowed: [String] = []
+
+    init(_ message: String, status: Int, allowed: [String] = []) {
+        (self.message, self.status, self.allowed) = (message, status, allowed)
+    }
+
+    /// The answer that says so.
+    var reply: APIReply {
+        APIReply(
+            QueueError(.invalid, message, hint: "see docs/api.md for what there is"),
+            status: status, allowed: allowed)
+    }
+}

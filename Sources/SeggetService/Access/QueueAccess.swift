@@ -1,0 +1,80 @@
+// Access: how a command finds the queue: its worker over a socket, or its records. It knows both ways; it never
+// knows what a command wants.
+
+import Glibc
+public import SeggetQueue
+public import Segmenter
+
+/// A queue as a command has it: by whoever works it, or else by its records.
+public struct QueueAccess: Sendable {
+    /// By which the queue is told what to do.
+    public let door: any QueueDoor
+    /// The process that works it; `nil` when none does.
+    public let worker: Int32?
+    private let path: String
+
+    /// Seconds that a process that has the queue is waited for, until it is reached or lets go.
+    private static let patience = 5.0
+
+    /// Finds the way to a queue.
+    ///
+    /// - Parameters:
+    ///   - path: The queue's file.
+    ///   - note: Told, in a line, when the worker is of another version.
+    /// - Returns: The way.
+    /// - Throws: `QueueError`, when a worker has it and cannot be reached.
+    public static func open(
+        _ path: String, note: @escaping @Sendable (String) -> Void
+    ) async throws(QueueError) -> QueueAccess {
+        let files = QueueFiles(path)
+        var tries = 0
+        while let holder = try QueueLock.holder(files) {
+            do throws(QueueError) {
+                guard let socket = holder.socket else {
+                    throw QueueError(
+                        .busy, "process \(holder.pid) has the queue, and does not answer",
+                        hint: "see what it does with `ps \(holder.pid)`")
+                }
+                let client = QueueClient(path: socket, tellOtherVersion: note)
+                _ = try await client.health()
+                return QueueAccess(door: client, worker: holder.pid, path: path)
+            } catch {
+                // It may have ended meanwhile, and another one have begun.
+                tries += 1
+                if tries == 50 { throw error }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        return QueueAccess(door: DirectDoor(path, patience: patience), worker: nil, path: path)
+    }
+
+    /// Tells of tasks: the records, which anybody may read, with what the worker knows of those that it fetches.
+    public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
+        guard let worker else { return try await door.report(filter) }
+        var report = try await DirectDoor(path).report(filter)
+        report.worker = worker
+        let fetched = TaskFilter(
+            selection: TaskSelection(states: ["running", "verifying", "waiting_for_network"]))
+        let live = try await door.report(fetched)
+        let byID = Dictionary(uniqueKeysWithValues: live.tasks.map { ($0.id, $0) })
+        for index in report.tasks.indices {
+            guard let task = byID[report.tasks[index].id] else { continue }
+            report.tasks[index] = task
+        }
+        report.bytesPerSecond = live.bytesPerSecond
+        return report
+    }
+
+    /// Tells of tasks as they are recorded; blocks.
+    public static func recorded(
+        _ filter: TaskFilter, at path: String
+    ) throws(QueueError) -> QueueReport {
+        try DirectDoor(path).recorded(filter)
+    }
+
+    /// Notes that the ends of tasks were shown to somebody.
+    public func markSeen(_ ids: [QueueTask.ID]) async throws(QueueError) {
+        guard !ids.isEmpty else { return }
+        _ = try await door.perform([.markSeen(TaskSelection(ids: ids.map(\.description)))])
+    }
+}

@@ -1,0 +1,109 @@
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+
+/// A request of a client, and who waits for the answer.
+struct ClientCall: Sendable {
+    var method: HTTPMethod
+    var target: String
+    var body: Data?
+    var answer: EventLoopPromise<ClientAnswer>
+}
+
+/// What a server has answered.
+struct ClientAnswer: Sendable {
+    var status: Int
+    var body: Data
+}
+
+/// The connection is gone.
+struct LineGone: Error {
+    /// Whether the request had been sent, so that it may have been carried out.
+    var wasSent: Bool
+}
+
+/// One connection of a client: its requests, one after the other, in the order in which they came.
+///
+/// All of it is the event loop's.
+final class ClientLine: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = ClientCall
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// Most bytes of an answer.
+    private static let mostBytes = 256 << 20
+
+    private var calls = CircularBuffer<ClientCall>()
+    /// Whether the first of the calls was sent.
+    private var isSent = false
+    private var isOver = false
+    private var status = 0
+    private var isLast = false
+    private var body = ByteBuffer()
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let call = unwrapOutboundIn(data)
+        guard !isOver else {
+            call.answer.fail(LineGone(wasSent: false))
+            return
+        }
+        calls.append(call)
+        sendNext(context)
+    }
+
+    private func sendNext(_ context: ChannelHandlerContext) {
+        guard !isSent, let call = calls.first else { return }
+        isSent = true
+        var head = HTTPRequestHead(version: .http1_1, method: call.method, uri: call.target)
+        head.headers.add(name: "Host", value: "localhost")
+        if let body = call.body {
+            head.headers.add(name: "Content-Type", value: "application/json")
+            head.headers.add(name: "Content-Length", value: String(body.count))
+        }
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if let body = call.body {
+            context.write(
+                wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            (status, isLast) = (Int(head.status.code), !head.isKeepAlive)
+            body.clear()
+        case .body(var part):
+            guard body.readableBytes + part.readableBytes <= Self.mostBytes else {
+                end(context)
+                return
+            }
+            body.writeBuffer(&part)
+        case .end:
+            guard isSent, let call = calls.popFirst() else { return }
+            isSent = false
+            let answer = ClientAnswer(status: status, body: Data(body.readableBytesView))
+            body = ByteBuffer()
+            call.answer.succeed(answer)
+            if isLast { end(context) } else { sendNext(context) }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(context) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(context)
+        context.fireChannelInactive()
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        guard !isOver else { return }
+        isOver = true
+        let lost = calls
+        calls.removeAll()
+        for (place, call) in lost.enumerated() {
+            call.answer.fail(LineGone(wasSent: place == 0 && isSent))
+        }
+        context.close(promise: nil)
+    }
+}

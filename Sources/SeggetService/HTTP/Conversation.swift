@@ -1,0 +1,217 @@
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import SeggetQueue
+
+/// One connection of a server: its requests, one after the other.
+///
+/// All of it is the event loop's. A pipeline handler before it hands it one request at a time, and the next when
+/// the answer's end was written; which is when the client has taken the answer, so that none pile up.
+final class Conversation: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// For the head of a request.
+        case waiting
+        /// The head is there, the body is not.
+        case receiving
+        /// The request is there; the answer is made, or written.
+        case answering
+        /// The answer was given before the request was complete; the rest is read away.
+        case discarding
+        /// It is over.
+        case closed
+    }
+
+    private let api: QueueAPI
+    private let limits: ServerLimits
+    private var state = State.waiting
+    private var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+    private var body = ByteBuffer()
+    private var timer: Scheduled<Void>?
+    /// Whether the client sends nothing any more.
+    private var isInputClosed = false
+    /// Of a request that was refused: whether all of it has come, and whether the answer is taken.
+    private var (isComplete, isAnswered) = (false, false)
+
+    init(api: QueueAPI, limits: ServerLimits) { (self.api, self.limits) = (api, limits) }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        wait(limits.headTime, context) { $0.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        state = .closed
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), state) {
+        case (.head(let head), .waiting): begin(head, context)
+        case (.body(var part), .receiving):
+            guard body.readableBytes + part.readableBytes <= limits.body else {
+                refuse(.tooLong(limits.body), context)
+                return
+            }
+            body.writeBuffer(&part)
+        case (.end, .receiving): answer(context)
+        case (.end, .discarding):
+            isComplete = true
+            if isAnswered { context.close(promise: nil) }
+        default: break
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
+            isInputClosed = true
+            // What was asked for completely is answered.
+            if state != .answering { context.close(promise: nil) }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError, state == .waiting || state == .receiving else {
+            context.close(promise: nil)
+            return
+        }
+        refuse(error == .headerOverflow ? .longHead : .noHTTP, context)
+    }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        self.head = head
+        body.clear()
+        state = .receiving
+        if let refusal = refusal(head) {
+            refuse(refusal, context)
+            return
+        }
+        wait(limits.bodyTime, context) { [self] in refuse(.slow, $0) }
+        guard head.headers.contains(name: "expect"), !head.isOld else { return }
+        // Whoever waits for leave to send the body hears before it whether anything would be done with it.
+        do {
+            _ = try Route(head.method.rawValue, head.uri)
+            let leave = HTTPResponseHead(version: head.version, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
+        } catch {
+            refuse(error, context)
+        }
+    }
+
+    /// Why a request is refused by its head alone.
+    private func refusal(_ head: HTTPRequestHead) -> Refusal? {
+        guard head.version.major == 1 else { return .otherVersion }
+        let hosts = head.headers["host"].count
+        guard hosts == 1 || hosts == 0 && head.isOld else { return .noHost }
+        let expectations = head.headers[canonicalForm: "expect"]
+        guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else {
+            return .expectation
+        }
+        let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+        return length > limits.body ? .tooLong(limits.body) : nil
+    }
+
+    private func answer(_ context: ChannelHandlerContext) {
+        state = .answering
+        timer?.cancel()
+        let request = APIRequest(
+            method: head.method.rawValue, target: head.uri, body: Data(body.readableBytesView))
+        body = ByteBuffer()
+        let api = api
+        context.eventLoop.makeFutureWithTask { await api.answer(request) }
+            .assumeIsolated().whenSuccess { [self] in
+                guard state == .answering else { return }
+                let isLast = isInputClosed || !head.isKeepAlive
+                send($0, isLast: isLast, context) { [self] in
+                    guard state == .answering else { return }
+                    state = .waiting
+                    if !isLast { wait(limits.headTime, context) { $0.close(promise: nil) } }
+                }
+            }
+    }
+
+    /// Answers before the request is complete, or understood, and ends the connection.
+    private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+        state = .discarding
+        send(refusal.reply, isLast: true, context) { [self] in
+            guard state == .discarding else { return }
+            isAnswered = true
+            // The client may still be sending: to close at once would take the answer from it.
+            wait(limits.lingerTime, context) { $0.close(promise: nil) }
+        }
+    }
+
+    private func send(
+        _ reply: APIReply, isLast: Bool, _ context: ChannelHandlerContext,
+        then done: @escaping () -> Void
+    ) {
+        var answer = HTTPResponseHead(
+            version: head.version.major == 1 ? head.version : .http1_1,
+            status: HTTPResponseStatus(statusCode: reply.status))
+        answer.headers.add(name: "Content-Type", value: "application/json")
+        answer.headers.add(name: "Content-Length", value: String(reply.body.count))
+        answer.headers.add(name: "Cache-Control", value: "no-store")
+        if !reply.allowed.isEmpty {
+            answer.headers.add(name: "Allow", value: reply.allowed.joined(separator: ", "))
+        }
+        if isLast {
+            answer.headers.add(name: "Connection", value: "close")
+        } else if head.isOld {
+            answer.headers.add(name: "Connection", value: "keep-alive")
+        }
+        wait(limits.replyTime, context) { $0.close(promise: nil) }
+        context.write(wrapOutboundOut(.head(answer)), promise: nil)
+        let bytes = head.method == .HEAD ? ByteBuffer() : ByteBuffer(bytes: reply.body)
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(bytes))))
+            .assumeIsolated().whenComplete { [self] in
+                timer?.cancel()
+                guard case .success = $0, state != .closed else {
+                    context.close(promise: nil)
+                    return
+                }
+                done()
+                end(isLast: isLast, context)
+            }
+    }
+
+    private func end(isLast: Bool, _ context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        guard isLast else { return }
+        // While the rest of a request is read away, the client sees that nothing else comes.
+        let isHalf = state == .discarding && !isComplete
+        context.close(mode: isHalf ? .output : .all, promise: nil)
+    }
+
+    /// Has something done after a time, in place of what was to be done before.
+    private func wait(
+        _ time: Duration, _ context: ChannelHandlerContext,
+        then act: @escaping (ChannelHandlerContext) -> Void
+    ) {
+        timer?.cancel()
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
+            act(context)
+        }
+    }
+}
+
+extension HTTPRequestHead {
+    /// Whether it is of a version before HTTP/1.1.
+    fileprivate var isOld: Bool { version.major < 1 || version.major == 1 && version.minor < 1 }
+}
+
+extension Refusal {
+    fileprivate static let slow = Refusal("the body does not come in time", status: 408)
+    fileprivate static let expectation = Refusal(
+        "only 100-continue can be expected here", status: 417)
+    fileprivate static let longHead = Refusal("the head is too long", status: 431)
+    fileprivate static let noHTTP = Refusal("this is no request of HTTP", status: 400)
+    fileprivate static let noHost = Refusal("the request has to have one Host field", status: 400)
+    fileprivate static let otherVersion = Refusal("only HTTP/1.1 is spoken here", status: 505)
+
+    fileprivate static func tooLong(_ most: Int) -> Refusal {
+        Refusal("the body is longer than \(most) bytes", status: 413)
+    }
+}

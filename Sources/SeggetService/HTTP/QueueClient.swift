@@ -1,0 +1,227 @@
+import FoundationEssentials
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import SeggetQueue
+import Segmenter
+
+/// The door of a queue that another process works, by the API on its socket.
+///
+/// It keeps one connection, makes it when it is needed, and anew when it is gone. It has one thread of its own,
+/// which ends with ``close()``.
+package actor QueueClient: QueueDoor {
+    /// Longest time without a request after which the connection is made anew: the server ends those that are
+    /// silent for longer.
+    private static let longestSilence = Duration.seconds(30)
+
+    private let path: String
+    private let connectTime: Duration
+    private let mostBytes: Int
+    private let tellOtherVersion: @Sendable (String) -> Void
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private var line: Task<(any Channel, HealthReport), any Error>?
+    private var lastUse = ContinuousClock.now
+    private var toldVersion: String?
+
+    /// Makes the door of the queue whose worker listens at a path; connects when it is first used.
+    ///
+    /// - Parameters:
+    ///   - path: path of the socket.
+    ///   - connectTime: longest time until the worker answers at all; what it is asked for may take longer.
+    ///   - mostBytes: most bytes of a request; more commands are sent in several.
+    ///   - tellOtherVersion: is told one line when the worker is of another version than this program.
+    package init(
+        path: String, connectTime: Duration = .seconds(5),
+        mostBytes: Int = ServerLimits().body,
+        tellOtherVersion: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        (self.path, self.connectTime, self.mostBytes) = (path, connectTime, mostBytes)
+        self.tellOtherVersion = tellOtherVersion
+    }
+
+    /// Ends the connection and the thread; nothing can be asked any more.
+    package func close() async {
+        let last = line
+        line = nil
+        if let (channel, _) = try? await last?.value { try? await channel.close().answer() }
+        try? await group.shutdownGracefully()
+    }
+
+    /// What the worker says of itself.
+    ///
+    /// - Throws: `QueueError`, when it cannot be reached, or is none.
+    package func health() async throws(QueueError) -> HealthReport {
+        try await ask(.GET, "/v1/health", HealthReport.self)
+    }
+
+    package func perform(
+        _ commands: [QueueCommand]
+    ) async throws(QueueError) -> [[CommandResult]] {
+        let body = try JSON.write(CommandBatch(commands: commands))
+        guard body.count <= mostBytes || commands.count < 2 else {
+            let half = commands.count / 2
+            let first = try await perform(Array(commands[..<half]))
+            return first + (try await perform(Array(commands[half...])))
+        }
+        let results = try await ask(.POST, "/v1/commands", BatchResults.self, body).results
+        guard results.count == commands.count else { throw notUnderstood() }
+        return results
+    }
+
+    package func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
+        try await ask(.GET, Route.target(filter), QueueReport.self)
+    }
+
+    package func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
+        try await ask(.GET, Route.target(selector), TaskDetail.self)
+    }
+
+    package func settings() async throws(QueueError) -> QueueSettings {
+        try await ask(.GET, "/v1/settings", QueueSettings.self)
+    }
+
+    package func change(_ settings: QueueSettings) async throws(QueueError) {
+        _ = try await ask(.PUT, "/v1/settings", QueueSettings.self, try JSON.write(settings))
+    }
+
+    private func ask<Value: Decodable & Sendable>(
+        _ method: HTTPMethod, _ target: String, _ type: Value.Type, _ body: Data? = nil
+    ) async throws(QueueError) -> Value {
+        // Once more, when it was seen before the request was sent that the connection is gone.
+        for _ in 0..<2 {
+            let channel = try await connected()
+            do {
+                let answer = try await Self.exchange(method, target, body, on: channel)
+                lastUse = .now
+                return try read(type, answer)
+            } catch let gone as LineGone {
+                line = nil
+                if gone.wasSent { break }
+            } catch let error as QueueError {
+                throw error
+            } catch {
+                break
+            }
+        }
+        throw QueueError(
+            .worker, "the process that works the queue went away in the middle",
+            hint: "look with `segget list` what was done of what it was told, and whether it runs")
+    }
+
+    private func read<Value: Decodable>(
+        _ type: Value.Type, _ answer: ClientAnswer
+    ) throws(QueueError) -> Value {
+        if answer.status == 200, let value = try? JSONDecoder().decode(type, from: answer.body) {
+            return value
+        }
+        if answer.status != 200,
+            let body = try? JSONDecoder().decode(ErrorBody.self, from: answer.body)
+        {
+            throw body.error
+        }
+        throw notUnderstood()
+    }
+
+    private static func exchange(
+        _ method: HTTPMethod, _ target: String, _ body: Data? = nil, on channel: any Channel
+    ) async throws -> ClientAnswer {
+        let promise = channel.eventLoop.makePromise(of: ClientAnswer.self)
+        let call = ClientCall(method: method, target: target, body: body, answer: promise)
+        channel.eventLoop.execute {
+            guard channel.isActive else {
+                promise.fail(LineGone(wasSent: false))
+                return
+            }
+            channel.pipeline.write(call, promise: nil)
+        }
+        return try await promise.futureResult.answer()
+    }
+
+    private func connected() async throws(QueueError) -> any Channel {
+        if let line, let (channel, _) = try? await line.value {
+            if channel.isActive, ContinuousClock.now - lastUse < Self.longestSilence {
+                return channel
+            }
+            channel.close(promise: nil)
+            // Another task may have made the next one while this one waited.
+            if self.line == line { self.line = nil }
+        }
+        let line = self.line ?? Task { try await connect() }
+        self.line = line
+        do {
+            let (channel, health) = try await line.value
+            lastUse = .now
+            tell(health)
+            return channel
+        } catch {
+            if self.line == line { self.line = nil }
+            throw error as? QueueError ?? unreachable("\(error)")
+        }
+    }
+
+    /// Connects, and finds out who is there.
+    private func connect() async throws -> (any Channel, HealthReport) {
+        let deadline = ContinuousClock.now + connectTime
+        let channel = try await openChannel(until: deadline)
+        let alarm = channel.eventLoop.scheduleTask(
+            in: TimeAmount(deadline - ContinuousClock.now)
+        ) { channel.close(promise: nil) }
+        defer { alarm.cancel() }
+        do {
+            let answer = try await Self.exchange(.GET, "/v1/health", on: channel)
+            let health = try read(HealthReport.self, answer)
+            guard health.api == HealthReport.api else { throw notUnderstood() }
+            return (channel, health)
+        } catch is LineGone {
+            throw unreachable("it does not answer")
+        } catch {
+            channel.close(promise: nil)
+            throw error
+        }
+    }
+
+    private func openChannel(until deadline: ContinuousClock.Instant) async throws -> any Channel {
+        while true {
+            do {
+                return try await ClientBootstrap(group: group)
+                    .connectTimeout(TimeAmount(deadline - ContinuousClock.now))
+                    .channelInitializer { channel in
+                        channel.eventLoop.makeCompletedFuture {
+                            let pipeline = channel.pipeline.syncOperations
+                            try pipeline.addHTTPClientHandlers()
+                            try pipeline.addHandler(ClientLine())
+                        }
+                    }
+                    .connect(unixDomainSocketPath: path).answer()
+            } catch let error as IOError
+                where error.errnoCode == EAGAIN && ContinuousClock.now < deadline
+            {
+                // So many wait to be let in that there is no more room.
+                try await Task.sleep(for: .milliseconds(20))
+            } catch let error as IOError {
+                throw unreachable(String(cString: strerror(error.errnoCode)))
+            }
+        }
+    }
+
+    private func tell(_ health: HealthReport) {
+        guard health.version != seggetVersion, health.version != toldVersion else { return }
+        toldVersion = health.version
+        tellOtherVersion(
+            "the queue is worked by segget \(health.version), process \(health.worker), and this is"
+                + " segget \(seggetVersion)")
+    }
+
+    private func unreachable(_ reason: String) -> QueueError {
+        QueueError(
+            .worker, "the process that works the queue cannot be reached at \(path): \(reason)",
+            hint: "see whether it runs; `segget run` works the queue when nothing does")
+    }
+
+    private func notUnderstood() -> QueueError {
+        QueueError(
+            .worker, "what listens at \(path) answers something that is not understood",
+            hint: "restart the process that works the queue; it may be of another version")
+    }
+}

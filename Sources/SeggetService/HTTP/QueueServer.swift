@@ -1,0 +1,145 @@
+// HTTP: the server and the client: requests and answers on a Unix socket. It knows the API; it never knows what a
+// command means.
+
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import SeggetQueue
+
+/// Serves the API of a queue, as HTTP/1.1 on a Unix socket, to this user's processes.
+///
+/// It has one thread of its own. What the queue takes its time for holds up only the client that asked for it.
+package final class QueueServer: Sendable {
+    /// Path of the socket.
+    package let path: String
+    private let entry: SocketEntry
+    private let limits: ServerLimits
+    private let group: MultiThreadedEventLoopGroup
+    private let listener: any Channel
+    private let connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
+
+    /// Serves a queue at the first place that will do.
+    ///
+    /// The caller holds the queue's lock, and writes ``path`` into its file.
+    ///
+    /// - Parameters:
+    ///   - queue: path of the queue's database, which exists.
+    ///   - door: what is served.
+    ///   - runtime: what `XDG_RUNTIME_DIR` says.
+    ///   - users: the folder in which each user that is logged in has one, named as the user's number.
+    ///   - previous: path of the socket of an earlier worker of this queue, if it is known.
+    ///   - limits: what clients may take up.
+    /// - Returns: The server, which serves.
+    /// - Throws: `QueueError`, when there is no such place, or somebody listens there.
+    package static func start(
+        for queue: String, door: any QueueDoor, runtime: String?, users: String = "/run/user",
+        previous: String? = nil, limits: ServerLimits = ServerLimits()
+    ) async throws(QueueError) -> QueueServer {
+        for place in try SocketPlace.candidates(
+            queue: queue, runtime: runtime, users: users)
+        where place.prepare() {
+            do {
+                let socket = try ListeningSocket(at: place.path)
+                return try await QueueServer(socket, door: door, limits: limits)
+            } catch  where error.code == .unavailable {
+                // There is another place: not every file system has sockets.
+                continue
+            }
+        }
+        let place = try SocketPlace.fresh(queue: queue, previous: previous)
+        let socket = try ListeningSocket(at: place.path, isOwnFolder: true)
+        return try await QueueServer(socket, door: door, limits: limits)
+    }
+
+    /// Serves a queue at a path, in a folder that is this user's alone.
+    ///
+    /// - Throws: `QueueError`, when that cannot be, or somebody listens there.
+    package static func start(
+        at path: String, door: any QueueDoor, limits: ServerLimits = ServerLimits()
+    ) async throws(QueueError) -> QueueServer {
+        try await QueueServer(try ListeningSocket(at: path), door: door, limits: limits)
+    }
+
+    private init(
+        _ socket: ListeningSocket, door: any QueueDoor, limits: ServerLimits
+    ) async throws(QueueError) {
+        (path, entry, self.limits) = (socket.entry.path, socket.entry, limits)
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let connections = NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
+            .makeBoxSendingValue([:], eventLoop: group.any())
+        self.connections = connections
+        let api = QueueAPI(door: door)
+        do {
+            listener = try await ServerBootstrap(group: group)
+                .childChannelOption(.allowRemoteHalfClosure, value: true)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try Self.admit(channel, connections, limits)
+                        try Self.equip(channel, api, limits)
+                    }
+                }
+                .withBoundSocket(socket.descriptor).answer()
+        } catch {
+            Glibc.close(socket.descriptor)
+            entry.remove()
+            try? await group.shutdownGracefully()
+            throw .noSocket("\(path): \(error)")
+        }
+    }
+
+    /// Ends the service: the socket goes at once, and what is being answered is answered within a time.
+    package func close() async {
+        entry.remove()
+        try? await listener.close().answer()
+        let limits = limits
+        let channels = await everyConnection()
+        for channel in channels {
+            channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
+        let end = group.any().scheduleTask(in: TimeAmount(limits.closeTime)) {
+            for channel in channels { channel.close(promise: nil) }
+        }
+        for channel in channels { try? await channel.closeFuture.answer() }
+        end.cancel()
+        try? await group.shutdownGracefully()
+    }
+
+    private func everyConnection() async -> [any Channel] {
+        let connections = connections
+        let all = group.any().submit { Array(connections.value.values) }
+        return (try? await all.answer()) ?? []
+    }
+
+    /// Lets a connection in, or throws, which closes it.
+    private static func admit(
+        _ channel: any Channel, _ connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>,
+        _ limits: ServerLimits
+    ) throws {
+        let isSameUser = try channel.pipeline.syncOperations
+            .withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { Peer.isSameUser($0) }
+        guard isSameUser == true, connections.value.count < limits.connections else {
+            throw NotAdmitted()
+        }
+        let id = ObjectIdentifier(channel)
+        connections.value[id] = channel
+        channel.closeFuture.assumeIsolated().whenComplete { _ in connections.value[id] = nil }
+    }
+
+    private static func equip(
+        _ channel: any Channel, _ api: QueueAPI, _ limits: ServerLimits
+    ) throws {
+        var decoding = NIOHTTPDecoderLimitConfiguration()
+        decoding.maxHeaderFieldSize = limits.head
+        decoding.maxHeaderListSize = limits.head
+        decoding.maxHeaderFieldCount = limits.fields
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.configureHTTPServerPipeline(
+            withErrorHandling: false, withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: decoding)
+        try pipeline.addHandler(Conversation(api: api, limits: limits))
+    }
+
+    /// Somebody else's connection, or one too many.
+    private struct NotAdmitted: Error {}
+}

@@ -1,0 +1,24 @@
+/// What a client may take up of a server.
+package struct ServerLimits: Sendable {
+    /// Longest time without a request, or until the head of one is complete.
+    package var headTime = Duration.seconds(60)
+    /// Longest time from the head of a request to the end of its body.
+    package var bodyTime = Duration.seconds(120)
+    /// Longest time until an answer is taken.
+    package var replyTime = Duration.seconds(60)
+    /// Longest time for which the rest of a request that was refused is read away.
+    package var lingerTime = Duration.seconds(5)
+    /// Longest time for requests that are being answered when the server ends.
+    package var closeTime = Duration.seconds(1)
+    /// Most bytes of a body.
+    package var body = 16 << 20
+    /// Most bytes of all fields of a head, and of one.
+    package var head = 32 << 10
+    /// Most fields of a head.
+    package var fields = 100
+    /// Most connections.
+    package var connections = 512
+
+    /// The usual limits.
+    package init() {}
+}

@@ -1,0 +1,109 @@
+import Glibc
+import SeggetQueue
+
+/// A Unix socket that listens at a path, for this user only.
+struct ListeningSocket {
+    /// The open descriptor; whoever takes it closes it.
+    let descriptor: Int32
+    /// What stands at its path.
+    let entry: SocketEntry
+
+    /// Listens at a path; one that nobody listens at any more is replaced.
+    ///
+    /// The caller holds the queue's lock, so that nobody else does the same at the same time.
+    ///
+    /// - Parameters:
+    ///   - path: an absolute path, in a folder that is this user's alone.
+    ///   - isOwnFolder: whether the folder goes with the socket.
+    /// - Throws: `QueueError`, of code `workedAlready` when somebody listens there.
+    init(at path: String, isOwnFolder: Bool = false) throws(QueueError) {
+        var address = try SocketAddressBytes(path)
+        try Self.clear(path, address)
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { throw .noSocket(path, errno) }
+        // The folder is closed to others: there is no moment at which one could connect.
+        guard address.with({ bind(socket, $0, $1) }) == 0, chmod(path, 0o600) == 0,
+            listen(socket, 512) == 0, let entry = SocketEntry(path, isOwnFolder: isOwnFolder)
+        else {
+            let code = errno
+            close(socket)
+            throw .noSocket(path, code)
+        }
+        (descriptor, self.entry) = (socket, entry)
+    }
+
+    /// Removes a socket that nobody listens at; refuses to touch anything else.
+    private static func clear(_ path: String, _ address: SocketAddressBytes) throws(QueueError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .noSocket("something else stands at \(path)")
+        }
+        var address = address
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let probe = socket(AF_UNIX, Int32(type), 0)
+        guard probe >= 0 else { throw .noSocket(path, errno) }
+        defer { close(probe) }
+        let result = address.with { connect(probe, $0, $1) }
+        // EAGAIN: somebody listens, and has more to do than it can.
+        if result == 0 || errno == EAGAIN {
+            throw QueueError(
+                .workedAlready, "somebody listens at \(path) already",
+                hint: "see `ss -xlp` for who it is, and end it first")
+        }
+        guard errno == ECONNREFUSED || errno == ENOENT else { throw .noSocket(path, errno) }
+        guard unlink(path) == 0 || errno == ENOENT else { throw .noSocket(path, errno) }
+    }
+}
+
+/// What stands at the path of a socket: it is removed only as long as it is the same.
+struct SocketEntry: Sendable {
+    let path: String
+    private let device: dev_t
+    private let inode: ino_t
+    private let isOwnFolder: Bool
+
+    fileprivate init?(_ path: String, isOwnFolder: Bool) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        (self.path, device, inode) = (path, status.st_dev, status.st_ino)
+        self.isOwnFolder = isOwnFolder
+    }
+
+    /// Removes it, unless somebody has put something else there; with its folder where that is its own.
+    func remove() {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else {
+            return
+        }
+        unlink(path)
+        guard isOwnFolder, let end = path.lastIndex(of: "/") else { return }
+        rmdir(String(path[..<end]))
+    }
+}
+
+/// The address of a Unix socket, as the kernel takes it.
+struct SocketAddressBytes {
+    private var address = sockaddr_un()
+
+    /// Makes the address of a path.
+    ///
+    /// - Throws: `QueueError`, when the path is empty or too long.
+    init(_ path: String) throws(QueueError) {
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, bytes.count <= SocketPlace.longestPath, !bytes.contains(0) else {
+            throw .noSocket("\(path) is longer than \(SocketPlace.longestPath) bytes, or empty")
+        }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    }
+
+    /// Hands the address to a system call.
+    mutating func with(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                call($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

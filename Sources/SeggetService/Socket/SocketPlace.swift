@@ -1,0 +1,131 @@
+// Socket: where the socket of a queue is, who listens on it, and who may connect. It knows folders and descriptors;
+// it never knows what is said.
+
+import Glibc
+import SeggetQueue
+
+/// Where the socket of a queue can be.
+struct SocketPlace: Sendable, Hashable {
+    /// Most bytes of a path: `sun_path` of unix(7), less the zero at the end.
+    static let longestPath = 107
+
+    /// The folder, which is this user's alone, or is to be made so.
+    var folder: String
+    /// The name of the socket in it.
+    var name: String
+    /// What the folder is.
+    var kind = Kind.standing
+
+    /// What the folder of a socket is.
+    enum Kind: Sendable {
+        /// It is there, for something else.
+        case standing
+        /// It is made when it is missing, for the sockets of all queues.
+        case shared
+        /// It was made for this socket only, and goes with it.
+        case own
+    }
+
+    /// Path of the socket.
+    var path: String { "\(folder)/\(name)" }
+
+    /// The places for the socket of a queue, the best first.
+    ///
+    /// They are the folder `segget` in `$XDG_RUNTIME_DIR`, the same in `/run/user/UID`, and the queue's own folder,
+    /// as far as nobody else can reach them and the path is not too long.
+    ///
+    /// - Parameters:
+    ///   - queue: path of the queue's database, which exists.
+    ///   - runtime: what `XDG_RUNTIME_DIR` says.
+    ///   - users: the folder in which each user that is logged in has one, named as the user's number.
+    /// - Returns: The places, possibly none.
+    /// - Throws: `QueueError`, when there is no such database.
+    static func candidates(
+        queue: String, runtime: String?, users: String = "/run/user"
+    ) throws(QueueError) -> [SocketPlace] {
+        let name = try name(queue)
+        var runtimes = ["\(users)/\(geteuid())"]
+        if let runtime, runtime.hasPrefix("/"), runtime != runtimes[0] {
+            runtimes.insert(runtime, at: 0)
+        }
+        var places: [SocketPlace] = []
+        for folder in runtimes where isOurs(folder, closedTo: 0o022) {
+            let own = folder.hasSuffix("/") ? "\(folder)segget" : "\(folder)/segget"
+            places.append(SocketPlace(folder: own, name: name, kind: .shared))
+        }
+        let home = queue.lastIndex(of: "/").map { String(queue[..<$0]) } ?? "."
+        if isOurs(home.isEmpty ? "/" : home, closedTo: 0o077) {
+            places.append(SocketPlace(folder: home, name: name))
+        }
+        return places.filter { $0.path.utf8.count <= longestPath }
+    }
+
+    /// Makes a folder of its own for the socket of a queue: where no other place will do.
+    ///
+    /// - Parameters:
+    ///   - queue: path of the queue's database, which exists.
+    ///   - previous: path of the socket of an earlier worker, whose folder is used again: it may have been killed.
+    ///   - base: where the folder is made.
+    /// - Returns: The place.
+    /// - Throws: `QueueError`.
+    static func fresh(
+        queue: String, previous: String? = nil, under base: String = "/tmp"
+    ) throws(QueueError) -> SocketPlace {
+        let name = try name(queue)
+        if let previous, previous.hasPrefix("\(base)/segget-"), previous.hasSuffix("/\(name)") {
+            let folder = String(previous.dropLast(name.utf8.count + 1))
+            if isOurs(folder, closedTo: 0o077, followsLinks: false) {
+                return SocketPlace(folder: folder, name: name, kind: .own)
+            }
+        }
+        var template = Array("\(base)/segget-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .noSocket("no folder for it can be made in \(base)", errno)
+        }
+        let bytes = template.dropLast().map { UInt8(bitPattern: $0) }
+        return SocketPlace(
+            folder: String(decoding: bytes, as: UTF8.self), name: name, kind: .own)
+    }
+
+    /// Makes the folder, where that is to be done; it has to be this user's alone.
+    ///
+    /// - Returns: Whether it is.
+    func prepare() -> Bool {
+        guard kind == .shared else { return true }
+        if mkdir(folder, 0o700) == 0 { return true }
+        guard errno == EEXIST, Self.isOurs(folder, closedTo: 0, followsLinks: false) else {
+            return false
+        }
+        return Self.isOurs(folder, closedTo: 0o077) || chmod(folder, 0o700) == 0
+    }
+
+    /// A name that no other queue has: the number of its file.
+    private static func name(_ queue: String) throws(QueueError) -> String {
+        var status = stat()
+        guard stat(queue, &status) == 0 else {
+            throw .noSocket("there is no queue at \(queue)", errno)
+        }
+        let numbers = [UInt64(status.st_dev), UInt64(status.st_ino)]
+        return "queue-" + numbers.map { String($0, radix: 16) }.joined(separator: "-") + ".sock"
+    }
+
+    /// Whether a folder is this user's, and closed to others so far.
+    private static func isOurs(
+        _ folder: String, closedTo mask: mode_t, followsLinks: Bool = true
+    ) -> Bool {
+        var status = stat()
+        let result = followsLinks ? stat(folder, &status) : lstat(folder, &status)
+        return result == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+            && status.st_mode & mask == 0
+    }
+}
+
+extension QueueError {
+    /// The socket of a queue cannot be had.
+    static func noSocket(_ what: String, _ code: Int32 = 0) -> QueueError {
+        let reason = code == 0 ? "" : ": \(String(cString: strerror(code)))"
+        return QueueError(
+            .unavailable, "the queue's socket cannot be made: \(what)\(reason)",
+            hint: "see that XDG_RUNTIME_DIR, or the queue's own folder, is this user's alone")
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SeggetQueue
+import TestSupport
+import Testing
+
+@testable import SeggetService
+
+@Suite(.timeLimit(.minutes(10)))
+struct SlowClientTests {
+    /// The time after which something is given up, in tests that wait for that.
+    private static let short = Duration.milliseconds(200)
+
+    private static func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
+        var limits = ServerLimits()
+        change(&limits)
+        return limits
+    }
+
+    @Test func thoseThatStallDoNotKeepOthers() async throws {
+        try await ServedDoor.use { served throws in
+            let inHead = try served.connect()
+            inHead.send("GET /v1/health HT")
+            let inBody = try served.connect()
+            inBody.send("POST /v1/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n")
+            inBody.send(#"{"comm"#)
+            await served.door.hold()
+            let held = try served.connect()
+            held.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+            while await served.door.waiting == 0 { await Task.yield() }
+            #expect(try await served.curl("http://localhost/v1/settings").status == 200)
+
+            // And they themselves can still finish.
+            await served.door.release()
+            #expect(await held.has("}"))
+            inHead.send("TP/1.1\r\nHost: a\r\n\r\n")
+            #expect(await inHead.has(#""api":"v1""#))
+            inBody.send("ands\":[]}" + String(repeating: " ", count: 85))
+            #expect(await inBody.has(#"{"results":[]}"#))
+        }
+    }
+
+    @Test func aHundredAtATimeAreServed() async throws {
+        try await ServedDoor.use { served throws in
+            let connections = try (0..<100).map { _ in try served.connect() }
+            for _ in 0..<3 {
+                for connection in connections {
+                    connection.forget()
+                    connection.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+                }
+                for connection in connections {
+                    #expect(await connection.has(#""unseen":{"completed":1}"#))
+                }
+            }
+        }
+    }
+
+    @Test func oneTooManyIsClosed() async throws {
+        try await ServedDoor.use(limits: Self.limits { $0.connections = 2 }) { served throws in
+            let first = [try served.connect(), try served.connect()]
+            for connection in first {
+                connection.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(await connection.has("}"))
+            }
+            let third = try served.connect()
+            #expect(await third.ends())
+            #expect(third.text.isEmpty)
+            first[0].finish()
+            #expect(await first[0].ends())
+            // The place is free once the server has seen that.
+            var answered = false
+            while !answered {
+                let next = try served.connect()
+                next.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+                answered =
+                    await soon { next.text.hasSuffix("}") || next.isEnded }
+                    && next.text.hasSuffix("}")
+            }
+        }
+    }
+
+    @Test func aSilentOneIsClosed() async throws {
+        try await ServedDoor.use(limits: Self.limits { $0.headTime = Self.short }) { served in
+            let silent = try served.connect()
+            let stalled = try served.connect()
+            stalled.send("GET /v1/health HT")
+            let idle = try served.connect()
+            idle.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(await silent.ends())
+            #expect(await stalled.ends())
+            #expect(await idle.ends())
+            #expect(silent.text.isEmpty)
+            #expect(idle.text.hasSuffix("}"))
+        }
+    }
+
+    @Test func aBodyThatDoesNotComeIsRefused() async throws {
+        try await ServedDoor.use(limits: Self.limits { $0.bodyTime = Self.short }) { served in
+            let stalled = try served.connect()
+            stalled.send("POST /v1/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
+            #expect(await stalled.ends())
+            #expect(stalled.text.hasPrefix("HTTP/1.1 408 "))
+            #expect(stalled.text.contains("the body does not come in time"))
+            #expect(await served.door.commands.isEmpty)
+        }
+    }
+
+    @Test func anAnswerThatNobodyTakesIsGivenUp() async throws {
+        try await ServedDoor.use(limits: Self.limits { $0.replyTime = Self.short }) { served in
+            await served.door.pad(8 << 20)
+            let connection = try served.connect()
+            connection.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+            // Looked at without taking anything.
+            let isClosed = await soon {
+                var poll = pollfd(fd: connection.descriptor, events: 0, revents: 0)
+                return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
+            }
+            #expect(isClosed)
+            #expect(!connection.text.hasSuffix("}"))
+        }
+    }
+
+    @Test func answersDoNotPileUpForAClientThatTakesNone() async throws {
+        try await ServedDoor.use { served throws in
+            await served.door.pad(4 << 20)
+            let connection = try served.connect()
+            let request = "GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n"
+            connection.send(String(repeating: request, count: 50))
+            while await served.door.filters.isEmpty { await Task.yield() }
+            // The others are served meanwhile, and the second request is not even begun.
+            for _ in 0..<20 {
+                #expect(try await served.curl("http://localhost/v1/health").status == 200)
+            }
+            #expect(await served.door.filters.count == 1)
+            await served.door.pad(0)
+            #expect(
+                await soon { connection.text.components(separatedBy: "HTTP/1.1 200").count == 51 })
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Glibc
+import SeggetQueue
+import TestSupport
+import Testing
+
+@testable import SeggetService
+
+@Suite(.timeLimit(.minutes(10)))
+struct SocketPlaceTests {
+    private let sandbox: Sandbox
+    private let queue: String
+    private let name: String
+
+    init() throws {
+        sandbox = try Sandbox("place")
+        mkdir(sandbox.path("data"), 0o700)
+        queue = try sandbox.write("data/queue.sqlite", "")
+        var status = stat()
+        #expect(stat(queue, &status) == 0)
+        name =
+            "queue-" + String(status.st_dev, radix: 16) + "-" + String(status.st_ino, radix: 16)
+            + ".sock"
+    }
+
+    private func folder(_ name: String, _ mode: mode_t) -> String {
+        mkdir(sandbox.path(name), 0o700)
+        chmod(sandbox.path(name), mode)
+        return sandbox.path(name)
+    }
+
+    private func paths(_ runtime: String?) throws -> [String] {
+        try SocketPlace.candidates(queue: queue, runtime: runtime, users: sandbox.path("users"))
+            .map(\.path)
+    }
+
+    @Test func theRuntimeFolderComesFirst() throws {
+        let runtime = folder("runtime", 0o700)
+        mkdir(sandbox.path("users"), 0o755)
+        let user = folder("users/\(geteuid())", 0o700)
+        let home = sandbox.path("data/\(name)")
+        #expect(
+            try paths(runtime) == ["\(runtime)/segget/\(name)", "\(user)/segget/\(name)", home])
+        #expect(try paths(nil) == ["\(user)/segget/\(name)", home])
+        // The same folder once.
+        #expect(try paths(user) == ["\(user)/segget/\(name)", home])
+    }
+
+    @Test func aFolderThatOthersCanReachIsLeftOut() throws {
+        let home = [sandbox.path("data/\(name)")]
+        #expect(try paths(folder("writable", 0o770)) == home)
+        #expect(try paths("relative") == home)
+        #expect(try paths("") == home)
+        #expect(try paths(sandbox.path("missing")) == home)
+        #expect(try paths(queue) == home)
+        chmod(sandbox.path("data"), 0o750)
+        #expect(try paths(nil) == [])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can have somebody else's"))
+    func somebodyElsesFolderIsLeftOut() throws {
+        let runtime = folder("other", 0o700)
+        chown(runtime, 65534, 65534)
+        #expect(try paths(runtime) == [sandbox.path("data/\(name)")])
+    }
+
+    @Test func aPathThatIsTooLongIsLeftOut() throws {
+        let runtime = folder("r", 0o700)
+        let tail = "/segget/\(name)"
+        let room = SocketPlace.longestPath - runtime.utf8.count - tail.utf8.count
+        try #require(room > 2)
+        let fits = folder("r/" + String(repeating: "x", count: room - 1), 0o700)
+        #expect(try paths(fits).first?.utf8.count == SocketPlace.longestPath)
+        let exceeds = folder("r/" + String(repeating: "x", count: room), 0o700)
+        #expect(try paths(exceeds).first == sandbox.path("data/\(name)"))
+    }
+
+    @Test func aQueueThatIsNotThereHasNone() {
+        #expect(throws: QueueError.self) {
+            try SocketPlace.candidates(queue: sandbox.path("none"), runtime: nil)
+        }
+    }
+
+    @Test func servesAtThePlaceAndLeavesNothing() async throws {
+        let runtime = folder("runtime", 0o755)
+        let server = try await QueueServer.start(
+            for: queue, door: FakeDoor(), runtime: runtime, users: "/nowhere")
+        #expect(server.path == "\(runtime)/segget/\(name)")
+        var status = stat()
+        #expect(stat("\(runtime)/segget", &status) == 0)
+        #expect(status.st_mode == S_IFDIR | 0o700)
+        await server.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(runtime)/segget") == [])
+    }
+
+    @Test func aFolderThatIsLeftOpenIsClosed() async throws {
+        let runtime = folder("runtime", 0o700)
+        chmod(folder("runtime/segget", 0o777), 0o777)
+        let server = try await QueueServer.start(
+            for: queue, door: FakeDoor(), runtime: runtime, users: "/nowhere")
+        #expect(server.path.hasPrefix(runtime))
+        var status = stat()
+        #expect(stat("\(runtime)/segget", &status) == 0)
+        #expect(status.st_mode == S_IFDIR | 0o700)
+        await server.close()
+    }
+
+    @Test func aLinkInTheRuntimeFolderIsNotFollowed() async throws {
+        let runtime = folder("runtime", 0o700)
+        symlink(folder("elsewhere", 0o700), "\(runtime)/segget")
+        let server = try await QueueServer.start(
+            for: queue, door: FakeDoor(), runtime: runtime, users: "/nowhere")
+        #expect(server.path == sandbox.path("data/\(name)"))
+        await server.close()
+        #expect(try sandbox.names().contains("elsewhere"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: sandbox.path("data")) == [
+                "queue.sqlite"
+            ])
+    }
+
+    @Test func theLastResortGoesWithItsFolder() async throws {
+        chmod(sandbox.path("data"), 0o755)
+        let server = try await QueueServer.start(
+            for: queue, door: FakeDoor(), runtime: nil, users: "/nowhere")
+        let folder = String(server.path.dropLast(name.utf8.count + 1))
+        #expect(folder.hasPrefix("/tmp/segget-"))
+        var status = stat()
+        #expect(stat(folder, &status) == 0)
+        #expect(status.st_mode == S_IFDIR | 0o700)
+        await server.close()
+        #expect(stat(folder, &status) == -1)
+    }
+
+    @Test func theLastResortOfAWorkerThatWasKilledIsUsedAgain() throws {
+        let place = try SocketPlace.fresh(queue: queue, under: sandbox.path)
+        let again = try SocketPlace.fresh(
+            queue: queue, previous: place.path, under: sandbox.path)
+        #expect(again == place)
+        // Not what is not the socket of this queue, or what others can reach.
+        for previous in [place.path + "x", "/etc/\(name)"] {
+            #expect(
+                try SocketPlace.fresh(queue: queue, previous: previous, under: sandbox.path)
+                    != place)
+        }
+        chmod(place.folder, 0o755)
+        #expect(
+            try SocketPlace.fresh(queue: queue, previous: place.path, under: sandbox.path) != place)
+    }
+}

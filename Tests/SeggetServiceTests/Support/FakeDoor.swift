@@ -1,0 +1,128 @@
+import Foundation
+import Segmenter
+
+@testable import SeggetQueue
+
+/// A queue that is nothing but two tasks, and notes what it is told.
+actor FakeDoor: QueueDoor {
+    /// All that it was told.
+    private(set) var commands: [QueueCommand] = []
+    private(set) var filters: [TaskFilter] = []
+    private(set) var kept = QueueSettings()
+    /// What every call fails with.
+    var failure: QueueError?
+    /// Bytes of the message of the first task's error, so that answers are long.
+    var padding = 0
+    private var isHeld = false
+    private(set) var waiting = 0
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    func fail(_ error: QueueError?) { failure = error }
+    func pad(_ bytes: Int) { padding = bytes }
+
+    /// Has all calls but those for settings wait.
+    func hold() { isHeld = true }
+
+    /// Lets them go on.
+    func release() {
+        isHeld = false
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    private func pass() async throws(QueueError) {
+        if isHeld {
+            waiting += 1
+            await withCheckedContinuation { waiters.append($0) }
+            waiting -= 1
+        }
+        if let failure { throw failure }
+    }
+
+    func perform(_ commands: [QueueCommand]) async throws(QueueError) -> [[CommandResult]] {
+        try await pass()
+        self.commands += commands
+        return commands.map { command in
+            switch command {
+            case .add(let task): [CommandResult(task.id ?? Sample.first, .done)]
+            case .start(let tasks), .pause(let tasks), .resume(let tasks), .cancel(let tasks),
+                .retry(let tasks), .remove(let tasks, _), .move(let tasks, _),
+                .rename(let tasks, _, _), .set(let tasks, _), .tag(let tasks, _, _),
+                .markSeen(let tasks):
+                tasks.ids.map { id in
+                    guard Sample.first.description.hasPrefix(id) else {
+                        return CommandResult(nil, .refused, "there is no task \(id)", code: 64)
+                    }
+                    return CommandResult(Sample.first, .done)
+                }
+            }
+        }
+    }
+
+    func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
+        try await pass()
+        filters.append(filter)
+        var tasks = Sample.tasks.filter {
+            filter.selection.states.isEmpty || filter.selection.states.contains($0.state)
+        }
+        if padding > 0, !tasks.isEmpty {
+            tasks[0].contentType = String(repeating: "x", count: padding)
+        }
+        return QueueReport(
+            version: seggetVersion, worker: getpid(), tasks: tasks,
+            counts: ["completed": 1, "running": 1], bytesPerSecond: 1_048_576,
+            unseen: ["completed": 1])
+    }
+
+    func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
+        try await pass()
+        let found = Sample.tasks.filter { $0.id.description.hasPrefix(selector) }
+        guard found.count == 1 else {
+            throw QueueError(
+                .noTask, found.isEmpty ? "there is no such task" : "several tasks begin like that",
+                hint: "`segget list` shows the ids")
+        }
+        return Sample.detail(found[0])
+    }
+
+    func settings() async throws(QueueError) -> QueueSettings { kept }
+
+    func change(_ settings: QueueSettings) async throws(QueueError) {
+        if let failure { throw failure }
+        kept = settings
+    }
+}
+
+/// The tasks of the fake queue; `docs/api.md` shows them.
+enum Sample {
+    static let first = id("53a1f0c2b7d94e68")
+    static let second = id("9d04c7be21a65f3b")
+
+    static let tasks: [TaskReport] = [running, completed]
+
+    private static func id(_ text: String) -> QueueTask.ID {
+        QueueTask.ID(text) ?? QueueTask.ID()
+    }
+
+    private static let running = TaskReport(
+        id: first, state: "running", wanted: .run, url: "https://example.org/file.iso",
+        path: "/home/u/Downloads/file.iso", folder: "/home/u/Downloads", position: 1,
+        bytesDone: 268_435_456, size: 1_073_741_824, bytesPerSecond: 1_048_576, secondsLeft: 768,
+        connections: 4, attempts: 0, added: 1_751_364_000, started: 1_751_364_001,
+        lastByte: 1_751_364_256, contentType: "application/octet-stream", digests: [],
+        tags: ["iso"])
+
+    private static let completed = TaskReport(
+        id: second, state: "completed", wanted: .run, url: "https://example.org/notes.txt",
+        path: "/home/u/Downloads/notes.txt", folder: "/home/u/Downloads", bytesDone: 5, size: 5,
+        attempts: 0, added: 1_751_363_000, started: 1_751_363_000, finished: 1_751_363_001,
+        lastByte: 1_751_363_001, contentType: "text/plain", digests: [], tags: [], seen: false,
+        file: "there")
+
+    static func detail(_ task: TaskReport) -> TaskDetail {
+        TaskDetail(
+            task: task, urls: [task.url], etag: "\"v1\"", identity: "etag", map: [8, 8, 3, 0],
+            segments: [TaskDetail.Segment(start: 0, end: task.bytesDone)],
+            events: [TaskEvent(time: task.added, event: "waiting", message: "was added")])
+    }
+}

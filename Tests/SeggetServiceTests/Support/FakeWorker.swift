@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import SeggetQueue
+import TestSupport
+
+@testable import SeggetService
+
+/// Something that listens where a worker should, and answers as the test says.
+final class FakeWorker: Sendable {
+    let sandbox: Sandbox
+    let path: String
+    private let listener: Int32
+
+    /// Listens; to each request, by its first line, it sends an answer, or closes the connection for `nil`.
+    init(_ answer: @escaping @Sendable (String) -> String?) throws {
+        sandbox = try Sandbox("worker")
+        path = sandbox.path("q.sock")
+        let socket = try ListeningSocket(at: path)
+        let listener = socket.descriptor
+        self.listener = listener
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                Thread.detachNewThread { Self.serve(connection, answer) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    private static func serve(_ connection: Int32, _ answer: (String) -> String?) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            let text = String(decoding: buffer[..<count], as: UTF8.self)
+            guard let answer = answer(String(text.prefix { $0 != "\r\n" })) else { break }
+            let bytes = Array(answer.utf8)
+            send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+        close(connection)
+    }
+
+    /// An answer of HTTP.
+    static func reply(_ body: String, status: Int = 200, fields: String = "") -> String {
+        "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
+    }
+
+    /// What a worker says of itself.
+    static func health(version: String, api: String = "v1") -> String {
+        reply(#"{"api":"\#(api)","version":"\#(version)","worker":1}"#)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import SeggetQueue
+import TestSupport
+
+@testable import SeggetService
+
+/// A fake queue with a real socket, in a folder of its own.
+struct ServedDoor {
+    let door: FakeDoor
+    let sandbox: Sandbox
+    let server: QueueServer
+
+    /// Runs a test on a fake queue that is served.
+    static func use<Result>(
+        limits: ServerLimits = ServerLimits(), _ body: (ServedDoor) async throws -> Result
+    ) async throws -> Result {
+        let sandbox = try Sandbox("api")
+        let door = FakeDoor()
+        let server = try await QueueServer.start(
+            at: sandbox.path("q.sock"), door: door, limits: limits)
+        let served = ServedDoor(sandbox: sandbox, server: server, door: door)
+        do {
+            let result = try await body(served)
+            await door.release()
+            await server.close()
+            return result
+        } catch {
+            await door.release()
+            await server.close()
+            throw error
+        }
+    }
+
+    private init(sandbox: Sandbox, server: QueueServer, door: FakeDoor) {
+        (self.sandbox, self.server, self.door) = (sandbox, server, door)
+    }
+
+    /// A connection without any help.
+    func connect() throws -> RawConnection { try RawConnection(server.path) }
+
+    /// Runs a client of the API on it.
+    func withClient<Result>(
+        tell: @escaping @Sendable (String) -> Void = { _ in },
+        _ body: (QueueClient) async throws -> Result
+    ) async throws -> Result {
+        let client = QueueClient(path: server.path, tellOtherVersion: tell)
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    /// What curl says to a request.
+    func curl(_ arguments: String...) async throws -> (status: Int, head: String, body: String) {
+        let outcome = try await Program.run(
+            "/usr/bin/curl",
+            [
+                "-q", "-sS", "--unix-socket", server.path, "-D", "head", "-w",
+                "%{stderr}%{http_code}",
+            ] + arguments, in: sandbox.path)
+        let head = String(decoding: try sandbox.read("head"), as: UTF8.self)
+        return (Int(outcome.errorOutput.suffix(3)) ?? 0, head, outcome.output)
+    }
+}
+
+/// Programs that talk to a server in this process.
+enum Program {
+    /// Runs a program to its end, on a thread of its own: the server's tasks need those that tests run on.
+    static func run(
+        _ executable: String, _ arguments: [String], in folder: String
+    ) async throws -> ChildProcess.Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try ChildProcess.run(executable, arguments, in: folder) })
+            }
+        }
+    }
+}
