@@ -173,13 +173,13 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|verify|repair|bench|help)
+    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe verify repair bench help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get probe verify repair bench add list show start pause resume cancel retry remove clear move rename set tag settings run help' -- "${cur}"))
         ;;
     esac
 }
@@ -675,6 +675,635 @@ _segget_bench() {
     esac
 }
 
+_segget_add() {
+    repeating_flags=()
+    non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
+    repeating_options=(--input-file -i --tag --mirror -H --header --resolve)
+    non_repeating_options=(--directory -d --name --output -o --at --id --recover -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--directory'|'-d')
+        __segget_add_completions -d
+        return
+        ;;
+    '--name')
+        return
+        ;;
+    '--output'|'-o')
+        __segget_add_completions -f
+        return
+        ;;
+    '--input-file'|'-i')
+        __segget_add_completions -f
+        return
+        ;;
+    '--at')
+        return
+        ;;
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion add -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--id')
+        return
+        ;;
+    '--recover')
+        __segget_add_completions -d
+        return
+        ;;
+    '-x'|'--connections')
+        return
+        ;;
+    '--checksum')
+        return
+        ;;
+    '--adopt')
+        __segget_add_completions -f
+        return
+        ;;
+    '--continue-from')
+        __segget_add_completions -o plusdirs -fX '!*.@(part)'
+        return
+        ;;
+    '--refresh-url')
+        return
+        ;;
+    '--file-allocation')
+        __segget_add_completions -W 'auto'$'\n''falloc'$'\n''trunc'$'\n''none'
+        return
+        ;;
+    '--mirror')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '--max-size')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
+    '--min-rate')
+        return
+        ;;
+    '--min-rate-time')
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '--ca-certificate')
+        __segget_add_completions -f
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--stall-timeout')
+        return
+        ;;
+    '--retries')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_segget_list() {
+    repeating_flags=()
+    non_repeating_flags=(--json --mark-seen --unseen --watch --no-config --version -h --help)
+    repeating_options=(--state --tag)
+    non_repeating_options=(--text --queue --config)
+    __segget_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __segget_add_completions -W 'waiting'$'\n''running'$'\n''verifying'$'\n''retrying'$'\n''waiting_for_network'$'\n''completed'$'\n''failed'$'\n''cancelled'$'\n''held'
+        return
+        ;;
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion list -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--text')
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_segget_show() {
+    repeating_flags=()
+    non_repeating_flags=(--json --mark-seen --no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion show -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_start() {
+    repeating_flags=()
+    non_repeating_flags=(--all --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion start -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion start -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_pause() {
+    repeating_flags=()
+    non_repeating_flags=(--all --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion pause -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion pause -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_resume() {
+    repeating_flags=()
+    non_repeating_flags=(--all --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion resume -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion resume -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_cancel() {
+    repeating_flags=()
+    non_repeating_flags=(--all --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion cancel -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion cancel -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_retry() {
+    repeating_flags=()
+    non_repeating_flags=(--all --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion retry -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion retry -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_remove() {
+    repeating_flags=()
+    non_repeating_flags=(--all --files --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion remove -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion remove -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_clear() {
+    repeating_flags=()
+    non_repeating_flags=(--no-config --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __segget_add_completions -W 'completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_segget_move() {
+    repeating_flags=()
+    non_repeating_flags=(--all --first --last --no-config --version -h --help)
+    repeating_options=(--tag)
+    non_repeating_options=(--at --queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion move -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--at')
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion move -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_rename() {
+    repeating_flags=()
+    non_repeating_flags=(--no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--directory -d --queue --config)
+    __segget_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--directory'|'-d')
+        __segget_add_completions -d
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion rename -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_set() {
+    repeating_flags=()
+    non_repeating_flags=(--all --no-config --version -h --help)
+    repeating_options=(--tag --url -H --header)
+    non_repeating_options=(-x --connections --limit-rate -u --user --retries --queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--tag')
+        __segget_add_completions -W "$(__segget_custom_complete ---completion set -- --tag "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--url')
+        return
+        ;;
+    '-x'|'--connections')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '-u'|'--user')
+        return
+        ;;
+    '--retries')
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion set -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_tag() {
+    repeating_flags=()
+    non_repeating_flags=(--no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion tag -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_segget_settings() {
+    repeating_flags=()
+    non_repeating_flags=(--json --no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--max-running --limit-rate --limit-schedule --queue --config)
+    __segget_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--max-running')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '--limit-schedule')
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_segget_run() {
+    repeating_flags=()
+    non_repeating_flags=(--keep-running --quiet -q --no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _segget_help() {
     repeating_flags=()
     non_repeating_flags=(--version)
@@ -686,7 +1315,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|bench|help) ;;
+    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

@@ -1,0 +1,263 @@
+import ArgumentParser
+import Assembler
+import Glibc
+import SeggetCommand
+import SeggetFormats
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// `segget add`: puts files into the queue.
+struct AddCommand: ParsableCommand {
+    static let configuration = QueueCommandName.add.configuration(
+        usage: "segget add <url>... [<options>]\nsegget add --recover <dir> [<options>]",
+        discussion: """
+            Prints the id of each task, one a line. A URL that the queue has already for the same folder gets no \
+            second task: what was held, failed or was cancelled goes on, and the id of that task is printed.
+            """)
+
+    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    var urls: [String] = []
+
+    @Option(
+        name: [.long, .customShort("d", allowingJoined: true)],
+        help: ArgumentHelp(
+            "Save in this folder; it is made if it is missing. (default: the current folder)",
+            valueName: "dir"),
+        completion: .directory)
+    var directory: String?
+
+    @Option(
+        name: [.customLong("name")],
+        help: ArgumentHelp("Save under this name. (default: the server's, or the URL's)"))
+    var name: String?
+
+    @Option(
+        name: [.long, .customShort("o", allowingJoined: true)],
+        help: ArgumentHelp("Save as this file: folder and name in one.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Option(
+        name: [.customLong("input-file"), .customShort("i")],
+        help: ArgumentHelp(
+            "Add the files of this list too, in the form of `segget get`; repeatable.",
+            valueName: "file"),
+        completion: .file())
+    var inputFile: [String] = []
+
+    @Flag(help: "Add held: `segget start` or `segget resume` begins.") var paused = false
+    @Flag(help: "Put before all others.") var first = false
+    @Option(help: ArgumentHelp("Put at this place in the order, from 1.", valueName: "n"))
+    var at: Int?
+    @Option(
+        help: ArgumentHelp("Give the tasks this tag; repeatable.", valueName: "tag"),
+        completion: .custom(Completions.tags))
+    var tag: [String] = []
+    @Flag(help: "Make another task of a URL that the queue has already.") var again = false
+    @Option(
+        help: ArgumentHelp("The id of the task: 16 hexadecimal digits.", valueName: "hex"),
+        transform: AddCommand.id)
+    var id: QueueTask.ID?
+    @Flag(
+        help: ArgumentHelp(
+            "Write passwords, headers and the queries of URLs nowhere.",
+            discussion: "Whoever works the queue has them in memory; when it ends, they are gone."))
+    var noStoreSecrets = false
+    @Option(
+        help: ArgumentHelp(
+            "Make held tasks of the parts in this folder that no task has.",
+            discussion: """
+                Given the queue's own file, which is damaged, it makes a new one of what can be read, and keeps the \
+                damaged one beside it.
+                """, valueName: "dir"),
+        completion: .directory)
+    var recover: String?
+
+    @Option(
+        name: [.customShort("x", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Connections for each file, 1 to 64, `auto` or `auto:N`.", valueName: "n"))
+    var connections = DownloadOptions().connections
+    @Option(
+        help: ArgumentHelp("The digest that the file must have.", valueName: "algo:hex"),
+        transform: GetCommand.digest)
+    var checksum: Digest?
+    @Flag(help: "Replace an existing file, once the new one is complete and verified.")
+    var overwrite = false
+    @Flag(help: "Resume also where only a sample proves that the remote file is still the same.")
+    var resumeUnverified = false
+
+    @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
+    @OptionGroup(title: "Files") var files: FileOptionsGroup
+    @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
+    @OptionGroup(title: "Names") var names: NamingOptionGroup
+    @OptionGroup(title: "Mirrors") var sources: MirrorOptions
+    @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Network") var request: RequestOptions
+    @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
+
+    func validate() throws {
+        guard recover != nil || !urls.isEmpty || !inputFile.isEmpty else {
+            throw ValidationError("Missing expected argument: a URL, `--input-file` or `--recover`")
+        }
+        guard recover == nil || urls.isEmpty && inputFile.isEmpty else {
+            throw ValidationError("`--recover` takes a folder, and no URLs")
+        }
+        let isOne = urls.count == 1 && inputFile.isEmpty
+        guard output != "-" else {
+            throw ValidationError(
+                "a task of the queue saves a file; `segget get -o -` writes to standard output")
+        }
+        for (option, isGiven) in [
+            ("name", name != nil), ("output", output != nil), ("id", id != nil),
+            ("checksum", checksum != nil), ("mirror", !sources.mirrors.isEmpty),
+            ("adopt", goingOn.adopt != nil), ("continue-from", goingOn.continueFrom != nil),
+        ] where isGiven && !isOne {
+            throw ValidationError("`--\(option)` is for one file")
+        }
+        guard output == nil || directory == nil && name == nil else {
+            throw ValidationError(
+                "`--output` names folder and file; `--directory` and `--name` do it apart")
+        }
+        guard goingOn.continueFrom == nil || output == nil && directory == nil && name == nil else {
+            throw ValidationError("`--continue-from` names the file already")
+        }
+        guard !urls.contains(""), directory != "", output != "", recover != "", goingOn.adopt != ""
+        else {
+            throw ValidationError("an empty URL or path cannot be used")
+        }
+        guard output?.hasSuffix("/") != true else {
+            throw ValidationError("`--output` names a file; `--directory` takes a folder")
+        }
+        guard at == nil || !first else {
+            throw ValidationError("only one of `--first` and `--at` can be given")
+        }
+        if let at, at < 1 { throw ValidationError("`--at` takes a number from 1 on, not \(at)") }
+        for tag in tag { try Tags.check(tag) }
+        guard inputFile.count(where: { $0 == "-" }) <= 1,
+            !inputFile.contains("-") || !access.readsStandardInput
+        else {
+            throw ValidationError("standard input can be read only once")
+        }
+        guard !overwrite || !names.autoRename else {
+            throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
+        }
+        try connections.check()
+    }
+
+    func run() throws {
+        // First of all: reading a list or a password may take long.
+        access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
+        StandardStreams.prepare()
+        if let recover {
+            try PartRecovery(folder: Paths.absolute(recover), tags: tag).run(queue)
+        }
+        let commands = try tasks().map(QueueCommand.add)
+        try queue.run { access in
+            var (status, isFirst) = (ExitStatus.done, true)
+            for result in try await access.door.perform(commands).joined() {
+                if let id = result.id {
+                    StandardStreams.write("\(id)\n", to: STDOUT_FILENO)
+                    if let message = result.message { Voice.say(.note, "task \(id) \(message)") }
+                } else {
+                    Voice.say(.error, result.message ?? "a task was refused")
+                    if isFirst { status = ExitStatus(rawValue: result.code) ?? .usage }
+                    isFirst = false
+                }
+            }
+            access.sayWhetherWorked()
+            return status
+        }
+    }
+
+    /// The tasks to add.
+    private func tasks() throws -> [NewTask] {
+        var options = options
+        options.access = try access.read()
+        let folder = Paths.absolute(directory ?? ".")
+        var tasks = urls.map { NewTask($0, to: place(in: folder), options: options) }
+        let items: [InputFile.Item]
+        do throws(InputError) {
+            items = try BatchOptions.readLists(inputFile)
+        } catch {
+            for message in Diagnostic.messages(error) {
+                let line = message.line(colour: Terminal.standardError.colour)
+                StandardStreams.write(line + "\n", to: STDERR_FILENO)
+            }
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+        for item in items {
+            let item = item.batchItem(options: options, folder: directory ?? ".")
+            tasks.append(
+                NewTask(
+                    item.url, to: Self.place(item.destination, in: folder), options: item.options))
+        }
+        let mask = umask(0)
+        umask(mask)
+        for index in tasks.indices {
+            tasks[index].id = id
+            tasks[index].umask = UInt32(mask)
+            tasks[index].refreshCommand =
+                try ScriptOptions.words(goingOn.refreshURL, "--refresh-url") ?? []
+            tasks[index].tags = tag
+            tasks[index].isHeld = paused
+            tasks[index].isAgain = again
+            tasks[index].keepsNoSecrets = noStoreSecrets
+            // What is added together stays together.
+            tasks[index].position = first ? .first : at.map { .at($0 + index) } ?? .last
+            tasks[index].options.adopt = tasks[index].options.adopt.map(Paths.absolute)
+        }
+        return tasks
+    }
+
+    private func place(in folder: String) -> QueueTask.Place {
+        if let path = goingOn.part ?? output { return Self.place(.file(path), in: nil) }
+        return QueueTask.Place(root: folder, name: name)
+    }
+
+    /// A place below the root, where it is below it; else with a root of its own.
+    static func place(_ destination: Destination, in root: String?) -> QueueTask.Place {
+        let (folder, name): (String, String?)
+        switch destination {
+        case .file(let path):
+            let target = FileTarget(path: path)
+            (folder, name) = (Paths.absolute(target.folder), target.name)
+        case .folder(let path): (folder, name) = (Paths.absolute(path), nil)
+        default: (folder, name) = (root ?? "/", nil)
+        }
+        guard let root, folder == root || folder.hasPrefix(root.hasSuffix("/") ? root : root + "/")
+        else { return QueueTask.Place(root: folder, name: name) }
+        let below = folder.dropFirst(root.count).drop { $0 == "/" }
+        return QueueTask.Place(root: root, folder: String(below), name: name)
+    }
+
+    /// The library's options.
+    private var options: DownloadOptions {
+        var options = request.downloadOptions
+        options.connections = connections
+        options.checksum = checksum
+        options.overwrite = overwrite
+        options.resumeUnverified = resumeUnverified
+        goingOn.apply(to: &options)
+        options.limits = limits.options
+        options.limits.rate = limits.limitRate.flatMap { $0 > 0 ? $0 : nil }
+        options.mirrors = sources.mirrors
+        files.apply(to: &options.files)
+        laterRuns.apply(to: &options.files)
+        options.naming = names.naming
+        return options
+    }
+
+    /// Reads `--id`.
+    static func id(_ text: String) throws -> QueueTask.ID {
+        guard let id = QueueTask.ID(text) else {
+            throw ValidationError("`--id` takes 16 lower-case hexadecimal digits")
+        }
+        return id
+    }
+}

@@ -1,0 +1,131 @@
+// Commands: the commands about the queue. They know what is typed and printed; they never know how a queue is
+// stored, nor how a file is fetched.
+
+import ArgumentParser
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// Which queue a command is about.
+struct QueueOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The queue's file. (default: $XDG_DATA_HOME/segget/queue.sqlite)",
+            discussion: """
+                Without `XDG_DATA_HOME` it is `~/.local/share/segget/queue.sqlite`. Beside it are its lock, its \
+                secrets and the backups of older versions; all can be read by you alone.
+                """,
+            valueName: "file"),
+        completion: .file(extensions: ["sqlite"]))
+    var queue: String?
+
+    func validate() throws {
+        guard queue != "" else { throw ValidationError("`--queue` needs the name of a file") }
+        _ = try path
+    }
+
+    /// Path of the queue's file, absolute.
+    var path: String {
+        get throws {
+            if let queue { return Paths.absolute(queue) }
+            func variable(_ name: String) -> String? {
+                getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+            }
+            // By the XDG Base Directory Specification a relative path there is to be ignored.
+            if let folder = variable("XDG_DATA_HOME") { return folder + "/segget/queue.sqlite" }
+            guard let home = variable("HOME") else {
+                throw ValidationError(
+                    "neither `HOME` nor `XDG_DATA_HOME` is set: name the queue with `--queue`")
+            }
+            return home + "/.local/share/segget/queue.sqlite"
+        }
+    }
+
+    /// Runs something on the queue, by whoever works it or else by its records, and ends the process.
+    ///
+    /// - Parameter body: What is done; it gives the code that the process ends with.
+    /// - Throws: `ValidationError`, when there is no path for it.
+    func run(_ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus) throws -> Never {
+        StandardStreams.prepare()
+        let path = try path
+        Task {
+            do {
+                let access = try await QueueAccess.open(path) { Voice.say(.note, $0) }
+                Glibc.exit(try await body(access).rawValue)
+            } catch let error as QueueError {
+                Voice.refuse(error)
+            } catch {
+                Voice.say(.error, "\(error)")
+                Glibc.exit(ExitStatus.disk.rawValue)
+            }
+        }
+        while true { pause() }
+    }
+}
+
+/// Says things to people, on standard error.
+enum Voice {
+    /// Says a line.
+    static func say(_ label: Message.Label, _ text: String) {
+        let line = Message(label, text).line(colour: Terminal.standardError.colour)
+        StandardStreams.write(line + "\n", to: STDERR_FILENO)
+    }
+
+    /// Says why a queue cannot be used, and ends the process.
+    static func refuse(_ error: QueueError) -> Never {
+        say(.error, error.message)
+        say(.hint, error.hint)
+        Glibc.exit(error.status.rawValue)
+    }
+}
+
+extension QueueError {
+    /// What segget ends with.
+    var status: ExitStatus {
+        switch code {
+        case .noQueue, .noTask, .invalid: .usage
+        case .busy, .workedAlready, .worker: .unavailable
+        default: .disk
+        }
+    }
+}
+
+/// Paths as they were typed, and as they are stored.
+enum Paths {
+    /// A path from the root, without `.`, `..` and double slashes; as far as it exists, without symbolic links.
+    static func absolute(_ path: String) -> String {
+        var path = path
+        if !path.hasPrefix("/") {
+            let folder = getcwd(nil, 0)
+            defer { free(folder) }
+            path = (folder.map { String(cString: $0) } ?? "") + "/" + path
+        }
+        // What is there is asked of the system: a `..` behind a link leads elsewhere.
+        var (head, tail): (String, [Substring]) = (path, [])
+        while !head.isEmpty, head != "/" {
+            if let real = realpath(head, nil) {
+                defer { free(real) }
+                return tail.isEmpty ? String(cString: real) : join(String(cString: real), tail)
+            }
+            let parts = head.split(separator: "/")
+            tail.insert(parts.last ?? "", at: 0)
+            head = "/" + parts.dropLast().joined(separator: "/")
+        }
+        return join("/", tail)
+    }
+
+    private static func join(_ head: String, _ tail: [Substring]) -> String {
+        var parts = head.split(separator: "/")
+        for part in tail {
+            switch part {
+            case "", ".": break
+            case "..": _ = parts.popLast()
+            default: parts.append(part)
+            }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+}

@@ -1,0 +1,171 @@
+import ArgumentParser
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// `segget run`: works the queue in the foreground.
+struct RunCommand: ParsableCommand {
+    static let configuration = QueueCommandName.run.configuration(
+        discussion: """
+            It ends when nothing is left but what is held or has ended, with the code of the worst failure, as \
+            `segget get` does. Stopped or killed, the next run goes on where this one was. While it runs, the other \
+            commands reach it; one process works a queue at a time.
+            """)
+
+    @Flag(help: "Wait for more when nothing is left to do.") var keepRunning = false
+    @Flag(name: .shortAndLong, help: "Print errors only.") var quiet = false
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func run() throws {
+        StandardStreams.prepare()
+        // Each task's file gets the mode that the umask at its adding gives it; until then it is private.
+        umask(0o077)
+        let path = try queue.path
+        let (keepRunning, quiet) = (keepRunning, quiet)
+        let interrupts = Interrupts()
+        let stop = AsyncStream.makeStream(of: Void.self)
+        Task {
+            do throws(QueueError) {
+                let status = try await Self.work(
+                    path, keepRunning: keepRunning, quiet: quiet, interrupts, stop.stream)
+                Glibc.exit(status.rawValue)
+            } catch {
+                Voice.refuse(error)
+            }
+        }
+        interrupts.wait {
+            stop.continuation.finish()
+            return true
+        }
+    }
+
+    /// Works the queue until it is done, or told to stop.
+    private static func work(
+        _ path: String, keepRunning: Bool, quiet: Bool, _ interrupts: Interrupts,
+        _ stop: AsyncStream<Void>
+    ) async throws(QueueError) -> ExitStatus {
+        var configuration = DownloadQueue.Configuration()
+        configuration.memory = ServerMemory.own
+        configuration.refresh = { RefreshCommand($0).link }
+        let queue = try await DownloadQueue.open(path, configuration: configuration)
+        let server: QueueServer
+        do throws(QueueError) {
+            let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+            server = try await QueueServer.start(for: path, door: queue, runtime: runtime)
+            try await queue.announce(socket: server.path)
+        } catch {
+            await queue.shutdown()
+            throw error
+        }
+        let report = RunReport(isQuiet: quiet)
+        let ends = await queue.events()
+        let snapshots = await queue.snapshots()
+        let telling = Task { await report.tell(ends) }
+        let showing = Task { await report.show(snapshots) }
+        await queue.work()
+        var failure: QueueError?
+        await withTaskGroup(of: QueueError?.self) { group in
+            group.addTask {
+                for await _ in stop {}
+                return nil
+            }
+            group.addTask {
+                do throws(QueueError) {
+                    if keepRunning { try await queue.lasts() } else { try await queue.idle() }
+                    return nil
+                } catch {
+                    return Task.isCancelled ? nil : error
+                }
+            }
+            failure = await group.next() ?? nil
+            group.cancelAll()
+        }
+        await server.close()
+        await queue.shutdown()
+        await telling.value
+        await showing.value
+        if let failure { throw failure }
+        let status = await report.status
+        return interrupts.received.map { ExitStatus(signal: $0) } ?? status
+    }
+}
+
+/// What `segget run` prints: a line for each end, and on a terminal how far everything is.
+actor RunReport {
+    private let isQuiet: Bool
+    private let terminal = Terminal.standardError
+    private var isLineShown = false
+    private var codes: [ExitStatus] = []
+    private var told: [QueueTask.ID: String] = [:]
+
+    init(isQuiet: Bool) { self.isQuiet = isQuiet }
+
+    /// The code of the worst failure.
+    var status: ExitStatus { ExitStatus.worstFirst.first(where: codes.contains) ?? .done }
+
+    /// Says what ends.
+    func tell(_ events: AsyncStream<QueueEvent>) async {
+        for await event in events {
+            guard case .changed(let task) = event, told[task.id] != task.state else { continue }
+            told[task.id] = task.state
+            let name = PrintableText.escape(task.path ?? TaskText.name(task))
+            switch task.state {
+            case "completed":
+                say(.none, "\(name): complete, \(Units.size(task.size ?? task.bytesDone))")
+            case "failed":
+                codes.append(task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable)
+                say(.error, task.error?.message ?? "\(name) failed", always: true)
+                if let hint = task.error?.hint { say(.hint, hint, always: true) }
+            case "retrying":
+                guard let problem = task.error, let retry = task.retryAt else { break }
+                let seconds = max(0, retry - secondsSinceEpoch())
+                let when = Units.duration(.seconds(seconds)).map { "; tried again in \($0)" } ?? ""
+                say(.note, problem.message + when)
+            case "waiting_for_network": say(.note, "\(name): waiting for the network")
+            default: break
+            }
+        }
+    }
+
+    /// Shows how far everything is, in one line that is drawn again in place.
+    func show(_ snapshots: AsyncStream<QueueSnapshot>) async {
+        for await snapshot in snapshots where terminal.canRedraw && !isQuiet {
+            // What is held waits, too.
+            let held = snapshot.counts["held"] ?? 0
+            let waiting = max(0, (snapshot.counts["waiting"] ?? 0) - held)
+            var parts = ["\(snapshot.running.count) running", "\(waiting) waiting"]
+            if held > 0 { parts.append("\(held) held") }
+            parts.append(Units.speed(snapshot.bytesPerSecond))
+            if let percent = Units.percent(snapshot.bytesDone, of: snapshot.size), snapshot.size > 0
+            {
+                parts.append("\(percent) % of \(Units.size(snapshot.size))")
+            }
+            if let left = snapshot.secondsLeft.flatMap({ Units.duration(.seconds($0)) }) {
+                parts.append("\(left) left")
+            }
+            let line = PrintableText.fit(
+                parts.joined(separator: ", "), columns: Terminal.width(of: STDERR_FILENO) - 1,
+                unicode: terminal.unicode)
+            StandardStreams.write("\r\(line)\u{1b}[K", to: STDERR_FILENO)
+            isLineShown = true
+        }
+        clear()
+    }
+
+    private func say(_ label: Message.Label, _ text: String, always: Bool = false) {
+        guard always || !isQuiet else { return }
+        clear()
+        let line = Message(label, text).line(colour: terminal.colour)
+        StandardStreams.write(line + "\n", to: STDERR_FILENO)
+    }
+
+    private func clear() {
+        guard isLineShown else { return }
+        StandardStreams.write("\r\u{1b}[K", to: STDERR_FILENO)
+        isLineShown = false
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// Which tasks a command is about.
+struct TaskArguments: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "The ids of tasks, or their beginnings.",
+            valueName: "id"),
+        completion: .custom(Completions.ids))
+    var ids: [String] = []
+
+    @Option(
+        help: ArgumentHelp("All tasks with this tag; repeatable.", valueName: "tag"),
+        completion: .custom(Completions.tags))
+    var tag: [String] = []
+
+    @Flag(help: "All tasks.")
+    var all = false
+
+    func validate() throws {
+        guard !ids.isEmpty || !tag.isEmpty || all else {
+            throw ValidationError("Missing expected argument: the id of a task, `--tag` or `--all`")
+        }
+        guard ids.isEmpty || !all else {
+            throw ValidationError("ids and `--all` cannot be used together")
+        }
+    }
+
+    /// The library's selection.
+    var selection: TaskSelection { TaskSelection(ids: ids, tags: tag, isAll: all) }
+}
+
+/// Words that the shells complete.
+enum Completions {
+    /// Ids of tasks that begin with what was typed.
+    @Sendable static func ids(_ arguments: [String], _ index: Int, _ prefix: String) -> [String] {
+        reports().map(\.id.description).filter { $0.hasPrefix(prefix) }
+    }
+
+    /// Tags that begin with what was typed.
+    @Sendable static func tags(_ arguments: [String], _ index: Int, _ prefix: String) -> [String] {
+        Set(reports().flatMap(\.tags)).filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
+    /// The tasks of the default queue; none where it cannot be read, as a shell can show no error there.
+    private static func reports() -> [TaskReport] {
+        guard let path = try? QueueOptions.parse([]).path else { return [] }
+        return (try? QueueAccess.recorded(TaskFilter(), at: path).tasks) ?? []
+    }
+}
+
+/// What the commands say of what they did.
+enum Results {
+    /// Says what a command has done to each task, and gives the code to end with.
+    ///
+    /// - Parameters:
+    ///   - results: What was done.
+    ///   - done: What happened to a task, such as `paused`; `nil` to say nothing of those.
+    /// - Returns: The code of the first refusal; else `done`.
+    static func say(_ results: [CommandResult], done: String?) -> ExitStatus {
+        var worst = ExitStatus.done
+        for result in results {
+            let id = result.id?.description
+            switch result.outcome {
+            case .done:
+                guard let done else { break }
+                StandardStreams.write(
+                    "\(id ?? "") \(result.message ?? done)\n", to: STDOUT_FILENO)
+            case .unchanged:
+                StandardStreams.write(
+                    "\(id ?? "") \(result.message ?? "unchanged"): unchanged\n",
+                    to: STDOUT_FILENO)
+            case .refused:
+                Voice.say(.error, (id.map { "task \($0): " } ?? "") + (result.message ?? "refused"))
+                if worst == .done { worst = ExitStatus(rawValue: result.code) ?? .usage }
+            }
+        }
+        return worst
+    }
+}

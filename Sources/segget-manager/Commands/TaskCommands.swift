@@ -1,0 +1,269 @@
+import ArgumentParser
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// A command that does one thing to tasks.
+protocol TaskCommand: ParsableCommand {
+    var tasks: TaskArguments { get }
+    var queue: QueueOptions { get }
+    /// What is done to them.
+    var command: QueueCommand { get }
+    /// What then has happened to each, in a word.
+    static var done: String { get }
+}
+
+extension TaskCommand {
+    func run() throws {
+        let (command, done) = (command, Self.done)
+        try queue.run { access in
+            let results = try await access.door.perform([command]).joined()
+            let status = Results.say(Array(results), done: done)
+            access.sayWhetherWorked()
+            return status
+        }
+    }
+}
+
+/// `segget start`: starts tasks at once.
+struct StartCommand: TaskCommand {
+    static let configuration = QueueCommandName.start.configuration(
+        discussion: """
+            A task that is started while all slots are taken takes that of the one that has run longest, which goes \
+            on later where it was, before all others that wait.
+            """)
+    static let done = "started"
+    @OptionGroup var tasks: TaskArguments
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    var command: QueueCommand { .start(tasks.selection) }
+}
+
+/// `segget pause`: holds tasks.
+struct PauseCommand: TaskCommand {
+    static let configuration = QueueCommandName.pause.configuration(
+        discussion: """
+            A paused task keeps its bytes and lets go of its connections, and stays paused until `segget resume` \
+            or `segget start`, whatever happens to the machine.
+            """)
+    static let done = "paused"
+    @OptionGroup var tasks: TaskArguments
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    var command: QueueCommand { .pause(tasks.selection) }
+}
+
+/// `segget resume`: lets tasks go on.
+struct ResumeCommand: TaskCommand {
+    static let configuration = QueueCommandName.resume.configuration(
+        discussion: "What failed or was cancelled begins again.")
+    static let done = "resumed"
+    @OptionGroup var tasks: TaskArguments
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    var command: QueueCommand { .resume(tasks.selection) }
+}
+
+/// `segget cancel`: gives tasks up.
+struct CancelCommand: TaskCommand {
+    static let configuration = QueueCommandName.cancel.configuration(
+        discussion: """
+            The record stays, and says that the task was cancelled; the part and its manifest are removed. \
+            `segget retry` begins anew.
+            """)
+    static let done = "cancelled"
+    @OptionGroup var tasks: TaskArguments
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    var command: QueueCommand { .cancel(tasks.selection) }
+}
+
+/// `segget retry`: tries tasks again.
+struct RetryCommand: TaskCommand {
+    static let configuration = QueueCommandName.retry.configuration(
+        discussion: "Also at once what waits to be tried again. What has arrived is kept.")
+    static let done = "waiting again"
+    @OptionGroup var tasks: TaskArguments
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    var command: QueueCommand { .retry(tasks.selection) }
+}
+
+/// `segget remove`: takes tasks out of the queue.
+struct RemoveCommand: TaskCommand {
+    static let configuration = QueueCommandName.remove.configuration(
+        discussion: """
+            Files stay, unless `--files` is given: then the finished file goes too, or the part with its \
+            manifest; never a file that is not this task's.
+            """)
+    static let done = "removed"
+    @OptionGroup var tasks: TaskArguments
+    @Flag(help: "Remove the finished file, or the part and its manifest, too.")
+    var files = false
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+    var command: QueueCommand { .remove(tasks.selection, files: files) }
+}
+
+/// `segget clear`: takes tasks that have ended out of the list.
+struct ClearCommand: ParsableCommand {
+    static let configuration = QueueCommandName.clear.configuration(
+        discussion: "Their files stay.")
+    @Option(
+        help: ArgumentHelp(
+            "Only these: completed, failed or cancelled; repeatable.", valueName: "state"))
+    var state: [EndedState] = []
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    enum EndedState: String, CaseIterable, ExpressibleByArgument {
+        case completed, failed, cancelled
+    }
+
+    func run() throws {
+        let states = (state.isEmpty ? EndedState.allCases : state).map(\.rawValue)
+        try queue.run { access in
+            let command = QueueCommand.remove(TaskSelection(states: states), files: false)
+            let results = Array(try await access.door.perform([command]).joined())
+            let status = Results.say(results.filter { $0.outcome == .refused }, done: nil)
+            let count = results.count { $0.outcome == .done }
+            StandardStreams.write(
+                "\(Units.count(Int64(count), "task")) removed from the list\n",
+                to: STDOUT_FILENO)
+            return status
+        }
+    }
+}
+
+/// `segget move`: moves tasks in the order.
+struct MoveCommand: ParsableCommand {
+    static let configuration = QueueCommandName.move.configuration(
+        discussion: "Tasks that are moved together keep their order.")
+    @OptionGroup var tasks: TaskArguments
+    @OptionGroup var position: PositionOptions
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func validate() throws {
+        guard position.given != nil else {
+            throw ValidationError("Missing expected argument: `--first`, `--last` or `--at N`")
+        }
+    }
+
+    func run() throws {
+        guard let given = position.given else { return }
+        let command = QueueCommand.move(tasks.selection, to: given)
+        try queue.run { access in
+            let results = Array(try await access.door.perform([command]).joined())
+            return Results.say(results, done: "moved")
+        }
+    }
+}
+
+/// A place in the order.
+struct PositionOptions: ParsableArguments {
+    @Flag(help: "Before all others.") var first = false
+    @Flag(help: "Behind all others.") var last = false
+    @Option(help: ArgumentHelp("At this place, from 1.", valueName: "n")) var at: Int?
+
+    func validate() throws {
+        guard [first, last, at != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("only one of `--first`, `--last` and `--at` can be given")
+        }
+        if let at, at < 1 { throw ValidationError("`--at` takes a number from 1 on, not \(at)") }
+    }
+
+    /// The place, if one was given.
+    var given: QueuePosition? {
+        first ? .first : last ? .last : at.map { .at($0) }
+    }
+}
+
+/// `segget rename`: gives the file of a task another name or folder.
+struct RenameCommand: ParsableCommand {
+    static let configuration = QueueCommandName.rename.configuration(
+        usage:
+            "segget rename <id> <name> [<options>]\nsegget rename <id> --directory <dir> [<options>]",
+        discussion: "Also on the disk, and while it is fetched: the part moves with it.")
+    @Argument(help: "The id of the task.", completion: .custom(Completions.ids)) var id: String
+    @Argument(help: "The new name of the file.") var name: String?
+    @Option(
+        name: [.long, .customShort("d", allowingJoined: true)],
+        help: ArgumentHelp("Move the file to this folder.", valueName: "dir"),
+        completion: .directory)
+    var directory: String?
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func validate() throws {
+        guard name != nil || directory != nil else {
+            throw ValidationError("Missing expected argument: a name, or `--directory`")
+        }
+        guard directory != "" else { throw ValidationError("an empty path cannot be used") }
+    }
+
+    func run() throws {
+        let folder = directory.map(Paths.absolute)
+        let command = QueueCommand.rename(TaskSelection(ids: [id]), name: name, folder: folder)
+        try queue.run { access in
+            Results.say(Array(try await access.door.perform([command]).joined()), done: "renamed")
+        }
+    }
+}
+
+/// `segget tag`: puts tags on a task, or takes them off.
+struct TagCommand: ParsableCommand {
+    static let configuration = QueueCommandName.tag.configuration(
+        usage: "segget tag <id> +<tag>... -<tag>... [<options>]",
+        discussion: "`+TAG` puts it on, `-TAG` takes it off.")
+    @Argument(help: "The id of the task.", completion: .custom(Completions.ids)) var id: String
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp("`+TAG` or `-TAG`.", valueName: "change"))
+    var changes: [String]
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func validate() throws {
+        guard !changes.isEmpty else {
+            throw ValidationError("Missing expected argument: `+TAG` or `-TAG`")
+        }
+        for change in changes {
+            let sign = change.first
+            guard sign == "+" || sign == "-", change.count > 1, !change.hasPrefix("--") else {
+                throw ValidationError("`\(change)` is neither `+TAG` nor `-TAG`")
+            }
+            try Tags.check(String(change.dropFirst()))
+        }
+    }
+
+    func run() throws {
+        func tags(_ sign: Character) -> [String] {
+            changes.filter { $0.first == sign }.map { String($0.dropFirst()) }
+        }
+        let command = QueueCommand.tag(
+            TaskSelection(ids: [id]), add: tags("+"), remove: tags("-"))
+        try queue.run { access in
+            Results.say(Array(try await access.door.perform([command]).joined()), done: "tagged")
+        }
+    }
+}
+
+/// What a tag may be.
+enum Tags {
+    /// Refuses what is no tag.
+    static func check(_ tag: String) throws {
+        let isFit = tag.unicodeScalars.allSatisfy {
+            $0.value > 0x20 && $0.value != 0x7f && $0 != ","
+        }
+        guard !tag.isEmpty, tag.utf8.count <= 64, isFit, !tag.hasPrefix("-"), !tag.hasPrefix("+")
+        else {
+            throw ValidationError(
+                "a tag is a word of at most 64 bytes without spaces and commas, and begins with neither `+` nor `-`"
+            )
+        }
+    }
+}

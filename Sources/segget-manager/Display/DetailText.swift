@@ -1,0 +1,102 @@
+import SeggetQueue
+import SeggetReports
+import Segmenter
+
+/// What `segget show` prints.
+///
+/// Pure.
+struct DetailText {
+    /// The time, in seconds since 1970.
+    var now: Double
+    /// Whether characters beyond ASCII show.
+    var unicode: Bool
+    /// Whether colours are wanted.
+    var colour: Bool
+
+    private static let mapWidth = 60
+
+    /// Its lines.
+    func lines(_ detail: TaskDetail) -> [String] {
+        let task = detail.task
+        var lines: [String] = []
+        func add(_ name: String, _ text: String?) {
+            guard let text, !text.isEmpty else { return }
+            let label = name + String(repeating: " ", count: max(1, 14 - name.count))
+            lines.append(
+                (colour ? "\u{1b}[1m\(label)\u{1b}[0m" : label) + PrintableText.escape(text))
+        }
+        add("task", task.id.description)
+        add("state", TaskText.sentence(task, now: now))
+        add("url", task.url)
+        for url in detail.urls where url != task.url { add("fetched from", url) }
+        add("redirected to", detail.finalURL == task.url ? nil : detail.finalURL)
+        add("file", task.path ?? "in \(task.folder), named by the server")
+        add("size", size(task))
+        if let speed = task.bytesPerSecond {
+            let left = task.secondsLeft.flatMap { Units.duration(.seconds($0)) }
+            add("speed", Units.speed(speed) + (left.map { ", \($0) left" } ?? ""))
+            add("connections", task.connections.map(String.init))
+        }
+        add("map", map(detail))
+        add("ranges", ranges(detail.segments))
+        add("type", task.contentType)
+        add("etag", detail.etag)
+        add("last modified", detail.lastModified)
+        add("identity", detail.identity)
+        for digest in task.digests { add("verified", digest) }
+        add("tags", task.tags.joined(separator: " "))
+        add("place", task.position.map { "\($0) in the order" })
+        add("added", day(task.added))
+        add("started", task.started.map(day))
+        add("last byte", task.lastByte.map(day))
+        add("ended", task.finished.map(day))
+        add("attempts", task.attempts > 0 ? "\(task.attempts) in vain" : nil)
+        if let problem = task.error {
+            add("error", "\(problem.message) (exit code \(problem.code))")
+            add("hint", problem.hint)
+        }
+        guard !detail.events.isEmpty else { return lines }
+        lines.append("")
+        for event in detail.events {
+            lines.append(
+                "\(day(event.time))  \(PrintableText.escape(event.message))")
+        }
+        return lines
+    }
+
+    private func size(_ task: TaskReport) -> String {
+        guard let size = task.size else {
+            return task.bytesDone > 0
+                ? "\(Units.size(task.bytesDone)) so far, of an unknown size" : ""
+        }
+        guard task.bytesDone < size else { return "\(Units.size(size)) (\(size) bytes)" }
+        let percent = Units.percent(task.bytesDone, of: size) ?? 0
+        return "\(Units.size(task.bytesDone)) of \(Units.size(size)), \(percent) %"
+    }
+
+    /// The file from start to end in cells.
+    private func map(_ detail: TaskDetail) -> String {
+        guard let size = detail.task.size, size > 0, !detail.segments.isEmpty else { return "" }
+        let cells = (0..<Self.mapWidth).map { cell -> Double in
+            let start = Double(size) * Double(cell) / Double(Self.mapWidth)
+            let end = Double(size) * Double(cell + 1) / Double(Self.mapWidth)
+            let there = detail.segments.reduce(0) {
+                $0 + max(0, min(end, Double($1.end)) - max(start, Double($1.start)))
+            }
+            return there / max(1, end - start)
+        }
+        return cells.map { share in
+            unicode
+                ? share >= 0.999 ? "█" : share > 0.5 ? "▓" : share > 0 ? "▒" : "░"
+                : share >= 0.999 ? "#" : share > 0 ? "+" : "."
+        }.joined()
+    }
+
+    private func ranges(_ segments: [TaskDetail.Segment]) -> String {
+        let shown = segments.prefix(8).map { "\($0.start)-\($0.end - 1)" }
+        let rest = segments.count - shown.count
+        return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+
+    private func day(_ seconds: Double) -> String { TimeText.dayAndTime(seconds) }
+}

@@ -1,0 +1,173 @@
+// Display: how tasks look on a terminal. It knows reports and columns; it never knows where they come from.
+
+import SeggetQueue
+import SeggetReports
+import Segmenter
+
+/// The table of `segget list`.
+///
+/// Pure.
+struct TaskTable {
+    /// Columns of the terminal; `nil` where it is none, and names are not cut.
+    var columns: Int?
+    /// Whether characters beyond ASCII show.
+    var unicode: Bool
+    /// Whether colours are wanted.
+    var colour: Bool
+    /// The time, in seconds since 1970.
+    var now: Double
+
+    private static let barWidth = 8
+
+    /// The lines of the table; the summary is the last one.
+    func lines(_ report: QueueReport) -> [String] {
+        guard !report.tasks.isEmpty else { return [] }
+        let digits = Self.digits(report.tasks.map(\.id.description))
+        let header = row(
+            String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", "", "DONE", "SIZE",
+            "SPEED", "LEFT", "NAME")
+        return [paint(header, "1")] + report.tasks.map { line($0, digits) }
+    }
+
+    /// How many digits of the ids tell them apart; at least 4.
+    static func digits(_ ids: [String]) -> Int {
+        var digits = 4
+        let sorted = ids.sorted()
+        for (one, other) in zip(sorted, sorted.dropFirst()) {
+            let common = zip(one, other).prefix { $0 == $1 }.count
+            digits = max(digits, common + 1)
+        }
+        return min(16, digits)
+    }
+
+    private func line(_ task: TaskReport, _ digits: Int) -> String {
+        let word = TaskText.word(task, now: now)
+        let isFetched = task.bytesPerSecond != nil
+        let left = task.secondsLeft.flatMap { Units.duration(.seconds($0)) } ?? ""
+        let percent = Units.percent(task.bytesDone, of: task.size)
+        let done =
+            percent.map { "\($0) %" } ?? (task.bytesDone > 0 ? Units.size(task.bytesDone) : "")
+        let plain = row(
+            String(task.id.description.prefix(digits)), word, bar(task), done,
+            task.size.map(Units.size) ?? "",
+            isFetched ? Units.speed(task.bytesPerSecond ?? 0) : "", isFetched ? left : "",
+            TaskText.name(task))
+        guard colour, let code = TaskText.colour(task) else { return plain }
+        // The word alone is coloured: it says by itself what the colour says.
+        guard let range = plain.firstRange(of: word) else { return plain }
+        return plain[..<range.lowerBound] + "\u{1b}[\(code)m\(word)\u{1b}[0m"
+            + plain[range.upperBound...]
+    }
+
+    private func row(
+        _ id: String, _ state: String, _ bar: String, _ done: String, _ size: String,
+        _ speed: String, _ left: String, _ name: String
+    ) -> String {
+        func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
+            let spaces = String(repeating: " ", count: max(0, width - PrintableText.width(text)))
+            return right ? spaces + text : text + spaces
+        }
+        var line =
+            id + " " + padded(state, 9) + " " + padded(bar, Self.barWidth) + " "
+            + padded(done, 5, right: true) + " " + padded(size, 8, right: true) + " "
+            + padded(speed, 10, right: true) + " " + padded(left, 6, right: true) + " "
+        let used = PrintableText.width(line)
+        line += PrintableText.fit(
+            name, columns: columns.map { max(8, $0 - used) } ?? .max, unicode: unicode)
+        return line
+    }
+
+    private func bar(_ task: TaskReport) -> String {
+        guard let size = task.size, size > 0 else { return "" }
+        let share = Double(min(max(0, task.bytesDone), size)) / Double(size)
+        // Full only when all of it is there.
+        let full = task.bytesDone >= size ? Self.barWidth : min(Self.barWidth - 1, Int(share * 8))
+        let (done, rest) = unicode ? ("█", "░") : ("#", ".")
+        return String(repeating: done, count: full)
+            + String(repeating: rest, count: Self.barWidth - full)
+    }
+
+    private func paint(_ text: String, _ code: String) -> String {
+        colour ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+    }
+
+    /// The line below the table: how many there are of each kind, and what they do together.
+    func summary(_ report: QueueReport) -> String {
+        func count(_ state: String) -> Int { report.counts[state] ?? 0 }
+        let kinds = [
+            ("running", count("running") + count("verifying")),
+            ("waiting", max(0, count("waiting") - count("held"))), ("held", count("held")),
+            ("to be retried", count("retrying")),
+            ("waiting for the network", count("waiting_for_network")),
+            ("completed", count("completed")), ("failed", count("failed")),
+            ("cancelled", count("cancelled")),
+        ]
+        var text = kinds.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+        if text.isEmpty { text = "nothing" }
+        if report.bytesPerSecond > 0 { text += "; \(Units.speed(report.bytesPerSecond))" }
+        return text
+    }
+}
+
+/// How a task is said in words.
+enum TaskText {
+    /// Its state, in at most nine letters.
+    static func word(_ task: TaskReport, now: Double) -> String {
+        if task.wanted == .held, !task.isEnded { return "held" }
+        switch task.state {
+        case "retrying":
+            let seconds = max(0, (task.retryAt ?? now) - now)
+            return Units.duration(.seconds(seconds)).map { "in \($0)" } ?? "retrying"
+        case "waiting_for_network": return "offline"
+        case "completed": return task.file == "there" ? "done" : task.file ?? "done"
+        default: return task.state
+        }
+    }
+
+    /// Its state with its reason, in a sentence.
+    static func sentence(_ task: TaskReport, now: Double) -> String {
+        if task.wanted == .held, !task.isEnded { return "held: `segget resume` lets it go on" }
+        switch task.state {
+        case "waiting": return "waiting for a slot"
+        case "running": return "being fetched"
+        case "verifying": return "being verified"
+        case "retrying":
+            let seconds = max(0, (task.retryAt ?? now) - now)
+            return "tried again in \(Units.duration(.seconds(seconds)) ?? "some days")"
+        case "waiting_for_network":
+            let since = task.waitingSince.map { " since \(Units.clock(Int64($0)))" } ?? ""
+            return "waiting for the network\(since)"
+        case "completed":
+            switch task.file {
+            case "gone": return "completed; its file is gone"
+            case "changed": return "completed; its file was changed or replaced since"
+            default: return "completed and verified"
+            }
+        default: return task.state
+        }
+    }
+
+    /// The colour of its state (SGR); `nil` for none.
+    static func colour(_ task: TaskReport) -> String? {
+        if task.wanted == .held, !task.isEnded { return "33" }
+        switch task.state {
+        case "running", "verifying": return "36"
+        case "completed": return task.file == "there" ? "32" : "33"
+        case "failed": return "31"
+        case "retrying", "waiting_for_network": return "33"
+        case "cancelled": return "2"
+        default: return nil
+        }
+    }
+
+    /// The name of its file, or as long as it has none, the last part of its URL.
+    static func name(_ task: TaskReport) -> String {
+        if let name = task.path?.split(separator: "/").last { return String(name) }
+        return task.url.split(separator: "/").dropFirst(2).last.map(String.init) ?? task.url
+    }
+}
+
+extension TaskReport {
+    /// Whether nothing happens to it any more by itself.
+    var isEnded: Bool { ["completed", "failed", "cancelled"].contains(state) }
+}
