@@ -2,9 +2,9 @@
 # make test    the whole test suite, against the release binary; ONLY=EndCheck tests in whose name that is
 #              found (a regular expression on Module.Suite/test), against the debug binary
 # make build-tests  all that `make test` runs, which then takes at most 8 minutes on two processors
-# make build   the release binary, with static Swift libraries
+# make build   the release binaries, with static Swift libraries
 # make install PREFIX=/usr/local DESTDIR=
-# make docs    writes share/, man page and completions, from what the built program says of itself
+# make docs    writes share/, man pages and completions, from what the built program says of itself
 # make docc    the library's reference and articles as pages, into .build/docc
 # make lint    formatting, and the rules that no compiler checks
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
@@ -23,6 +23,8 @@ SECONDS ?= 1800
 SEED ?=
 
 BINARY := .build/release/segget
+# What the commands about the queue need is in a program of its own, built beside the other.
+MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
@@ -32,6 +34,7 @@ SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 build:
 	scripts/packages.sh build
 	$(SWIFT) build -c release --static-swift-stdlib --product segget
+	$(SWIFT) build -c release --static-swift-stdlib --product segget-manager
 
 # What the tests run: the program as it is installed, or for some of them the one that is built quickest.
 test soak: export SEGGET_BINARY ?= $(CURDIR)/.build/$(if $(ONLY),debug,release)/segget
@@ -69,6 +72,7 @@ lint:
 
 docs:
 	$(SWIFT) build --product segget
+	$(SWIFT) build --product segget-manager
 	python3 scripts/docs.py "$$($(SWIFT) build --show-bin-path)/segget"
 
 docc:
@@ -78,21 +82,23 @@ docc:
 
 check-docs:
 	$(SWIFT) build --product segget
+	$(SWIFT) build --product segget-manager
 	python3 scripts/docs.py "$$($(SWIFT) build --show-bin-path)/segget" --check
 
 # Builds only when a source is newer, so that `sudo make install` after `make` compiles nothing as root.
-$(BINARY): $(SOURCES)
+$(BINARY) $(MANAGER) &: $(SOURCES)
 	$(MAKE) build
-	touch $(BINARY)
+	touch $(BINARY) $(MANAGER)
 
 # Called by a name that contains `aria2c`, the program takes aria2c's command line. Nothing in bin has just
 # that name, so that a real aria2c stays what is called.
-install: $(BINARY)
+install: $(BINARY) $(MANAGER)
 	install -D -m 755 -s $(BINARY) $(DESTDIR)$(PREFIX)/bin/segget
+	install -D -m 755 -s $(MANAGER) $(DESTDIR)$(PREFIX)/libexec/segget/segget-manager
 	ln -sfn segget $(DESTDIR)$(PREFIX)/bin/segget-aria2c
-	install -d $(DESTDIR)$(PREFIX)/libexec/segget
 	ln -sfn ../../bin/segget $(DESTDIR)$(PREFIX)/libexec/segget/aria2c
-	install -D -m 644 share/man/segget.1 $(DESTDIR)$(PREFIX)/share/man/man1/segget.1
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 share/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 share/completions/segget.bash \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/segget
 	install -D -m 644 share/completions/_segget \

@@ -26,15 +26,19 @@ let package = Package(
     name: "segget",
     products: [
         .executable(name: "segget", targets: ["segget"]),
+        .executable(name: "segget-manager", targets: ["segget-manager"]),
         .library(name: "Segmenter", targets: ["Segmenter"]),
         .library(name: "Assembler", targets: ["Assembler"]),
         .library(name: "SeggetFormats", targets: ["SeggetFormats"]),
         .library(name: "SeggetReports", targets: ["SeggetReports"]),
+        .library(name: "SeggetQueue", targets: ["SeggetQueue"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(
@@ -64,10 +68,41 @@ let package = Package(
         .target(
             name: "SeggetReports", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
             swiftSettings: settings),
+        .target(
+            name: "SeggetCommand",
+            dependencies: [
+                "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "SeggetQueue",
+            dependencies: [
+                "Assembler", "CLinux", "SeggetReports", "Segmenter",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "SeggetService",
+            dependencies: [
+                "Assembler", "CLinux", "SeggetQueue", "SeggetReports", "Segmenter",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "segget",
             dependencies: [
-                "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter",
+                "SeggetCommand"
+            ],
+            swiftSettings: settings),
+        // What is heavy, SQLite and full Foundation, is in a program of its own that `segget` starts.
+        .executableTarget(
+            name: "segget-manager",
+            dependencies: [
+                "Assembler", "CLinux", "SeggetCommand", "SeggetFormats", "SeggetQueue",
+                "SeggetReports", "SeggetService", "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -97,14 +132,33 @@ let package = Package(
         .testTarget(
             name: "SeggetTests",
             dependencies: [
-                "Assembler", "ReportExamples", "SeggetFormats", "SeggetReports", "Segmenter",
-                "segget",
+                "Assembler", "ReportExamples", "SeggetCommand", "SeggetFormats", "SeggetReports",
+                "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: testSettings),
+        .testTarget(
+            name: "SeggetManagerTests",
+            dependencies: [
+                "SeggetCommand", "segget-manager",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "SeggetQueueTests",
+            dependencies: [
+                "Assembler", "SeggetQueue", "Segmenter", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "SeggetServiceTests",
+            dependencies: ["SeggetQueue", "SeggetService", "Segmenter", "TestSupport"],
+            swiftSettings: testSettings),
         // The code of the articles about the library, compiled as in a package of its own.
         .target(
-            name: "LibraryExamples", dependencies: ["Segmenter"], path: "Tests/LibraryExamples",
+            name: "LibraryExamples", dependencies: ["Segmenter", "SeggetQueue"],
+            path: "Tests/LibraryExamples",
             packageAccess: false, swiftSettings: testSettings),
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
@@ -122,9 +176,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Assembler", "CLinux", "LibraryExamples", "SeggetReports", "Segmenter",
-                "TestSupport",
-                "segget",
+                "Assembler", "CLinux", "LibraryExamples", "SeggetQueue", "SeggetReports",
+                "Segmenter", "TestSupport", "segget", "segget-manager",
             ],
             swiftSettings: testSettings),
     ]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes share/: the man page and the shells' completions, from what the program says of itself.
+"""Writes share/: the man pages and the shells' completions, from what the program says of itself.
 
     scripts/docs.py SEGGET            writes them
     scripts/docs.py SEGGET --check    fails when they are not what would be written
 
-SEGGET is a built binary. The options, their texts and the exit codes come from it; the rest of the
-man page is in this file. `make docs` and `make check-docs` call it.
+SEGGET is a built binary, with segget-manager beside it. The options, their texts and the exit codes come
+from them; the rest of the man pages is in this file. `make docs` and `make check-docs` call it.
 """
 import difflib
 import json
@@ -41,6 +41,31 @@ is short for
 Options may stand before and after the URL; behind
 .B \\-\\-
 nothing is an option.
+"""
+
+QUEUE_INTRO = """\
+The queue is a list of downloads, called tasks, that is kept on the disk.
+.B segget add
+puts tasks into it, and
+.B segget run
+fetches them, as
+.B segget get
+would; the other commands show and change what is in it, also while it runs.
+.PP
+They are in a program of their own,
+.BR segget\\-manager ,
+which segget starts itself. Options may stand before the command. The configuration file and the environment
+count as in
+.BR segget (1)
+for
+.B add
+and
+.BR run ;
+the other commands take only
+.B json
+and
+.B queue
+from there.
 """
 
 NAMES = """\
@@ -255,21 +280,23 @@ def groups(arguments):
     return result
 
 
-def man(binary):
-    dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
-    version = run(binary, "--version").split()[-1]
-    commands = [
-        c for c in dump["subcommands"] if c["shouldDisplay"] and c["commandName"] != "help"]
-    default = dump["defaultSubcommand"]
-    page = [
-        f'.TH SEGGET 1 "{DATE}" "segget {version}" "User Commands"', ".SH NAME",
-        "segget \\- download files over HTTP(S) in segments; resumable and verified",
-        ".SH SYNOPSIS"]
-    for index, command in enumerate(commands):
-        page += ([".br"] if index else []) + [synopsis(command, command["commandName"] == default)]
-    page += [".br", ".B segget help \\fR[\\fIcommand\\fR] [\\fItopic\\fR]"]
-    page += [".SH DESCRIPTION", INTRO.rstrip(), ".SS Names", NAMES.rstrip()]
-    told = {}
+def commands_of(dump):
+    return [c for c in dump["subcommands"] if c["shouldDisplay"] and c["commandName"] != "help"]
+
+
+def queue_commands(binary, dump):
+    """The names of the commands about the queue, which have a page of their own."""
+    # Where there are none, there is no such topic.
+    if "\nQUEUE:\n" not in run(binary, "help"):
+        return set()
+    names = {row.split()[0] for row in run(binary, "help", "queue").splitlines()[1:]}
+    return names & {command["commandName"] for command in commands_of(dump)}
+
+
+def sections(commands, default, told):
+    """A section for each command. `told` has the groups of options that were described before, by title:
+    where they are, in words, and what is in them."""
+    page = []
     for command in commands:
         name = command["commandName"]
         page += [f".SH {'OPTIONS' if name == default else 'SEGGET ' + name.upper()}"]
@@ -280,18 +307,63 @@ def man(binary):
         for argument in positionals:
             name_ = "\\fI" + escape(argument["valueName"]) + "\\fR"
             page += [f".TP\n{name_}\n{prose(argument.get('abstract', ''))}"]
-        same = []
+        same = {}
         for title, arguments in groups(options).items():
-            if title and told.get(title) == arguments:
-                same.append(title)
+            where, others = told.get(title, ("", None))
+            if title and others == arguments:
+                same.setdefault(where, []).append(title)
                 continue
-            told.setdefault(title, arguments)
+            told.setdefault(title, (f"`segget {name}`", arguments))
             page += [f".SS {escape(title)}"] if title else []
             page += [option(argument).rstrip() for argument in arguments]
-        if same:
+        for where, titles in same.items():
             page += [".PP", prose(
-                "The options under " + " and ".join(f"`{title}`" for title in same)
-                + f" are those of `segget {default}`.")]
+                "The options under " + " and ".join(f"`{title}`" for title in titles)
+                + f" are those of {where}.")]
+    return page
+
+
+def queue_man(binary):
+    """The page about the queue; `None` where there are no commands about it."""
+    dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
+    version = run(binary, "--version").split()[-1]
+    names = queue_commands(binary, dump)
+    if not names:
+        return None
+    default = dump["defaultSubcommand"]
+    first = next(c for c in commands_of(dump) if c["commandName"] == default)
+    told = {
+        title: (f"`segget {default}`, in segget(1)", arguments)
+        for title, arguments in groups(shown(first)[0]).items()}
+    commands = [c for c in commands_of(dump) if c["commandName"] in names]
+    page = [
+        f'.TH SEGGET\\-QUEUE 1 "{DATE}" "segget {version}" "User Commands"', ".SH NAME",
+        "segget\\-queue \\- keep a queue of downloads", ".SH SYNOPSIS"]
+    for index, command in enumerate(commands):
+        page += ([".br"] if index else []) + [synopsis(command, False)]
+    page += [".SH DESCRIPTION", QUEUE_INTRO.rstrip(), *sections(commands, default, told)]
+    page += [
+        ".SH EXIT STATUS", "Those of", ".BR segget (1).", ".SH SEE ALSO", ".BR segget (1)"]
+    return fold("\n".join(page)) + "\n"
+
+
+def man(binary):
+    dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
+    version = run(binary, "--version").split()[-1]
+    queued = queue_commands(binary, dump)
+    commands = [c for c in commands_of(dump) if c["commandName"] not in queued]
+    default = dump["defaultSubcommand"]
+    page = [
+        f'.TH SEGGET 1 "{DATE}" "segget {version}" "User Commands"', ".SH NAME",
+        "segget \\- download files over HTTP(S) in segments; resumable and verified",
+        ".SH SYNOPSIS"]
+    for index, command in enumerate(commands):
+        page += ([".br"] if index else []) + [synopsis(command, command["commandName"] == default)]
+    page += [".br", ".B segget help \\fR[\\fIcommand\\fR] [\\fItopic\\fR]"]
+    page += [".SH DESCRIPTION", INTRO.rstrip()]
+    if queued:
+        page += [".PP", "The commands about the queue are in", ".BR segget\\-queue (1)."]
+    page += [".SS Names", NAMES.rstrip(), *sections(commands, default, {})]
     page += [".SH EXIT STATUS"]
     for line in run(binary, "help", "exit-codes").splitlines()[1:]:
         code, meaning = line.split(maxsplit=1)
@@ -299,6 +371,7 @@ def man(binary):
     page += [
         ".SH ENVIRONMENT", ENVIRONMENT.rstrip(), ".SH FILES", FILES.rstrip(), ".SH SIGNALS",
         SIGNALS.rstrip(), ".SH EXAMPLES", EXAMPLES.rstrip(), ".SH SEE ALSO",
+        *([".BR segget\\-queue (1),"] if queued else []),
         ".BR curl (1),", ".BR wget (1),", ".BR aria2c (1)"]
     return fold("\n".join(page)) + "\n"
 
@@ -376,12 +449,18 @@ def main():
         sys.exit(__doc__)
     # A relative path would be looked for in PATH.
     binary = str(pathlib.Path(arguments[0]).resolve())
+    # Without it the program would say less of itself.
+    if not pathlib.Path(binary).with_name("segget-manager").exists():
+        sys.exit(f"error: there is no segget-manager beside {binary}\nhint: build it too")
+    queue_page = queue_man(binary)
     files = {
         SHARE / "man/segget.1": man(binary),
         SHARE / "completions/segget.bash": completion(binary, "bash"),
         SHARE / "completions/_segget": completion(binary, "zsh"),
         SHARE / "completions/segget.fish": completion(binary, "fish"),
     }
+    if queue_page:
+        files[SHARE / "man/segget-queue.1"] = queue_page
     stale = False
     for path, text in files.items():
         old = path.read_text() if path.exists() else ""

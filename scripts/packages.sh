@@ -46,6 +46,7 @@ need_command strip binutils
 need_library libcurl libcurl4-openssl-dev
 need_library zlib zlib1g-dev
 need_library libdeflate libdeflate-dev
+need_library sqlite3 libsqlite3-dev
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
 case "$1" in
 test)

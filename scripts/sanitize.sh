@@ -23,7 +23,7 @@ skip=(
     --skip 'PipeEndToEndTests.memoryIsBoundedByTheWindow'
     --skip 'ChildProcessTests.processorTimeAndMemory'
     # They load a library that takes the place of calls which the sanitizers wrap themselves.
-    --skip 'EndToEndTests\.(FailingDisk|PowerCut)Tests'
+    --skip 'EndToEndTests\.(FailingDisk|PowerCut|QueuePowerCut)Tests'
     # ulimit -f: ThreadSanitizer itself writes a file when it starts, and dies.
     --skip 'FullDiskTests.survivesALimitOnTheSizeOfFiles'
     # Everything at random, for a minute and more: what it does, the other tests do one by one.
@@ -40,9 +40,10 @@ if [ "${1:-}" = --brief ]; then
     skip+=(
         --skip '\.(Command|Settings|Help|Quantity|BatchLines)Tests'
         --skip 'SimulationTests'
+        --skip '\.(QueueModel|QueueMachineTable)Tests'
     )
     only=(
-        [thread]='(BatchEndToEnd|ServerLimitEndToEnd|MirrorCombination|Pipe|Signal|SilentServer)'
+        [thread]='(BatchEndToEnd|ServerLimitEndToEnd|MirrorCombination|Pipe|QueueKill|Signal|SilentServer)'
         [address]='(Destination|Hostile|Reply)'
     )
 fi
@@ -65,7 +66,7 @@ sanitize() {
     # Of whatever user the processes are.
     mkdir -m 1777 "$here/reports"
     SEGGET_INSTRUMENT=$sanitizer "$swift" build --build-tests
-    cp .build/debug/segget "$here/segget"
+    cp .build/debug/segget .build/debug/segget-manager "$here/"
     cp .build/debug/seggetPackageTests.xctest "$here/modules"
 
     export SWIFT_BACKTRACE=enable=no SEGGET_BINARY=$here/segget SEGGET_INSTRUMENTED=$sanitizer
