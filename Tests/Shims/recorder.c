@@ -40,6 +40,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int sink = -1;
 static dev_t device;
 static ino_t inode;
+static const char *place;  // path of the folder
 
 __attribute__((constructor)) static void start(void) {
     const char *folder = getenv("SEGGET_RECORD_FOLDER"), *path = getenv("SEGGET_RECORD_LOG");
@@ -47,6 +48,7 @@ __attribute__((constructor)) static void start(void) {
     if (!folder || !path || stat(folder, &status)) return;
     device = status.st_dev;
     inode = status.st_ino;
+    place = folder;
     int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (file >= 0) sink = fcntl(file, F_DUPFD_CLOEXEC, 900);
 }
@@ -82,6 +84,14 @@ static char kind_of(int descriptor) {
     pthread_mutex_unlock(&lock); \
     return result
 
+// The name of a file in the folder that is given by its whole path, as SQLite has it; else NULL.
+static const char *name_in_folder(const char *path) {
+    size_t length = place ? strlen(place) : 0;
+    if (!length || strncmp(path, place, length) || path[length] != '/') return NULL;
+    const char *name = path + length + 1;
+    return *name && !strchr(name, '/') ? name : NULL;
+}
+
 static int opened(int result, int folder, const char *path, int flags) {
     struct stat status;
     int saved = errno;
@@ -90,8 +100,8 @@ static int opened(int result, int folder, const char *path, int flags) {
         if (status.st_dev == device && status.st_ino == inode) {
             traced[result] = 'd';
             note(OPENED_FOLDER, result, 0, "", 0, "", 0);
-        } else if (kind_of(folder) == 'd' && S_ISREG(status.st_mode) &&
-                   (flags & O_ACCMODE) != O_RDONLY) {
+        } else if ((kind_of(folder) == 'd' || (path = name_in_folder(path))) &&
+                   S_ISREG(status.st_mode) && (flags & O_ACCMODE) != O_RDONLY) {
             traced[result] = 'f';
             // What has no name yet is known by none.
             int has_name = (flags & O_TMPFILE) != O_TMPFILE;
@@ -104,6 +114,16 @@ static int opened(int result, int folder, const char *path, int flags) {
 
 int open(const char *path, int flags, ...) {
     REAL(open);
+    va_list list;
+    va_start(list, flags);
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    LOCKED(opened(real(path, flags, mode), -1, path, flags));
+    UNLOCKED;
+}
+
+int open64(const char *path, int flags, ...) {
+    REAL(open64);
     va_list list;
     va_start(list, flags);
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0;
@@ -150,6 +170,10 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
     UNLOCKED;
 }
 
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+    return pwrite(descriptor, bytes, count, offset);
+}
+
 ssize_t write(int descriptor, const void *bytes, size_t count) {
     REAL(write);
     if (kind_of(descriptor) != 'f') return real(descriptor, bytes, count);
@@ -193,6 +217,8 @@ int ftruncate(int descriptor, off_t length) {
     UNLOCKED;
 }
 
+int ftruncate64(int descriptor, off64_t length) { return ftruncate(descriptor, length); }
+
 int fallocate(int descriptor, int mode, off_t offset, off_t length) {
     REAL(fallocate);
     LOCKED(real(descriptor, mode, offset, length));
@@ -220,6 +246,14 @@ int fremovexattr(int descriptor, const char *name) {
     LOCKED(real(descriptor, name));
     if (!result && kind_of(descriptor))
         note(ATTRIBUTE_REMOVED, descriptor, 0, name, strlen(name), "", 0);
+    UNLOCKED;
+}
+
+int unlink(const char *path) {
+    REAL(unlink);
+    LOCKED(real(path));
+    const char *name = name_in_folder(path);
+    if (!result && name && sink >= 0) note(UNLINKED, -1, 0, name, strlen(name), "", 0);
     UNLOCKED;
 }
 

@@ -67,7 +67,7 @@ public final class NetworkPair: Sendable {
     /// Path of the client's namespace.
     var clientPath: String { "/run/netns/\(client)" }
     /// What comes before a command that is to run in the client's namespace.
-    var entry: [String] { ["/usr/sbin/ip", "netns", "exec", client] }
+    public var entry: [String] { ["/usr/sbin/ip", "netns", "exec", client] }
 
     /// Cuts the wire: nothing passes any more, and nobody hears of it.
     ///
@@ -88,6 +88,13 @@ public final class NetworkPair: Sendable {
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func addServerAddress(_ address: String) throws {
         try ip("-n", server, "addr", "add", "\(address)/24", "dev", "wire")
+    }
+
+    /// Gives the client a route to everything, by way of the server.
+    ///
+    /// - Throws: ``ToolFailure``, ``SystemCallError``.
+    public func addDefaultRoute() throws {
+        try ip("-n", client, "route", "add", "default", "via", Self.serverAddress)
     }
 
     /// Gives the client another address; what came from the old one is dead.

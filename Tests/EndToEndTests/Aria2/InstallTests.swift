@@ -11,10 +11,12 @@ struct InstallTests {
 
     private func install(into sandbox: Sandbox) throws {
         let binary = try Segget.binary()
+        let manager = URL(filePath: binary).deletingLastPathComponent()
+            .appending(path: "segget-manager").path
         let outcome = try ChildProcess.run(
             "/usr/bin/make",
             [
-                "-C", Self.root, "-o", binary, "install", "BINARY=\(binary)",
+                "-C", Self.root, "-o", binary, "-o", manager, "install", "BINARY=\(binary)",
                 "DESTDIR=\(sandbox.path("image"))", "PREFIX=/usr",
             ])
         try #require(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
@@ -39,6 +41,22 @@ struct InstallTests {
         #expect(!outcome.output.contains("aria2"))
     }
 
+    /// The commands about the queue are in a program of their own, which the other finds.
+    @Test func theManagerIsInstalledWhereItIsLookedFor() throws {
+        let sandbox = try Sandbox()
+        try install(into: sandbox)
+        for name in ["bin/segget", "libexec/segget/segget-manager"] {
+            let outcome = try ChildProcess.run(sandbox.path("image/usr/\(name)"), ["--version"])
+            #expect(outcome.end == .exit(0))
+            #expect(outcome.output.hasPrefix("segget "))
+        }
+        let moved = sandbox.path("image/usr/libexec/segget/segget-manager")
+        let help = { try ChildProcess.run(sandbox.path("image/usr/bin/segget"), ["help", "list"]) }
+        #expect(try help().exitCode != 69)
+        try FileManager.default.removeItem(atPath: moved)
+        #expect(try help().exitCode == 69)
+    }
+
     /// A real aria2c is found as before.
     @Test func nothingInBinIsCalledAria2c() throws {
         let sandbox = try Sandbox()
@@ -50,6 +68,6 @@ struct InstallTests {
         #expect(programs.sorted() == ["segget", "segget-aria2c"])
         let others = try FileManager.default.contentsOfDirectory(
             atPath: sandbox.path("image/usr/libexec/segget"))
-        #expect(others == ["aria2c"])
+        #expect(others.sorted() == ["aria2c", "segget-manager"])
     }
 }

@@ -14,14 +14,14 @@ final class BatchStage: Sendable {
     private let change: Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>
 
     /// Offers files of `size` bytes; with `memory`, in bytes, the folder is in memory, where no busy
-    /// disk holds up what is measured.
-    init(size: Int64, memory: Int64? = nil) throws {
+    /// disk holds up what is measured; with `network` the origin is in its server's namespace.
+    init(size: Int64, memory: Int64? = nil, network: NetworkPair? = nil) throws {
         let bend = Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>({ _, _ in })
         self.size = size
         change = bend
         self.memory = try memory.map { try Tmpfs(size: $0) }
         sandbox = try Sandbox(under: self.memory?.path)
-        origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
+        origin = try FaultOrigin(network: network, sendBuffer: 64 << 10) { request in
             guard !request.target.hasPrefix("/none") else { return .text(404) }
             let content = Self.content(request.target, size)
             var reply = OriginReply.file(content, for: request, etag: "\"\(content.seed)\"")

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `segget` becomes `segget-manager` where that is installed with it, and only there.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct HandoverEndToEndTests {
+    /// A program that says how it was started.
+    private static let script = """
+        #!/bin/sh
+        printf '%s\\n' "$$" "$PWD" "$MARK" "$@"
+        exit 7
+
+        """
+
+    /// A folder with the program in `usr/bin`, and `other` in front of PATH.
+    private struct Stage {
+        let sandbox: Sandbox
+        let program: String
+
+        init() throws {
+            sandbox = try Sandbox()
+            for folder in ["usr/bin", "usr/libexec/segget", "other", "work"] {
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.path(folder), withIntermediateDirectories: true)
+            }
+            program = sandbox.path("usr/bin/segget")
+            try FileManager.default.copyItem(atPath: Segget.binary(), toPath: program)
+            // PATH is nobody's to trust.
+            try install("other", script: "#!/bin/sh\necho wrong\n")
+        }
+
+        func install(_ folder: String, script: String, mode: Int = 0o755) throws {
+            let path = try sandbox.write("\(folder)/segget-manager", script)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+
+        func run(_ arguments: [String], program: String? = nil) throws -> ChildProcess.Outcome {
+            try start(arguments, program: program).wait()
+        }
+
+        func start(_ arguments: [String], program: String? = nil) throws -> ChildProcess {
+            let environment = [
+                "MARK": "a mark", "PATH": "\(sandbox.path("other")):/usr/bin:/bin",
+                "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
+            ]
+            return try ChildProcess(
+                program ?? self.program, arguments, in: sandbox.path("work"),
+                environment: environment)
+        }
+    }
+
+    @Test(arguments: ["usr/bin", "usr/libexec/segget"])
+    func theManagerIsStartedAsSeggetWas(folder: String) throws {
+        let stage = try Stage()
+        try stage.install(folder, script: Self.script)
+        let arguments = ["add", "http://127.0.0.1/f", "", "--tag", "a b"]
+        let process = try stage.start(arguments)
+        let outcome = try process.wait()
+        let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(outcome.end == .exit(7), "\(outcome.errorOutput)")
+        #expect(
+            lines.map(String.init)
+                == ["\(process.pid)", stage.sandbox.path("work"), "a mark"] + arguments + [""])
+    }
+
+    /// It is found from where the program is, not from what it is called by.
+    @Test func aLinkToTheProgramLeadsToTheManager() throws {
+        let stage = try Stage()
+        try stage.install("usr/libexec/segget", script: Self.script)
+        let link = stage.sandbox.path("other/fetch")
+        try FileManager.default.createSymbolicLink(
+            atPath: link, withDestinationPath: stage.program)
+        let outcome = try stage.run(["--no-config", "list"], program: link)
+        #expect(outcome.end == .exit(7), "\(outcome.errorOutput)")
+        #expect(outcome.output.hasSuffix("\n--no-config\nlist\n"))
+    }
+
+    @Test func withoutAManagerItsCommandsSayWhatIsMissing() throws {
+        let stage = try Stage()
+        for arguments in [["list"], ["-q", "list"], ["help", "list"]] {
+            let outcome = try stage.run(arguments)
+            #expect(outcome.end == .exit(69))
+            #expect(outcome.output.isEmpty)
+            let errors = outcome.errorOutput
+            #expect(errors.hasPrefix("error: `segget list` needs the program `segget-manager`"))
+            #expect(errors.contains(stage.sandbox.path("usr/bin/segget-manager")))
+            #expect(errors.contains(stage.sandbox.path("usr/libexec/segget/segget-manager")))
+        }
+    }
+
+    @Test func withoutAManagerSeggetAnswersForItself() throws {
+        let stage = try Stage()
+        for arguments in [
+            ["--help"], ["help"], ["help", "get"], ["help", "network"],
+            ["--generate-completion-script", "bash"], ["--experimental-dump-help"],
+        ] {
+            let outcome = try stage.run(arguments)
+            #expect(outcome.end == .exit(0), "\(arguments)")
+            #expect(outcome.output.count > 100, "\(arguments)")
+        }
+        #expect(try stage.run(["--wibble", "list"]).end == .exit(64))
+    }
+
+    @Test func aManagerThatCannotBeStartedIsNamed() throws {
+        let stage = try Stage()
+        try stage.install("usr/libexec/segget", script: Self.script, mode: 0o644)
+        let outcome = try stage.run(["list"])
+        #expect(outcome.end == .exit(69))
+        #expect(outcome.errorOutput.contains("libexec/segget/segget-manager` cannot be started"))
+        #expect(outcome.errorOutput.contains("Permission denied"))
+    }
+
+    /// What needs no queue starts nothing.
+    @Test func downloadsStartNoManager() throws {
+        let stage = try Stage()
+        try stage.install("usr/bin", script: Self.script)
+        for arguments in [
+            ["--version"], ["get", "--help"], ["verify", "list"],
+            ["-o", "list", "ftp://127.0.0.1/f"],
+        ] {
+            #expect(try stage.run(arguments).end != .exit(7))
+        }
+    }
+
+    /// The program that is built along with this one knows all that this one does.
+    @Test func theManagerAnswersForAll() throws {
+        let own = try Segget.binary()
+        let manager = URL(filePath: own).deletingLastPathComponent().appending(
+            path: "segget-manager"
+        ).path
+        let sandbox = try Sandbox()
+        for arguments in [["--version"], ["--help"], ["help", "get"]] {
+            let (one, other) = (
+                try ChildProcess.run(own, arguments, in: sandbox.path),
+                try ChildProcess.run(manager, arguments, in: sandbox.path)
+            )
+            #expect(one.end == .exit(0) && other.end == .exit(0))
+            #expect(one.output == other.output)
+        }
+        let trial = try WireTrial(size: 1000)
+        let outcome = try ChildProcess.run(
+            manager, ["get", trial.origin.url("/file.bin"), "--no-config"], in: sandbox.path)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try sandbox.names() == ["file.bin"])
+    }
+}

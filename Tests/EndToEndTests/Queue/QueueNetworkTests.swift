@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A queue whose network goes away, over a real wire: nothing fails, and nobody has to do anything.
+@Suite(
+    .serialized, .timeLimit(.minutes(8)),
+    .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
+struct QueueNetworkTests {
+    private static let impatient = [
+        "--connect-timeout", "1", "--stall-timeout", "1", "--retries", "1",
+    ]
+
+    private func add(_ stage: QueueStage, _ number: Int) throws -> String {
+        let outcome = try stage.start(
+            ["add", stage.origin.url("/\(number)/\(number).iso"), "-x", "2"] + Self.impatient
+        ).wait()
+        try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        return outcome.output.trimmingCharacters(in: .newlines)
+    }
+
+    /// The wire is down twice for seconds, and once for longer than every timeout, while five tasks run.
+    @Test func aWireThatIsDownThreeTimes() async throws {
+        let network = try NetworkPair()
+        let stage = try QueueStage(size: 6_000_000, network: network)
+        stage.files.bendGET { _, reply in reply.pace = 200_000 }
+        try stage.done("settings", "--max-running", "5")
+        var ids: [String] = []
+        for number in 1...5 { ids.append(try add(stage, number)) }
+        let worker = try stage.work()
+        for seconds in [2.0, 3, 12] {
+            let before = stage.origin.bytesServed
+            #expect(eventually(timeout: 120) { stage.origin.bytesServed > before + 1_000_000 })
+            try network.unplug(.client)
+            let lost = monotonicSeconds()
+            _ = await soon { monotonicSeconds() > lost + seconds }
+            try network.plug(.client)
+        }
+        stage.files.behave()
+        let outcome = try worker.wait(timeout: 240)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for (index, id) in ids.enumerated() {
+            #expect(try stage.state(id) == "completed")
+            let name = "\(index + 1).iso"
+            #expect(try stage.isRight(name, "/\(index + 1)/\(name)"))
+        }
+    }
+
+    /// While the network is away, the slots are lent, no host is asked by more than one task, and all of them go on
+    /// when it is back.
+    @Test func oneTaskAsksForTheHost() throws {
+        let network = try NetworkPair()
+        let stage = try QueueStage(size: 4_000_000, network: network)
+        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        var ids: [String] = []
+        for number in 1...4 { ids.append(try add(stage, number)) }
+        let worker = try stage.work()
+        #expect(eventually(timeout: 120) { stage.origin.bytesServed > 500_000 })
+        try network.unplug(.client)
+        #expect(
+            try eventually(timeout: 120, poll: 0.2) {
+                try stage.tasks("--state", "waiting_for_network").count == 3
+            })
+        // The fourth is not begun: its host is away.
+        #expect(try stage.state(ids[3]) == "waiting")
+        try network.plug(.client)
+        stage.files.behave()
+        let outcome = try worker.wait(timeout: 240)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for id in ids { #expect(try stage.state(id) == "completed") }
+    }
+
+    /// A queue that is opened while there is no network harms nothing, and goes on when there is one.
+    @Test func openedOffline() throws {
+        let network = try NetworkPair()
+        try network.unplug(.client)
+        let stage = try QueueStage(size: 1_000_000, network: network)
+        let ids = try (1...3).map { try add(stage, $0) }
+        let worker = try stage.work()
+        #expect(
+            try eventually(timeout: 120, poll: 0.2) {
+                try !stage.tasks("--state", "waiting_for_network").isEmpty
+            })
+        // A kill now changes nothing.
+        worker.signal(SIGKILL)
+        _ = try worker.wait()
+        let second = try stage.start(["run"])
+        #expect(eventually(timeout: 120) { stage.isWorked })
+        try network.plug(.client)
+        let outcome = try second.wait(timeout: 240)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for id in ids { #expect(try stage.state(id) == "completed") }
+    }
+}

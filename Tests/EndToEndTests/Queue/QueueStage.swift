@@ -1,0 +1,101 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A queue, an origin with a file of its own at every path, and a folder that they are downloaded into.
+final class QueueStage: Sendable {
+    let files: BatchStage
+    /// Where the queue is: a folder of its own, beside that of the downloads.
+    let home: Sandbox
+
+    /// Where segget runs; `nil` is here.
+    private let network: NetworkPair?
+
+    /// Offers files of `size` bytes; with `network`, segget runs in its client's namespace.
+    init(size: Int64 = 3_000_000, network: NetworkPair? = nil) throws {
+        files = try BatchStage(size: size, network: network)
+        home = try Sandbox("segget-queue")
+        self.network = network
+    }
+
+    var origin: FaultOrigin { files.origin }
+    var folder: String { files.folder }
+    /// Path of the queue's file.
+    var queue: String { home.path("q/queue.sqlite") }
+
+    private static let options = ["SEGGET_NO_CONFIG": "1"]
+
+    /// Starts `segget COMMAND --queue …` in the folder of the downloads.
+    func start(_ arguments: [String]) throws -> ChildProcess {
+        try Segget.start(
+            [arguments[0], "--queue", queue] + arguments.dropFirst(), in: folder,
+            environment: Self.options, network: network)
+    }
+
+    /// Runs a command to its end.
+    @discardableResult
+    func run(_ arguments: String...) throws -> ChildProcess.Outcome {
+        try start(arguments).wait(timeout: 300)
+    }
+
+    /// Runs a command that has to succeed, and gives what it printed.
+    @discardableResult
+    func done(_ arguments: String..., at place: SourceLocation = #_sourceLocation) throws -> String
+    {
+        let outcome = try start(arguments).wait(timeout: 300)
+        try #require(
+            outcome.end == .exit(0), "\(arguments): \(outcome.errorOutput)", sourceLocation: place)
+        return outcome.output
+    }
+
+    /// Adds the file at a path, and gives its id.
+    func add(_ path: String, _ arguments: String...) throws -> String {
+        let outcome = try start(["add", origin.url(path)] + arguments).wait(timeout: 300)
+        try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        return outcome.output.trimmingCharacters(in: .newlines)
+    }
+
+    /// Starts a worker, and waits until commands reach it.
+    func work(_ arguments: String...) throws -> ChildProcess {
+        let worker = try start(["run"] + arguments)
+        let isReached = eventually { isWorked || !worker.isRunning }
+        try #require(isReached && worker.isRunning, "\(worker.errorOutput)")
+        return worker
+    }
+
+    /// Whether a worker says where it is reached.
+    var isWorked: Bool {
+        guard let data = FileManager.default.contents(atPath: queue + ".lock"),
+            let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        else { return false }
+        return holder["socket"] is String
+    }
+
+    /// All tasks, as `list --json` has them.
+    func tasks(_ arguments: String...) throws -> [[String: Any]] {
+        let outcome = try start(["list", "--json"] + arguments).wait(timeout: 300)
+        try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let object = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput))
+        return try #require(object as? [[String: Any]])
+    }
+
+    /// One task.
+    func task(_ id: String) throws -> [String: Any] {
+        try #require(try tasks().first { $0["id"] as? String == id }, "no task \(id)")
+    }
+
+    /// The state of a task.
+    func state(_ id: String) throws -> String { try task(id)["state"] as? String ?? "" }
+
+    /// Waits until a task is in a state.
+    func waits(for state: String, of id: String) throws -> Bool {
+        try eventually(timeout: 120, poll: 0.1) { try self.state(id) == state }
+    }
+
+    /// Whether the file `name` is the one at a path of the origin.
+    func isRight(_ name: String, _ path: String) throws -> Bool { try files.isRight(name, path) }
+
+    /// What is in the folder of the downloads.
+    func names() throws -> [String] { try files.sandbox.names() }
+}
