@@ -6,27 +6,34 @@ import Testing
     /// An article, and where its code stands in `Tests/LibraryExamples`.
     struct Article: Sendable, CustomTestStringConvertible {
         let page: String
-        let source: String
+        let sources: [String]
         var testDescription: String { page }
 
         init(_ name: String) {
             page = "Sources/Segmenter/Segmenter.docc/\(name).md"
-            source = "Tests/LibraryExamples/\(name).swift"
+            sources = ["Tests/LibraryExamples/\(name).swift"]
         }
 
-        init(page: String, source: String) { (self.page, self.source) = (page, source) }
+        init(page: String, sources: [String]) { (self.page, self.sources) = (page, sources) }
     }
 
     static let articles = ["DownloadOneFile", "FollowProgress", "ManyFiles", "StopAndResume"].map {
         Article($0)
     }
 
-    @Test(
-        arguments: articles + [
-            Article(page: "docs/guide/library.md", source: "Tests/LibraryExamples/Guide.swift")
-        ])
+    private static let queue = "Tests/LibraryExamples/Queue/QueueExamples.swift"
+    static let others =
+        ["RunAQueue", "ObserveIt", "SurviveARestart"].map {
+            Article(page: "Sources/SeggetQueue/SeggetQueue.docc/\($0).md", sources: [queue])
+        } + [
+            Article(
+                page: "docs/guide/library.md",
+                sources: ["Tests/LibraryExamples/Guide.swift", queue])
+        ]
+
+    @Test(arguments: articles + others)
     func theCodeOfArticlesIsCompiled(article: Article) throws {
-        let source = Self.words(try Self.lines(article.source))
+        let source = Self.words(try article.sources.flatMap(Self.lines))
         let blocks = Self.blocks(try Self.lines(article.page))
         #expect(!blocks.isEmpty)
         for block in blocks where block.first != "// Package.swift" {
