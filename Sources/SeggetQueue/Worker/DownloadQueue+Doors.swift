@@ -44,7 +44,7 @@ extension DownloadQueue {
         try desk().store.setSettings(settings)
         current = settings
         applyRate()
-        guard clock != nil else { return }
+        guard isWorking else { return }
         occur { machine, now in machine.limit(to: settings.maxRunning, now) }
     }
 

@@ -189,8 +189,8 @@ extension DownloadQueue {
                 ending = Self.ending(
                     error, attempts: task.status.attempts, delays: current.retryDelays)
                 if isLeaving, ending == .stopped { ending = nil }
-                if try Self.number(task, after: error, in: desk.store) {
-                    ending = .failed(.wait(0), TaskProblem(error))
+                if let seconds = try wayOut(task, after: error, in: desk.store) {
+                    ending = .failed(.wait(seconds), TaskProblem(error))
                 }
             }
             if let ending { machine.ended(id, ending, now) }
@@ -210,20 +210,24 @@ extension DownloadQueue {
 
     /// Gives a task another name, when the one that the server suggests is being fetched to by another task.
     ///
-    /// - Returns: Whether it has another name now, and can begin at once.
-    private static func number(
+    /// - Returns: Seconds after which it begins again; `nil` when it is not that.
+    private func wayOut(
         _ task: QueueTask, after error: DownloadError, in store: QueueStore
-    ) throws(QueueError) -> Bool {
+    ) throws(QueueError) -> Double? {
         guard case .assembly(.busy) = error.reason, task.place.name == nil, let path = error.path
-        else {
-            return false
-        }
+        else { return nil }
         var place = task.place
         place.name = FileTarget(path: path).name
-        guard try store.owner(of: place, but: task.id) != nil else { return false }
-        let free = try freePlace(like: place, for: task.id, in: store)
-        try store.update(task.id) { $0.place.name = free.name }
-        return true
+        if try store.owner(of: place, but: task.id) != nil {
+            let free = try Self.freePlace(like: place, for: task.id, in: store)
+            try store.update(task.id) { $0.place.name = free.name }
+            return 0
+        }
+        // Whose it is may not be recorded yet: both began at once.
+        for id in runs.keys where try store.task(id)?.place.folderPath == task.place.folderPath {
+            return 1
+        }
+        return nil
     }
 
     private static func endEvent(

@@ -63,7 +63,10 @@ public actor DownloadQueue: QueueDoor {
     /// Whoever waits for something to change.
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter: UInt64 = 0
-    var clock: Task<Void, Never>?
+    /// Whether it fetches what has a slot.
+    private(set) var isWorking = false
+    /// What calls ``tick()``, and when, on the boot clock.
+    private var clock: (task: Task<Void, Never>, due: Double)?
     var subscribers = Subscribers()
     var publisher: Task<Void, Never>?
     var current = QueueSettings()
@@ -108,17 +111,11 @@ public actor DownloadQueue: QueueDoor {
 
     /// Begins to fetch what has a slot; does nothing when it has begun.
     public func work() {
-        guard clock == nil, !isShuttingDown else { return }
+        guard !isWorking, !isShuttingDown else { return }
+        isWorking = true
         let settings = current
         occur { machine, now in machine.limit(to: settings.maxRunning, now) }
-        clock = Task { [weak self] in
-            while !Task.isCancelled, let self {
-                let seconds = await self.secondsToNextTick
-                try? await Task.sleep(for: .seconds(seconds))
-                guard !Task.isCancelled else { return }
-                await self.tick()
-            }
-        }
+        setClock()
     }
 
     /// The time.
@@ -141,7 +138,7 @@ public actor DownloadQueue: QueueDoor {
     public func shutdown() async {
         guard !isShuttingDown else { return }
         isShuttingDown = true
-        clock?.cancel()
+        clock?.task.cancel()
         publisher?.cancel()
         session.cancelAll()
         while !runs.isEmpty || !choresUnderWay.isEmpty { await change() }
@@ -203,6 +200,7 @@ public actor DownloadQueue: QueueDoor {
             } catch {
                 // The clock comes back to what a full disk or a reader holds up.
                 if error.code != .diskFull, error.code != .busy { broken = error }
+                setClock()
                 wake()
                 return
             }
@@ -222,6 +220,7 @@ public actor DownloadQueue: QueueDoor {
             }
         }
         tellChanges(desk)
+        setClock()
         wake()
     }
 
@@ -245,9 +244,26 @@ public actor DownloadQueue: QueueDoor {
         return min(most, max(0.01, desk.machine.nextDue - bootSeconds()))
     }
 
+    /// Has the clock ring in time, if it would not.
+    private func setClock() {
+        guard isWorking, !isShuttingDown else { return }
+        let seconds = secondsToNextTick
+        let due = bootSeconds() + seconds
+        if let clock, clock.due <= due + 0.01 { return }
+        clock?.task.cancel()
+        let task = Task { [weak self] in
+            try? await Task.sleep(for: .seconds(seconds))
+            guard !Task.isCancelled else { return }
+            await self?.tick()
+        }
+        clock = (task, due)
+    }
+
     private func tick() {
+        clock = nil
         applyRate()
         occur { machine, now in machine.tick(now) }
+        setClock()
     }
 
     // MARK: Subscribers
