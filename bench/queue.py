@@ -66,6 +66,8 @@ def main():
     parser.add_argument("--segget", default=str(ROOT / ".build/release/segget"))
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="segget-queue-bench-"))
+    # nginx's workers are another user when it is started as root.
+    folder.chmod(0o755)
     port = free_port()
     nginx = serve(folder, port)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SEGGET_")}
