@@ -118,12 +118,11 @@ extension Assembly: Output {
         follower?.advance(to: recorded.covered.front)
     }
 
-    /// Whether what a sampler took is what stands on the disk.
+    /// Whether what a server sent is what stands on the disk.
     ///
-    /// Reads as many bytes as were taken.
-    package func agrees(with sampler: ExtentWriter) -> Bool {
-        guard let extent = sampler.takeUnrecorded() else { return false }
-        return Assembler.isIntact(extent, in: file.descriptor)
+    /// Reads as many bytes as were sent.
+    package func agrees(with sample: Extent) -> Bool {
+        Assembler.isIntact(sample, in: file.descriptor)
     }
 }
 

@@ -215,6 +215,8 @@ struct Samples: Sendable {
     private(set) var generation: String?
     /// Dates with which the same strong tag came, and a sample was the same.
     private(set) var vouchedDates: Set<String> = []
+    /// Those of them that came midway: the file may have been written into while it was fetched.
+    private(set) var datesMidway: Set<String> = []
     /// Whether a sample, and not the validator, holds the file together.
     private(set) var areNeeded = false
 
@@ -243,7 +245,8 @@ struct Samples: Sendable {
 
     /// Takes dates for which a fetch has compared samples.
     mutating func take(_ dates: Set<String>) {
-        areNeeded = areNeeded || !dates.isSubset(of: vouchedDates)
+        datesMidway.formUnion(dates.subtracting(vouchedDates))
+        areNeeded = areNeeded || !datesMidway.isEmpty
         vouchedDates.formUnion(dates)
     }
 }

@@ -130,11 +130,15 @@ extension DownloadRun {
             // What earlier attempts have brought and lost is in `received`, too.
             state.record.resumed = isStream ? 0 : max(0, size - received)
             if !isStream { state.mirrors?.prepareRepair(size: size) }
-            let check = isChecked ? nil : try endCheck(primary, started, state)
-            if let file = try await publish(output, size, last, started, check, &state) {
-                return file
+            var breach = try await contradiction(of: output, size, primary, state)
+            if breach == nil {
+                let check = isChecked ? nil : try endCheck(primary, started, state)
+                if let file = try await publish(output, size, last, started, check, &state) {
+                    return file
+                }
+                breach = check?.breach
             }
-            guard let breach = check?.breach else { throw .cancelled }
+            guard let breach else { throw .cancelled }
             guard !isStream else { throw .remoteChanged(breach) }
             step = state.attempts.next(
                 after: await settled(.changed(breach), primary, state),
@@ -266,19 +270,60 @@ extension DownloadRun {
     ) throws(DownloadError.Reason) -> EndCheck? {
         let finding = primary.finding
         guard monotonicSeconds() - started > Self.longEnough, job.destination != .null,
-            job.options.checksum == nil, finding.file.digests.isEmpty, !finding.file.isDecoded
+            !finding.file.isDecoded, try !isShownByDigest(primary, state)
         else { return nil }
         if let book = state.mirrors?.book, !book.usable.contains(primary.number) { return nil }
-        if state.target != nil {
-            let request = try state.request(primary)
-            guard request.advertised.isEmpty, request.required.isEmpty else { return nil }
-        }
         let vouchedDates = state.attempts.samples.vouchedDates
         return EndCheck {
             await primary.probe.recheck(finding, vouchedDates: vouchedDates)
         } report: { [report] in
             report(.notice($0))
         }
+    }
+
+    /// Whether a digest decides on the file.
+    private func isShownByDigest(
+        _ primary: Primary, _ state: DownloadState
+    ) throws(DownloadError.Reason) -> Bool {
+        guard job.options.checksum == nil, primary.finding.file.digests.isEmpty else { return true }
+        guard state.target != nil else { return false }
+        let request = try state.request(primary)
+        return !request.advertised.isEmpty || !request.required.isEmpty
+    }
+
+    /// Compares the complete file with the server's once more, where its date changed on the way while its
+    /// strong tag stayed.
+    ///
+    /// The sample that spoke for the other date may have been taken while the file was still being written
+    /// into: what came before and after are then of two versions.
+    ///
+    /// - Returns: What the server contradicts; `nil` when it sends the same, or nothing is to be compared.
+    /// - Throws: `cancelled`, and why the server's bytes cannot be had.
+    private func contradiction(
+        of output: any Output, _ size: Int64, _ primary: Primary, _ state: DownloadState
+    ) async throws(DownloadError.Reason) -> ContractBreach? {
+        let (identity, samples) = (primary.finding.file.identity, state.attempts.samples)
+        guard let date = samples.datesMidway.max(), try !isShownByDigest(primary, state) else {
+            return nil
+        }
+        let places: [ByteRange]
+        let agrees: @Sendable (Extent) -> Bool
+        if let part = output as? Assembly {
+            places = ResumeSample.places(in: RangeSet(ByteRange(0, size))) {
+                .random(in: 0..<1)
+            }
+            agrees = { part.agrees(with: $0) }
+        } else {
+            // What has gone out cannot be read again; the beginning came first.
+            let first = output.recorded.extents.first
+            places = first.map { [$0.range] } ?? []
+            agrees = { $0 == first }
+        }
+        for place in places
+        where !(try await primary.agrees(at: place, vouchedDates: samples.vouchedDates, agrees)) {
+            return .otherLastModified(expected: identity.lastModified, got: date)
+        }
+        return nil
     }
 
     private func publish(

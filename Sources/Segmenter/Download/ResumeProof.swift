@@ -122,10 +122,12 @@ extension Primary {
     /// Whether what the server sends at a place is what `compares` says is there; not when it is of another
     /// version.
     func agrees(
-        at place: ByteRange, _ compares: @escaping @Sendable (Extent) -> Bool
+        at place: ByteRange, vouchedDates: Set<String> = [],
+        _ compares: @escaping @Sendable (Extent) -> Bool
     ) async throws(DownloadError.Reason) -> Bool {
         let sent = try await probe.sample(
-            place, of: finding.file.identity, least: FetchMachine.leastCompared)
+            place, of: finding.file.identity, vouchedDates: vouchedDates,
+            least: FetchMachine.leastCompared)
         return await offLoop("sample") { sent.map(compares) ?? false }
     }
 }

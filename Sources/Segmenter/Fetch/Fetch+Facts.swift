@@ -35,9 +35,8 @@ extension Fetch: FetchFacts {
     }
 
     func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool {
-        guard let sampler = line(slot).sampler else { return false }
-        if let part = output as? Assembly { return part.agrees(with: sampler) }
-        return expected != nil && sampler.takeUnrecorded() == expected
+        guard let sent = line(slot).sampler?.takeUnrecorded() else { return false }
+        return (output as? Assembly)?.agrees(with: sent) ?? (sent == expected)
     }
 
     func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool {

@@ -166,14 +166,16 @@ extension Probe {
     /// - Parameters:
     ///   - asked: Which bytes.
     ///   - identity: The version that they are of.
+    ///   - vouchedDates: Dates with which the same strong tag came, and a sample was the same.
     ///   - least: How many are enough, where fewer were not asked for.
     /// - Returns: What came, from the first byte that was asked for on; `nil` when the reply is of another
     ///   version.
     /// - Throws: Why the bytes cannot be had.
     func sample(
-        _ asked: ByteRange, of identity: RemoteIdentity, least: Int64
+        _ asked: ByteRange, of identity: RemoteIdentity, vouchedDates: Set<String>, least: Int64
     ) async throws(DownloadError.Reason) -> Extent? {
-        let check = ResponseCheck(asked: asked, identity: identity, sentIfRange: false)
+        let check = ResponseCheck(
+            asked: asked, identity: identity, sentIfRange: false, vouchedDates: vouchedDates)
         var misses = 0
         return try await persist(with: .later) {
             (before) async throws(DownloadError.Reason) -> Attempt<Extent?> in
