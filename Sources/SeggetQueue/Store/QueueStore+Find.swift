@@ -42,8 +42,10 @@ extension QueueStore {
     /// the user holds and that have not ended. A task has to have one of the ids or tags, when there are any.
     ///
     /// - Throws: `QueueError`.
-    package func find(_ filter: TaskFilter = TaskFilter()) throws(QueueError) -> [QueueTask] {
-        try find(TaskCondition(filter))
+    package func find(
+        _ filter: TaskFilter = TaskFilter(), withOptions: Bool = true
+    ) throws(QueueError) -> [QueueTask] {
+        try find(TaskCondition(filter), withOptions: withOptions)
     }
 
     /// Finds the tasks of a URL for a folder.
@@ -205,7 +207,9 @@ extension QueueStore {
         return counts
     }
 
-    private func find(_ condition: TaskCondition) throws(QueueError) -> [QueueTask] {
+    private func find(
+        _ condition: TaskCondition, withOptions: Bool = true
+    ) throws(QueueError) -> [QueueTask] {
         try read { db in
             let order = """
                  WHERE \(condition.sql) ORDER BY \(TaskCondition.isEnded),
@@ -213,7 +217,9 @@ extension QueueStore {
                 """
             var tasks: [QueueTask] = []
             let found = try Row.fetchCursor(
-                db.cachedStatement(sql: TaskRow.select + order), arguments: condition.arguments)
+                db.cachedStatement(
+                    sql: (withOptions ? TaskRow.select : TaskRow.selectWithoutOptions) + order),
+                arguments: condition.arguments)
             while let row = try found.next() { tasks.append(try rows.task(row)) }
             var tags: [String: [String]] = [:]
             let tagged = try Row.fetchCursor(

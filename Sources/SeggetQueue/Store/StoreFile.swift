@@ -126,6 +126,7 @@ struct StoreFile {
             try db.execute(
                 sql: """
                     PRAGMA synchronous = FULL;
+                    PRAGMA temp_store = MEMORY;
                     PRAGMA secure_delete = ON;
                     PRAGMA trusted_schema = OFF;
                     PRAGMA cell_size_check = ON;

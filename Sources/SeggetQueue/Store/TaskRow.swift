@@ -19,6 +19,8 @@ struct TaskRow {
     static let select =
         "SELECT \(columns.map { "tasks.\($0)" }.joined(separator: ", ")), roots.path"
         + " FROM tasks JOIN roots ON roots.id = tasks.root_id"
+    /// The same without the options, which are most of a row: the tasks have the default ones.
+    static let selectWithoutOptions = select.replacing("tasks.options", with: "'{}'")
     /// Makes a row; the root's number is the argument behind the columns.
     static let insert =
         "INSERT INTO tasks (\(columns.joined(separator: ", ")), root_id)"

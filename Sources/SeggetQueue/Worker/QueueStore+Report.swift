@@ -15,8 +15,13 @@ extension QueueStore {
         _ filter: TaskFilter, worker: Int32?,
         progress: (QueueTask.ID) -> DownloadProgress? = { _ in nil }
     ) throws(QueueError) -> QueueReport {
-        let tasks = try find(filter)
-        let positions = try positions()
+        let tasks = try find(filter, withOptions: false)
+        // Those that have not ended come first, in their order.
+        let positions =
+            filter == TaskFilter()
+            ? tasks.prefix { !$0.status.isEnded }.enumerated().reduce(into: [:]) {
+                $0[$1.element.id] = $1.offset + 1
+            } : try positions()
         let reports = tasks.map { task in
             var report = TaskReport(
                 task, position: positions[task.id], progress: progress(task.id),

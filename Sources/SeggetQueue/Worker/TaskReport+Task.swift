@@ -17,9 +17,11 @@ extension TaskReport {
         id = task.id
         state = status.state.word
         wanted = status.wanted
-        url = DownloadSession.redacted(task.url)
-        let current = DownloadSession.redacted(task.urls.first ?? task.url)
-        currentURL = current == url ? nil : current
+        url = Self.shown(task.url)
+        if let first = task.urls.first, first != task.url {
+            let current = Self.shown(first)
+            currentURL = current == url ? nil : current
+        }
         path = task.place.path
         folder = task.place.folderPath
         self.position = status.isEnded ? nil : position
@@ -39,6 +41,18 @@ extension TaskReport {
         seen = status.isEnded ? task.isSeen : nil
         self.file = file?.rawValue
         if let progress, progress.phase != .ended { take(progress) }
+    }
+
+    /// A URL without credentials and query.
+    private static func shown(_ url: String) -> String {
+        // Most have neither; parsing thousands of them takes longer than all else.
+        let isPlain =
+            (url.hasPrefix("https://") || url.hasPrefix("http://"))
+            && url.utf8.allSatisfy { byte in
+                byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "@") && byte != UInt8(ascii: "?")
+                    && byte != UInt8(ascii: "#") && byte != UInt8(ascii: "\\")
+            }
+        return isPlain ? url : DownloadSession.redacted(url)
     }
 
     /// Says of a task that has a slot, and that nobody fetches, what is so.

@@ -47,34 +47,35 @@ struct TaskTable {
         let percent = Units.percent(task.bytesDone, of: task.size)
         let done =
             percent.map { "\($0) %" } ?? (task.bytesDone > 0 ? Units.size(task.bytesDone) : "")
-        let plain = row(
+        return row(
             String(task.id.description.prefix(digits)), word, bar(task), done,
             task.size.map(Units.size) ?? "",
             isFetched ? Units.speed(task.bytesPerSecond ?? 0) : "", isFetched ? left : "",
-            TaskText.name(task))
-        guard colour, let code = TaskText.colour(task) else { return plain }
-        // The word alone is coloured: it says by itself what the colour says.
-        guard let range = plain.firstRange(of: word) else { return plain }
-        return plain[..<range.lowerBound] + "\u{1b}[\(code)m\(word)\u{1b}[0m"
-            + plain[range.upperBound...]
+            TaskText.name(task), colour: colour ? TaskText.colour(task) : nil)
     }
 
     private func row(
         _ id: String, _ state: String, _ bar: String, _ done: String, _ size: String,
-        _ speed: String, _ left: String, _ name: String
+        _ speed: String, _ left: String, _ name: String, colour code: String? = nil
     ) -> String {
+        // All but the name is of characters that take a column each.
         func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
-            let spaces = String(repeating: " ", count: max(0, width - PrintableText.width(text)))
+            let spaces = String(repeating: " ", count: max(0, width - text.count))
             return right ? spaces + text : text + spaces
         }
-        var line =
-            id + " " + padded(state, 9) + " " + padded(bar, Self.barWidth) + " "
-            + padded(done, 5, right: true) + " " + padded(size, 8, right: true) + " "
-            + padded(speed, 10, right: true) + " " + padded(left, 6, right: true) + " "
-        let used = PrintableText.width(line)
-        line += PrintableText.fit(
-            name, columns: columns.map { max(8, $0 - used) } ?? .max, unicode: unicode)
-        return line
+        let cells = [
+            id, padded(state, 9), padded(bar, Self.barWidth), padded(done, 5, right: true),
+            padded(size, 8, right: true), padded(speed, 10, right: true),
+            padded(left, 6, right: true), "",
+        ]
+        let used = cells.reduce(cells.count - 1) { $0 + $1.count }
+        let shown =
+            columns.map { PrintableText.fit(name, columns: max(8, $0 - used), unicode: unicode) }
+            ?? PrintableText.escape(name)
+        guard let code else { return cells.joined(separator: " ") + shown }
+        // The word alone is coloured: it says by itself what the colour says.
+        let painted = "\u{1b}[\(code)m\(state)\u{1b}[0m" + cells[1].dropFirst(state.count)
+        return ([id, painted] + cells.dropFirst(2)).joined(separator: " ") + shown
     }
 
     private func bar(_ task: TaskReport) -> String {
