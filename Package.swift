@@ -106,6 +106,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        // What bench/manager.py asks of the library itself.
+        .executableTarget(
+            name: "queue-subscribers", dependencies: ["SeggetQueue"], path: "bench/subscribers",
+            swiftSettings: settings),
         .testTarget(
             name: "AssemblerTests",
             dependencies: [

@@ -171,6 +171,15 @@ struct QueueMachine {
         }.map(\.id)
     }
 
+    /// The place of a task in the order, from 1; `nil` when it has ended or is none.
+    func place(of id: QueueTask.ID) -> Int? {
+        guard let status = entries[id]?.status, !status.isEnded else { return nil }
+        return 1
+            + entries.values.count {
+                !$0.status.isEnded && $0.status.position < status.position
+            }
+    }
+
     /// Gives the free slots away, takes away those that are too many, and has the network asked for.
     mutating func settle(_ now: Moment) {
         guard maxRunning > 0 else { return }

@@ -42,10 +42,18 @@ extension QueueStore {
     /// the user holds and that have not ended. A task has to have one of the ids or tags, when there are any.
     ///
     /// - Throws: `QueueError`.
-    package func find(
-        _ filter: TaskFilter = TaskFilter(), withOptions: Bool = true
-    ) throws(QueueError) -> [QueueTask] {
-        try find(TaskCondition(filter), withOptions: withOptions)
+    package func find(_ filter: TaskFilter = TaskFilter()) throws(QueueError) -> [QueueTask] {
+        try find(TaskCondition(filter))
+    }
+
+    /// Has a look at the records that a filter lets pass, one after the other, as ``find(_:)`` orders them; without
+    /// their options, which are the default ones then.
+    ///
+    /// - Throws: `QueueError`.
+    package func look(
+        at filter: TaskFilter, _ body: (QueueTask) -> Void
+    ) throws(QueueError) {
+        try forEach(TaskCondition(filter), TaskRow.selectWithoutOptions, body)
     }
 
     /// Finds the tasks of a URL for a folder.
@@ -127,26 +135,38 @@ extension QueueStore {
         }
     }
 
-    /// How much there is of all tasks together, as far as it is recorded.
+    /// What the tasks together come to.
+    package struct Sums: Sendable, Hashable {
+        /// Bytes on the disk, as far as they are recorded, of those that are neither cancelled nor failed.
+        package var bytesDone: Int64
+        /// Their sizes in bytes, as far as they are known.
+        package var size: Int64
+        /// How many there are in each state: ``QueueStore/counts()``.
+        package var counts: [String: Int]
+    }
+
+    /// What the tasks together come to, which is counted again only where this store has changed something: whoever
+    /// looks ten times a second does not read all records as often.
     ///
-    /// - Parameter ids: Tasks that do not count.
-    /// - Returns: Their bytes on the disk, and their sizes as far as they are known.
     /// - Throws: `QueueError`.
-    package func totals(
-        but ids: Set<QueueTask.ID> = []
-    ) throws(QueueError) -> (bytesDone: Int64, size: Int64) {
-        try read { db in
-            let marks = ids.map { _ in "?" }.joined(separator: ", ")
+    package func sums() throws(QueueError) -> Sums {
+        let changes = try read { $0.totalChangesCount }
+        if let counted, counted.changes == changes { return counted.sums }
+        let (bytesDone, size) = try read { db in
             let row = try Row.fetchOne(
                 db,
                 sql: """
-                    SELECT coalesce(sum(bytes_done), 0), coalesce(sum(size), 0) FROM tasks
-                        WHERE id NOT IN (\(marks))
-                    """, arguments: StatementArguments(ids.map(\.description)))
-            guard let row else { return (0, 0) }
+                    SELECT CAST(min(total(bytes_done), 4e18) AS INTEGER),
+                        CAST(min(total(size), 4e18) AS INTEGER) FROM tasks
+                        WHERE state NOT IN ('cancelled', 'failed')
+                    """)
+            guard let row else { return (Int64(0), Int64(0)) }
             var reader = ColumnReader(row)
             return (try reader.integer(), try reader.integer())
         }
+        let sums = Sums(bytesDone: bytesDone, size: size, counts: try counts())
+        counted = (changes, sums)
+        return sums
     }
 
     /// The tasks of which something may be on the disk that the record does not know of yet: what is to be done about
@@ -207,38 +227,39 @@ extension QueueStore {
         return counts
     }
 
-    private func find(
-        _ condition: TaskCondition, withOptions: Bool = true
-    ) throws(QueueError) -> [QueueTask] {
+    private func find(_ condition: TaskCondition) throws(QueueError) -> [QueueTask] {
+        var tasks: [QueueTask] = []
+        try forEach(condition, TaskRow.select) { tasks.append($0) }
+        return tasks
+    }
+
+    private func forEach(
+        _ condition: TaskCondition, _ select: String, _ body: (QueueTask) -> Void
+    ) throws(QueueError) {
         try read { db in
-            let order = """
-                 WHERE \(condition.sql) ORDER BY \(TaskCondition.isEnded),
-                    CASE WHEN \(TaskCondition.isEnded) THEN finished END, position, tasks.id
-                """
-            var tasks: [QueueTask] = []
-            let found = try Row.fetchCursor(
-                db.cachedStatement(
-                    sql: (withOptions ? TaskRow.select : TaskRow.selectWithoutOptions) + order),
-                arguments: condition.arguments)
-            while let row = try found.next() { tasks.append(try rows.task(row)) }
             var tags: [String: [String]] = [:]
             let tagged = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
-                        SELECT task, tag FROM tags WHERE task IN (
-                            SELECT tasks.id FROM tasks JOIN roots ON roots.id = tasks.root_id
-                                WHERE \(condition.sql)
-                        ) ORDER BY task, place
+                        SELECT task, tag FROM tags CROSS JOIN tasks ON tasks.id = tags.task
+                            CROSS JOIN roots ON roots.id = tasks.root_id
+                            WHERE \(condition.sql) ORDER BY task, place
                         """), arguments: condition.arguments)
             while let row = try tagged.next() {
                 var reader = ColumnReader(row)
                 tags[try reader.text(), default: []].append(try reader.text())
             }
-            guard !tags.isEmpty else { return tasks }
-            for index in tasks.indices {
-                tasks[index].tags = tags[tasks[index].id.description] ?? []
+            let order = """
+                 WHERE \(condition.sql) ORDER BY \(TaskCondition.isEnded),
+                    CASE WHEN \(TaskCondition.isEnded) THEN finished END, position, tasks.id
+                """
+            let found = try Row.fetchCursor(
+                db.cachedStatement(sql: select + order), arguments: condition.arguments)
+            while let row = try found.next() {
+                var task = try rows.task(row)
+                if !tags.isEmpty { task.tags = tags[task.id.description] ?? [] }
+                body(task)
             }
-            return tasks
         }
     }
 

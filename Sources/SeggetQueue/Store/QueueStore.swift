@@ -18,6 +18,8 @@ package final class QueueStore {
     private var openedSecrets: SecretStore?
     /// The transaction that is going on.
     private var current: Database?
+    /// What ``sums()`` has counted, and how much had been changed by then.
+    var counted: (changes: Int, sums: Sums)?
     /// Secrets that no record names once the transaction has gone well.
     var outdatedSecrets: [SecretStore.Key] = []
     /// Secrets that no record names if the transaction fails.

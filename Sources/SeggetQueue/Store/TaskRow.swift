@@ -158,6 +158,19 @@ struct TaskRow {
 /// Reads the columns of a row one after the other; GRDB's own conversions end the program where a value is of
 /// another type, as it may be in a damaged file.
 struct ColumnReader {
+    /// A value as SQLite has it, which GRDB reads without looking for a conversion.
+    private struct Cell: DatabaseValueConvertible, StatementColumnConvertible {
+        let databaseValue: DatabaseValue
+
+        init(sqliteStatement: SQLiteStatement, index: CInt) {
+            databaseValue = DatabaseValue(sqliteStatement: sqliteStatement, index: index)
+        }
+
+        private init(_ value: DatabaseValue) { databaseValue = value }
+
+        static func fromDatabaseValue(_ value: DatabaseValue) -> Cell? { Cell(value) }
+    }
+
     private let row: Row
     private var index: Int
 
@@ -165,7 +178,7 @@ struct ColumnReader {
 
     private mutating func next() -> DatabaseValue {
         defer { index += 1 }
-        return row[index]
+        return (row[index] as Cell?)?.databaseValue ?? .null
     }
 
     mutating func text() throws -> String {

@@ -30,21 +30,22 @@ extension DownloadQueue {
     public func snapshot() throws(QueueError) -> QueueSnapshot {
         let desk = try desk()
         var running: [TaskReport] = []
+        var sums = try desk.store.sums()
         for (id, run) in runs {
             guard let task = try desk.store.task(id) else { continue }
-            running.append(TaskReport(task, position: nil, progress: run.download.progress))
+            let report = TaskReport(
+                task, position: desk.machine.place(of: id), progress: run.download.progress)
+            sums.bytesDone += report.bytesDone - task.bytesDone
+            // Servers may state any size.
+            let more = sums.size.addingReportingOverflow((report.size ?? 0) - (task.size ?? 0))
+            sums.size = more.overflow ? .max : more.partialValue
+            running.append(report)
         }
-        let places = desk.machine.order.enumerated().reduce(into: [QueueTask.ID: Int]()) {
-            $0[$1.element] = $1.offset + 1
-        }
-        for index in running.indices { running[index].position = places[running[index].id] }
         running.sort { ($0.position ?? .max) < ($1.position ?? .max) }
-        let totals = try desk.store.totals(but: Set(runs.keys))
         return QueueSnapshot(
-            running: running, counts: try desk.store.counts(),
+            running: running, counts: sums.counts,
             bytesPerSecond: running.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            bytesDone: running.reduce(totals.bytesDone) { $0 + $1.bytesDone },
-            size: running.reduce(totals.size) { $0 + ($1.size ?? 0) })
+            bytesDone: sums.bytesDone, size: sums.size)
     }
 
     /// How far everything is, whenever that changes, at most ten times a second.

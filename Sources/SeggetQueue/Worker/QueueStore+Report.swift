@@ -15,19 +15,16 @@ extension QueueStore {
         _ filter: TaskFilter, worker: Int32?,
         progress: (QueueTask.ID) -> DownloadProgress? = { _ in nil }
     ) throws(QueueError) -> QueueReport {
-        let tasks = try find(filter, withOptions: false)
-        // Those that have not ended come first, in their order.
-        let positions =
-            filter == TaskFilter()
-            ? tasks.prefix { !$0.status.isEnded }.enumerated().reduce(into: [:]) {
-                $0[$1.element.id] = $1.offset + 1
-            } : try positions()
-        let reports = tasks.map { task in
+        // Without a filter those that have not ended come first, in their order.
+        let positions = filter == TaskFilter() ? nil : try positions()
+        var reports: [TaskReport] = []
+        try look(at: filter) { task in
             var report = TaskReport(
-                task, position: positions[task.id], progress: progress(task.id),
+                task, position: positions.map { $0[task.id] } ?? reports.count + 1,
+                progress: progress(task.id),
                 file: task.status.state == .completed ? FinishedFile.look(at: task) : nil)
             if worker == nil, task.status.hasSlot { report.stop(task) }
-            return report
+            reports.append(report)
         }
         var counts = try counts()
         if worker == nil {

@@ -34,7 +34,8 @@ public enum PrintableText {
 
     /// The columns that the text takes on a terminal.
     public static func width(_ text: String) -> Int {
-        text.reduce(0) { $0 + width($1) }
+        // Of most texts each byte is a character.
+        text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + width($1) }
     }
 
     private static func width(_ character: Character) -> Int {

@@ -22,11 +22,13 @@ struct TaskTable {
     /// The lines of the table; the summary is the last one.
     func lines(_ report: QueueReport) -> [String] {
         guard !report.tasks.isEmpty else { return [] }
-        let digits = Self.digits(report.tasks.map(\.id.description))
+        let ids = report.tasks.map(\.id.description)
+        let digits = Self.digits(ids)
         let header = row(
             String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", "", "DONE", "SIZE",
             "SPEED", "LEFT", "NAME")
-        return [paint(header, "1")] + report.tasks.map { line($0, digits) }
+        return [paint(header, "1")]
+            + zip(report.tasks, ids).map { line($0, id: $1.utf8.prefix(digits)) }
     }
 
     /// How many digits of the ids tell them apart; at least 4.
@@ -34,13 +36,13 @@ struct TaskTable {
         var digits = 4
         let sorted = ids.sorted()
         for (one, other) in zip(sorted, sorted.dropFirst()) {
-            let common = zip(one, other).prefix { $0 == $1 }.count
+            let common = zip(one.utf8, other.utf8).prefix { $0 == $1 }.count
             digits = max(digits, common + 1)
         }
         return min(16, digits)
     }
 
-    private func line(_ task: TaskReport, _ digits: Int) -> String {
+    private func line(_ task: TaskReport, id: Substring.UTF8View) -> String {
         let word = TaskText.word(task, now: now)
         let isFetched = task.bytesPerSecond != nil
         let left = task.secondsLeft.flatMap { Units.duration(.seconds($0)) } ?? ""
@@ -48,7 +50,7 @@ struct TaskTable {
         let done =
             percent.map { "\($0) %" } ?? (task.bytesDone > 0 ? Units.size(task.bytesDone) : "")
         return row(
-            String(task.id.description.prefix(digits)), word, bar(task), done,
+            String(Substring(id)), word, bar(task), done,
             task.size.map(Units.size) ?? "",
             isFetched ? Units.speed(task.bytesPerSecond ?? 0) : "", isFetched ? left : "",
             TaskText.name(task), colour: colour ? TaskText.colour(task) : nil)
@@ -58,24 +60,29 @@ struct TaskTable {
         _ id: String, _ state: String, _ bar: String, _ done: String, _ size: String,
         _ speed: String, _ left: String, _ name: String, colour code: String? = nil
     ) -> String {
-        // All but the name is of characters that take a column each.
-        func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
-            let spaces = String(repeating: " ", count: max(0, width - text.count))
-            return right ? spaces + text : text + spaces
+        // All but bar and name is ASCII.
+        func padding(_ used: Int, _ width: Int) -> String {
+            String(repeating: " ", count: max(0, width - used))
         }
-        let cells = [
-            id, padded(state, 9), padded(bar, Self.barWidth), padded(done, 5, right: true),
-            padded(size, 8, right: true), padded(speed, 10, right: true),
-            padded(left, 6, right: true), "",
-        ]
-        let used = cells.reduce(cells.count - 1) { $0 + $1.count }
+        func right(_ text: String, _ width: Int) -> String {
+            padding(text.utf8.count, width) + text
+        }
+        let barCells = bar.isEmpty ? 0 : Self.barWidth
+        let after = [
+            padding(state.utf8.count, 9), " ", bar, padding(barCells, Self.barWidth), " ",
+            right(done, 5), " ", right(size, 8), " ", right(speed, 10), " ", right(left, 6), " ",
+        ].joined()
         let shown =
-            columns.map { PrintableText.fit(name, columns: max(8, $0 - used), unicode: unicode) }
-            ?? PrintableText.escape(name)
-        guard let code else { return cells.joined(separator: " ") + shown }
+            columns.map { columns in
+                let used =
+                    id.utf8.count + 1 + state.utf8.count + after.utf8.count
+                    - bar.utf8.count + barCells
+                return PrintableText.fit(
+                    name, columns: max(8, columns - used), unicode: unicode)
+            } ?? PrintableText.escape(name)
         // The word alone is coloured: it says by itself what the colour says.
-        let painted = "\u{1b}[\(code)m\(state)\u{1b}[0m" + cells[1].dropFirst(state.count)
-        return ([id, painted] + cells.dropFirst(2)).joined(separator: " ") + shown
+        let word = code.map { "\u{1b}[\($0)m\(state)\u{1b}[0m" } ?? state
+        return "\(id) \(word)\(after)\(shown)"
     }
 
     private func bar(_ task: TaskReport) -> String {
@@ -163,8 +170,11 @@ enum TaskText {
 
     /// The name of its file, or as long as it has none, the last part of its URL.
     static func name(_ task: TaskReport) -> String {
-        if let name = task.path?.split(separator: "/").last { return String(name) }
-        return task.url.split(separator: "/").dropFirst(2).last.map(String.init) ?? task.url
+        func parts(_ text: String) -> [Substring.UTF8View] {
+            text.utf8.split(separator: UInt8(ascii: "/"))
+        }
+        let name = task.path.flatMap { parts($0).last } ?? parts(task.url).dropFirst(2).last
+        return name.map { String(Substring($0)) } ?? task.url
     }
 }
 

@@ -296,6 +296,8 @@ private struct Pair {
     mutating func difference() -> String? {
         if let mistake = desk.mistakes.first { return mistake }
         let order = model.line.map(\.number)
+        let places = order.indices.map { desk.machine.place(of: .number(order[$0])) }
+        if places != order.indices.map({ $0 + 1 }) { return "the places are \(places)" }
         if desk.order != order { return "the order is \(desk.order), not \(order)" }
         let begun = model.begun.map { "begin \($0.0)" }
         if desk.actions.filter({ $0.hasPrefix("begin") }) != begun {

@@ -180,17 +180,29 @@ import Testing
         #expect(expected.count < 200)
     }
 
-    @Test func totalsAreOfAllButSome() throws {
+    @Test func sumsFollowTheRecords() throws {
         let store = try queue.open()
-        #expect(try store.totals() == (0, 0))
-        var tasks = (0..<3).map { QueueTask.plain(at: $0) }
-        for (index, size) in [Int64(1 << 40), nil, 7].enumerated() {
+        #expect(try store.sums() == .init(bytesDone: 0, size: 0, counts: [:]))
+        var tasks: [QueueTask] = [
+            .plain(at: 0), .plain(at: 1), .plain(at: 2, .completed), .plain(at: 3, .failed),
+        ]
+        for (index, size) in [Int64(1 << 40), nil, 7, 9].enumerated() {
             tasks[index].size = size
             tasks[index].bytesDone = Int64(index + 1)
         }
         try store.insert(tasks)
-        #expect(try store.totals() == (6, (1 << 40) + 7))
-        #expect(try store.totals(but: [tasks[0].id, QueueTask.ID()]) == (5, 7))
+        let sums = try store.sums()
+        #expect(sums.bytesDone == 6)
+        #expect(sums.size == (1 << 40) + 7)
+        #expect(sums.counts == ["waiting": 2, "completed": 1, "failed": 1])
+        try store.update(tasks[1].id) { $0.bytesDone = 5 }
+        #expect(try store.sums().bytesDone == 9)
+        try store.delete([tasks[0].id])
+        #expect(try store.sums().size == 7)
+        #expect(try store.sums().counts["waiting"] == 1)
+        // Sizes are what servers state.
+        for index in 1...2 { try store.update(tasks[index].id) { $0.size = .max } }
+        #expect(try store.sums().size == 4_000_000_000_000_000_000)
     }
 
     @Test func onlyEndsAreSeen() throws {

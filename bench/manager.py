@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures the queue with many tasks: what adding, listing and a worker take.
 
-    python3 bench/queue.py [--tasks 10000] [--rounds 5] [--segget .build/release/segget]
+    make build && swift build -c release --static-swift-stdlib --product queue-subscribers
+    python3 bench/manager.py [--tasks 10000] [--rounds 5] [--segget .build/release/segget]
 
 On loopback, in a temporary folder. Prints medians; nothing is kept. nginx serves what runs.
 """
@@ -25,7 +26,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def serve(folder, port):
+def serve(folder, port, address="127.0.0.1"):
     """nginx, with one large file at every path, slowly."""
     (folder / "www").mkdir()
     with open(folder / "www/file", "wb") as file:
@@ -37,7 +38,7 @@ http {{
     access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
     server {{
-        listen 127.0.0.1:{port}; limit_rate 512k;
+        listen {address}:{port}; limit_rate 512k;
         location / {{ root {folder}/www; rewrite ^ /file break; }}
     }}
 }}
@@ -71,7 +72,7 @@ def main():
     port = free_port()
     nginx = serve(folder, port)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SEGGET_")}
-    environment |= {"SEGGET_NO_CONFIG": "1", "XDG_STATE_HOME": str(folder / "state")}
+    environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
     worker = None
 
     def run(*arguments, **more):
@@ -108,6 +109,15 @@ def main():
         share = (cpu(worker.pid) - before) / (time.monotonic() - began)
         print(f"worker, 3 running: {now:.1f} MiB resident, {most:.1f} MiB at the most, {share:.1%} of a core")
         print(f"with a worker: list {median('list') * 1000:.0f} ms, list --json {median('list', '--json') * 1000:.0f} ms")
+        worker.terminate()
+        worker.wait()
+        worker = None
+        subscribers = pathlib.Path(options.segget).parent / "queue-subscribers"
+        shares = subprocess.run(
+            [subscribers, folder / "queue.sqlite", "100", "10"], cwd=folder, env=environment,
+            capture_output=True, text=True, check=True).stdout.split()
+        alone, shared, each = (float(share) for share in shares)
+        print(f"100 subscribers: {shared - alone:.1%} of a core, {each:.1f} snapshots a second each")
     finally:
         if worker:
             worker.terminate()
