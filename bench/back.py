@@ -67,7 +67,7 @@ def measure(segget, folder, wire, client):
 
     tell("settings", "--max-running", str(TASKS))
     for number in range(TASKS):
-        tell("add", "-d", str(folder / "files"), "--connect-timeout", "1", "--stall-timeout", "1",
+        tell("add", "-d", str(folder / "files"), "--connect-timeout", "1", "--stall-timeout", "1", "-x", "2",
              f"http://{SERVER}:{PORT}/{number}")
     with client.entered():
         worker = subprocess.Popen([segget, "run", "-q", *queue], cwd=folder, env=environment,
@@ -92,13 +92,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--segget", default=str(ROOT / ".build/release/segget"))
     options = parser.parse_args()
-    isolate(1024 * MIB)
+    isolate(4096 * MIB)
     server, client = Network(new=True), Network(new=True)
     wire = plug(server, client)
     place = pathlib.Path(WORK)
     (place / "server").mkdir()
     with server.entered():
-        nginx = serve(place / "server", PORT, SERVER)
+        nginx = serve(place / "server", PORT, SERVER, size=128 * MIB)
     try:
         rounds = []
         for number in range(options.rounds):

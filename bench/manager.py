@@ -26,11 +26,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def serve(folder, port, address="127.0.0.1"):
+def serve(folder, port, address="127.0.0.1", size=1 << 30):
     """nginx, with one large file at every path, slowly."""
     (folder / "www").mkdir()
     with open(folder / "www/file", "wb") as file:
-        file.truncate(1 << 30)
+        file.truncate(size)
     (folder / "nginx.conf").write_text(f"""
 daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;
 events {{}}

@@ -1,4 +1,5 @@
 import Assembler
+import Glibc
 
 /// What one download knows, from one step and one attempt to the next.
 struct DownloadState: Sendable {
@@ -131,6 +132,8 @@ struct DownloadState: Sendable {
             guard case .startOver(let reason) = try Assembly.preview(request) else { return nil }
             return reason == .rejected ? nil : reason
         } catch {
+            // Another download that came to nothing has taken the folder away that it had made.
+            if case .folderUnavailable(_, ENOENT) = error { return nil }
             throw .assembly(error)
         }
     }

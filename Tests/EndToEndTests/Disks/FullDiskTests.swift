@@ -32,6 +32,23 @@ struct FullDiskTests {
         #expect(try stage.isRight())
     }
 
+    /// Another download that has come to nothing takes away the folder that it had made, while the server is
+    /// asked whether the file is that large.
+    @Test(.timeLimit(.minutes(5))) func theFolderGoesMeanwhile() throws {
+        let disk = try Tmpfs(size: 1 << 20)
+        let stage = try Stage(size: Self.size, in: disk.path)
+        let folder = stage.path("new")
+        try #require(mkdir(folder, 0o700) == 0)
+        stage.bendGET { _ in _ = rmdir(folder) }
+        let outcome = try stage.run(["-d", "new"])
+        // Space may come, and so this is not for good: a queue waits for it.
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("too little space"), "\(outcome.errorOutput)")
+        #expect(try stage.names().isEmpty)
+        try disk.resize(to: 8 << 20)
+        #expect(try stage.run(["-d", "new"]).end == .exit(0))
+    }
+
     /// There is room for the data, but not for the manifest.
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 2])
     func refusesWhenTheManifestDoesNotFit(sparePages: Int64) throws {
