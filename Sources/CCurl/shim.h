@@ -76,11 +76,13 @@ static inline CURLcode segget_curl_message_result(const CURLMsg *message) {
 }
 
 // Macros with casts are not imported.
+static const long segget_curl_http_version_1_0 = (long)CURL_HTTP_VERSION_1_0;
 static const long segget_curl_http_version_1_1 = (long)CURL_HTTP_VERSION_1_1;
 static const long segget_curl_http_version_2_tls = (long)CURL_HTTP_VERSION_2TLS;
 static const long segget_curl_http_version_2_at_once =
     (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 static const long segget_curl_http_version_2 = (long)CURL_HTTP_VERSION_2;
+static const long segget_curl_http_version_3 = (long)CURL_HTTP_VERSION_3;
 static const long segget_curl_ssl_other_connection = (long)CURLSSLOPT_REVOKE_BEST_EFFORT;
 static const long segget_curl_sslversion_tls1_2 = (long)CURL_SSLVERSION_TLSv1_2;
 static const long segget_curl_sslversion_tls1_3 = (long)CURL_SSLVERSION_TLSv1_3;

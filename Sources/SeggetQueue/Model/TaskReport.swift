@@ -91,6 +91,10 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     public var map: [UInt8]
     /// What is on the disk, as half-open ranges of bytes, by the part's manifest.
     public var segments: [Segment]
+    /// Its connections, while it runs; `nil` otherwise, and where a worker does not tell of them.
+    public var connections: [Connection]?
+    /// The servers that these work for, and those that were dropped; `nil` where `connections` is.
+    public var servers: [Server]?
     /// What happened, the oldest first; at most 200.
     public var events: [TaskEvent]
 
@@ -103,7 +107,7 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case task, urls, etag, identity, map, segments, events
+        case task, urls, etag, identity, map, segments, connections, servers, events
         case finalURL = "final_url"
         case lastModified = "last_modified"
     }

@@ -10,9 +10,12 @@ extension DownloadQueue {
     }
 
     /// Tells everything of one task.
-    public func detail(_ selector: String) throws(QueueError) -> TaskDetail {
+    public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
+        let id = try desk().id(selector)
+        let asked = runs[id]?.download
+        let traffic = await asked?.traffic()
+        // Meanwhile the task may have ended, or be gone, or the queue shut down.
         let desk = try desk()
-        let id = try desk.id(selector)
         let run = runs[id]
         let progress = run?.download.progress
         var detail = try desk.store.detail(id, secrets: desk.unstored[id], progress: progress)
@@ -22,6 +25,7 @@ extension DownloadQueue {
         detail.etag = run.remote?.etag ?? detail.etag
         detail.lastModified = run.remote?.lastModified ?? detail.lastModified
         detail.finalURL = run.remote?.effectiveURL
+        if let traffic, run.download === asked { detail.take(traffic) }
         detail.events = Array((detail.events + run.events).suffix(200))
         return detail
     }

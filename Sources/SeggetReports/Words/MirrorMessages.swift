@@ -16,6 +16,9 @@ extension MirrorFault {
         case .wrongDigest: "checksum_mismatch"
         }
     }
+
+    /// What is wrong with the mirror, in words.
+    public var text: String { Diagnostic.describe(self) }
 }
 
 extension Diagnostic {

@@ -5,13 +5,16 @@ public final class Download: Sendable, Identifiable {
     /// Which download it is: the id that it was started with, or else a random one.
     public let id: ID
     private let eventsOffered: DownloadEvents
+    private let present: PresentFetch
     private let task: Task<Result<DownloadedFile, DownloadError>, Never>
 
     init(
-        id: ID, events: DownloadEvents, task: Task<Result<DownloadedFile, DownloadError>, Never>
+        id: ID, events: DownloadEvents, present: PresentFetch,
+        task: Task<Result<DownloadedFile, DownloadError>, Never>
     ) {
         self.id = id
         eventsOffered = events
+        self.present = present
         self.task = task
     }
 
@@ -24,6 +27,14 @@ public final class Download: Sendable, Identifiable {
     ///
     /// Consumes no event. It can be asked at any time and from any thread, after the end too.
     public var progress: DownloadProgress { eventsOffered.progress(now: monotonicSeconds()) }
+
+    /// What its connections and servers do now; empty while nothing is fetched.
+    ///
+    /// The loop thread is asked, and answers between two turns: nothing is kept for it meanwhile. It can be
+    /// asked at any time and from any thread, after the end too.
+    ///
+    /// - Returns: The answer.
+    public func traffic() async -> DownloadTraffic { await present.traffic() }
 
     /// How it ended; waits for the end.
     ///

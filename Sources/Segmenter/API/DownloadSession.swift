@@ -60,10 +60,11 @@ public final class DownloadSession: Sendable {
         _ url: String, to destination: Destination, options: DownloadOptions, id: Download.ID,
         isRepair: Bool, refreshURL: RefreshURL? = nil
     ) -> Download {
-        let events = DownloadEvents()
+        let (events, present) = (DownloadEvents(), PresentFetch())
         let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
-            isRepair: isRepair, refreshURL: refreshURL, report: { events.offer($0) })
+            isRepair: isRepair, refreshURL: refreshURL, present: present,
+            report: { events.offer($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [run, monitor = self.running] in
@@ -72,7 +73,7 @@ public final class DownloadSession: Sendable {
                 monitor.withLock { $0[number] = nil }
                 return result
             }
-            let download = Download(id: id, events: events, task: task)
+            let download = Download(id: id, events: events, present: present, task: task)
             running[number] = download
             return download
         }

@@ -106,7 +106,8 @@ extension DownloadRun {
         let fetch = FetchRun(
             loop: loop,
             setup: Fetch.Setup(job, primary, state.attempts) { await link.resolve() },
-            output: output, started: started, earlier: earlier, report: report)
+            output: output, started: started, earlier: earlier, report: report,
+            present: present)
         let (end, last, ledger) = await fetch { [primary, mirrors = state.mirrors] join in
             await mirrors?.gather(for: primary, join: join)
         }

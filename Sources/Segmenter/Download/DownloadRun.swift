@@ -16,6 +16,8 @@ final class DownloadRun: Sendable {
     /// Makes the folders that are missing.
     let folders: FolderMaker
     let report: @Sendable (DownloadEvent) -> Void
+    /// Where what it fetches is found; `nil` where nobody asks.
+    let present: PresentFetch?
     /// What it learns of servers.
     private let memory = DownloadMemory()
     /// Gets new links; `nil` where nobody gives any.
@@ -24,7 +26,8 @@ final class DownloadRun: Sendable {
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
         options: DownloadOptions, isRepair: Bool = false, refreshURL: RefreshURL? = nil,
-        batch: BatchContext? = nil, report: @escaping @Sendable (DownloadEvent) -> Void
+        batch: BatchContext? = nil, present: PresentFetch? = nil,
+        report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
         job = DownloadJob(
@@ -32,6 +35,7 @@ final class DownloadRun: Sendable {
             isRepair: isRepair)
         links = refreshURL.map { LinkRefresher($0, report: report) }
         self.batch = batch
+        self.present = present
         folders = FolderMaker(options.files.missingFolders, sharing: batch?.folders)
         self.report = report
     }

@@ -13,6 +13,8 @@ struct FetchRun: Sendable {
     /// Bytes that earlier fetches of the download have received.
     let earlier: Int64
     let report: @Sendable (DownloadEvent) -> Void
+    /// Where whoever asks finds it; `nil` where nobody does.
+    let present: PresentFetch?
 
     /// Fetches until all is there or nothing more can be done; cancelling the task stops it in order.
     ///
@@ -25,7 +27,10 @@ struct FetchRun: Sendable {
     ) async -> End {
         // Asks further mirrors, which join.
         let gathering = Monitor<Task<Void, Never>?>(nil)
-        defer { gathering.withLock { $0 }?.cancel() }
+        defer {
+            present?.ended()
+            gathering.withLock { $0 }?.cancel()
+        }
         // With the answer comes everything that the loop thread did to the output, which is this task's
         // again from here on.
         return await loop.wait(otherwise: (.cancelled, nil, .init())) { [self] worker, answer in
@@ -43,6 +48,7 @@ struct FetchRun: Sendable {
                     await gather { mirror in loop.perform { $0.fetch(id)?.join(mirror) } }
                 }
             }
+            present?.began(fetch.id, on: loop)
             fetch.start(now: monotonicSeconds())
             return fetch.id
         } cancel: { worker, number in

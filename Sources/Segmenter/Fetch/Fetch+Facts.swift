@@ -24,6 +24,10 @@ extension Fetch: FetchFacts {
         }
     }
 
+    func peer(of slot: Int) -> FetchMachine.Peer? {
+        line(slot).transfer.map { .init(address: $0.address, httpVersion: $0.httpVersion) }
+    }
+
     func isSatisfied(_ slot: Int) -> Bool { line(slot).transfer?.isSatisfied ?? false }
 
     func takeHeldBack(_ slot: Int) -> Bool { line(slot).transfer?.pace.takeHeldBack() ?? false }

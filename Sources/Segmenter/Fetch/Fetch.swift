@@ -143,6 +143,12 @@ final class Fetch: LoopClient, ServerUser {
 
     // MARK: From elsewhere, by the loop
 
+    /// What is under way at this moment.
+    func traffic() -> DownloadTraffic {
+        now = monotonicSeconds()
+        return machine.traffic(self)
+    }
+
     /// Takes another server that has the file.
     func join(_ mirror: Mirror) {
         now = monotonicSeconds()

@@ -33,10 +33,24 @@ extension Transfer {
     var isMultiplexed: Bool { request.mayMultiplex && isHTTP2 }
 
     /// Whether the reply came over HTTP/2.
-    var isHTTP2: Bool {
+    var isHTTP2: Bool { versionNumber >= segget_curl_http_version_2 }
+
+    /// The version of HTTP that the reply came over, such as `1.1`; `nil` before it.
+    var httpVersion: String? {
+        switch versionNumber {
+        case segget_curl_http_version_1_0: "1.0"
+        case segget_curl_http_version_1_1: "1.1"
+        case segget_curl_http_version_2: "2"
+        case segget_curl_http_version_3: "3"
+        default: nil
+        }
+    }
+
+    /// The version of HTTP that the reply came over, as a number of libcurl's; 0 before it.
+    private var versionNumber: Int {
         var version = 0
         segget_curl_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
-        return version >= segget_curl_http_version_2
+        return version
     }
 
     /// The address that the connection leads to.

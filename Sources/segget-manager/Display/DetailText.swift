@@ -37,6 +37,15 @@ struct DetailText {
             add("speed", Units.speed(speed) + (left.map { ", \($0) left" } ?? ""))
             add("connections", task.connections.map(String.init))
         }
+        let servers = detail.servers ?? []
+        for (index, server) in servers.enumerated() {
+            add(servers.count > 1 ? "server \(index + 1)" : "server", text(server))
+        }
+        for connection in detail.connections ?? [] {
+            add(
+                servers.count > 1 ? "from server \(connection.server + 1)" : "connection",
+                text(connection))
+        }
         add("map", map(detail))
         add("ranges", ranges(detail.segments))
         add("type", task.contentType)
@@ -72,6 +81,32 @@ struct DetailText {
         guard task.bytesDone < size else { return "\(Units.size(size)) (\(size) bytes)" }
         let percent = Units.percent(task.bytesDone, of: size) ?? 0
         return "\(Units.size(task.bytesDone)) of \(Units.size(size)), \(percent) %"
+    }
+
+    private func text(_ server: TaskDetail.Server) -> String {
+        let what =
+            switch server.state {
+            case "used":
+                "\(Units.size(server.bytes)) over \(Units.count(Int64(server.connections), "connection"))"
+            case "dropped": "dropped" + (server.message.map { ": \($0)" } ?? "")
+            default: "not used before a sample of it was compared"
+            }
+        return "\(server.url) (\(what))"
+    }
+
+    private func text(_ connection: TaskDetail.Connection) -> String {
+        var parts = [connection.state.replacing("_", with: " ")]
+        if connection.bytesPerSecond > 0 {
+            parts[0] += " " + Units.speed(connection.bytesPerSecond)
+        }
+        if let start = connection.start {
+            let length = connection.end.map { $0 - start }
+            let percent = Units.percent((connection.position ?? start) - start, of: length)
+            let end = connection.end.map { " to \(Units.size($0))" } ?? " on"
+            parts.append((percent.map { "\($0) % of " } ?? "") + Units.size(start) + end)
+        }
+        if let address = connection.address { parts.append(address) }
+        return parts.joined(separator: ", ")
     }
 
     /// The file from start to end in cells.

@@ -66,6 +66,46 @@ struct QueueCommandTests {
         #expect(second.output.contains("a.iso") && second.output.contains("done"))
     }
 
+    @Test(.timeLimit(.minutes(5))) func showTellsOfConnectionsAndServers() throws {
+        let stage = try QueueStage()
+        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        let worker = try stage.work("--keep-running")
+        let id = try stage.add("/1/a.iso?key=secret", "-x", "2")
+        var detail: [String: Any] = [:]
+        func all(_ key: String) -> [[String: Any]] { detail[key] as? [[String: Any]] ?? [] }
+        #expect(
+            try eventually(timeout: 120, poll: 0.1) {
+                let text = try stage.done("show", "--json", id)
+                detail =
+                    try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+                return all("connections").count == 2
+                    && all("connections").allSatisfy { $0["state"] as? String == "receiving" }
+                    && all("servers").first?["bytes"] as? Int ?? 0 > 0
+            }, "\(detail)")
+        #expect(all("servers").map { $0["url"] as? String } == [stage.origin.url("/1/a.iso")])
+        #expect(all("servers").first?["connections"] as? Int == 2)
+        let starts = all("connections").compactMap { $0["start"] as? Int }
+        #expect(Set(starts).count == 2 && starts.contains(0))
+        for connection in all("connections") {
+            #expect(connection["address"] as? String == "127.0.0.1")
+            #expect(connection["http_version"] as? String == "1.1")
+        }
+        #expect(
+            try eventually(timeout: 120, poll: 0.1) {
+                let lines = try stage.done("show", id).split(separator: "\n")
+                return lines.contains { $0.hasPrefix("server        http://") }
+                    && lines.count { $0.hasPrefix("connection    receiving") } == 2
+            })
+        stage.files.behave()
+        try stage.done("cancel", id)
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
+        detail =
+            try JSONSerialization.jsonObject(
+                with: Data(try stage.done("show", "--json", id).utf8)) as? [String: Any] ?? [:]
+        #expect(detail["connections"] == nil)
+    }
+
     @Test(.timeLimit(.minutes(5))) func cancelThrowsThePartAwayAndRetryBeginsAnew() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.pace = 100_000 }

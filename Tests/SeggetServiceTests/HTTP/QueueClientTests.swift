@@ -21,7 +21,9 @@ struct QueueClientTests {
                     #expect(try await client.report(filter) == door.report(filter))
                 }
                 #expect(await door.filters == [TaskFilter(), TaskFilter(), filter, filter])
-                #expect(try await client.detail("9d04") == door.detail("9d04"))
+                for id in ["9d04", "53a1"] {
+                    #expect(try await client.detail(id) == door.detail(id))
+                }
 
                 let commands = Commands.all
                 #expect(try await client.perform(commands) == door.perform(commands))

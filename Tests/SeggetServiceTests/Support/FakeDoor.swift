@@ -123,6 +123,18 @@ enum Sample {
         TaskDetail(
             task: task, urls: [task.url], etag: "\"v1\"", identity: "etag", map: [8, 8, 3, 0],
             segments: [TaskDetail.Segment(start: 0, end: task.bytesDone)],
+            connections: task.isFetched
+                ? [
+                    .init(
+                        server: 0, state: "receiving", start: 0, end: 9, position: 5,
+                        bytesPerSecond: 2, address: "127.0.0.1", httpVersion: "1.1")
+                ] : nil,
+            servers: task.isFetched
+                ? [.init(url: task.url, state: "used", bytes: 5, connections: 1)] : nil,
             events: [TaskEvent(time: task.added, event: "waiting", message: "was added")])
     }
+}
+
+extension TaskReport {
+    fileprivate var isFetched: Bool { state == "running" }
 }

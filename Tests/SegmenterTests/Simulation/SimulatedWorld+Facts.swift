@@ -24,6 +24,14 @@ extension SimulatedWorld: FetchFacts {
             isAnswered: request.isAnswered, isConnected: now >= request.connectedAt)
     }
 
+    func peer(of slot: Int) -> FetchMachine.Peer? {
+        guard let request = line(slot).request else { return nil }
+        let isMade = now >= request.connectedAt
+        return .init(
+            address: isMade ? ways[request.link].address : nil,
+            httpVersion: request.isAnswered ? "1.1" : nil)
+    }
+
     func isSatisfied(_ slot: Int) -> Bool {
         guard let request = line(slot).request, let writer = request.writer else { return false }
         sync(request)

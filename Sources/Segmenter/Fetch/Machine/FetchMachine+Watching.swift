@@ -10,8 +10,8 @@ extension FetchMachine {
     }
 
     /// Bytes of the file that a server sent.
-    func received(from source: Int, _ world: some FetchWorld) -> Int64 {
-        sources[source].received + slots.written(from: source, world)
+    func received(from source: Int, _ facts: some FetchFacts) -> Int64 {
+        sources[source].received + slots.written(from: source, facts)
     }
 
     /// How far the fetch is.

@@ -23,6 +23,8 @@ protocol FetchFacts: AnyObject {
     func position(of slot: Int) -> Int64?
     /// What is known of the request that a connection has under way; `nil` when it has none.
     func state(of slot: Int) -> FetchMachine.RequestState?
+    /// Who answers the request that a connection has under way; `nil` when it has none.
+    func peer(of slot: Int) -> FetchMachine.Peer?
     /// Whether all that is the request's own is written, though more may come.
     func isSatisfied(_ slot: Int) -> Bool
     /// Whether the session's limit of rate has held a connection back since this was last asked.

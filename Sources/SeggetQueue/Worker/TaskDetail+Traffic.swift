@@ -1,0 +1,55 @@
+import SeggetReports
+import Segmenter
+
+extension TaskDetail {
+    /// Takes what a download has under way.
+    mutating func take(_ traffic: DownloadTraffic) {
+        connections = traffic.connections.map { Connection($0) }
+        servers = traffic.servers.map { Server($0) }
+    }
+}
+
+extension TaskDetail.Connection {
+    fileprivate init(_ connection: DownloadTraffic.Connection) {
+        self.init(
+            server: connection.server, state: connection.activity.word,
+            start: connection.range?.start,
+            end: connection.range.flatMap { $0.end < .max ? $0.end : nil },
+            position: connection.position, bytesPerSecond: connection.bytesPerSecond,
+            address: connection.address, httpVersion: connection.httpVersion)
+    }
+}
+
+extension TaskDetail.Server {
+    fileprivate init(_ server: DownloadTraffic.Server) {
+        var fault: MirrorFault?
+        if case .dropped(let why) = server.standing { fault = why }
+        self.init(
+            url: server.url, state: server.standing.word, bytes: server.bytes,
+            connections: server.connections, reason: fault?.kind, message: fault?.text)
+    }
+}
+
+extension DownloadTraffic.Activity {
+    /// Its name for programs; `docs/json.md` lists them.
+    fileprivate var word: String {
+        switch self {
+        case .connecting: "connecting"
+        case .awaitsReply: "waiting_for_reply"
+        case .receives: "receiving"
+        case .awaitsRetry: "waiting_to_retry"
+        case .rests: "idle"
+        }
+    }
+}
+
+extension DownloadTraffic.Standing {
+    /// Its name for programs; `docs/json.md` lists them.
+    fileprivate var word: String {
+        switch self {
+        case .used: "used"
+        case .awaitsSample: "waiting_for_sample"
+        case .dropped: "dropped"
+        }
+    }
+}
