@@ -83,6 +83,14 @@ final class BatchStage: Sendable {
     /// The digest of the file at a path.
     func sha256(_ path: String) -> String { Self.content(path, size).sha256Hex }
 
+    /// Writes the file at a path into a folder that another server offers.
+    func write(_ path: String, into folder: String) throws {
+        let file = URL(filePath: folder + path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Self.content(path, size).write(to: file.path)
+    }
+
     /// Bytes that the manifest of `name` says have arrived; `nil` when there is none.
     func recorded(_ name: String) -> Int64? {
         guard let data = FileManager.default.contents(atPath: sandbox.path("\(name).segget"))
