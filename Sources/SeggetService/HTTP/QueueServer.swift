@@ -28,16 +28,16 @@ package final class QueueServer: Sendable {
     ///   - door: what is served.
     ///   - runtime: what `XDG_RUNTIME_DIR` says.
     ///   - users: the folder in which each user that is logged in has one, named as the user's number.
-    ///   - previous: path of the socket of an earlier worker of this queue, if it is known.
+    ///   - base: the folder of the last resort, in which everybody may make folders.
     ///   - limits: what clients may take up.
     /// - Returns: The server, which serves.
     /// - Throws: `QueueError`, when there is no such place, or somebody listens there.
     package static func start(
         for queue: String, door: any QueueDoor, runtime: String?, users: String = "/run/user",
-        previous: String? = nil, limits: ServerLimits = ServerLimits()
+        base: String = "/tmp", limits: ServerLimits = ServerLimits()
     ) async throws(QueueError) -> QueueServer {
         for place in try SocketPlace.candidates(
-            queue: queue, runtime: runtime, users: users)
+            queue: queue, runtime: runtime, users: users, base: base)
         where place.prepare() {
             do {
                 let socket = try ListeningSocket(at: place.path)
@@ -47,9 +47,7 @@ package final class QueueServer: Sendable {
                 continue
             }
         }
-        let place = try SocketPlace.fresh(queue: queue, previous: previous)
-        let socket = try ListeningSocket(at: place.path, isOwnFolder: true)
-        return try await QueueServer(socket, door: door, limits: limits)
+        throw .noSocket("no folder is this user's alone, \(base)/segget-\(geteuid()) neither")
     }
 
     /// Serves a queue at a path, in a folder that is this user's alone.

@@ -12,18 +12,16 @@ struct ListeningSocket {
     ///
     /// The caller holds the queue's lock, so that nobody else does the same at the same time.
     ///
-    /// - Parameters:
-    ///   - path: an absolute path, in a folder that is this user's alone.
-    ///   - isOwnFolder: whether the folder goes with the socket.
+    /// - Parameter path: an absolute path, in a folder that is this user's alone.
     /// - Throws: `QueueError`, of code `workedAlready` when somebody listens there.
-    init(at path: String, isOwnFolder: Bool = false) throws(QueueError) {
+    init(at path: String) throws(QueueError) {
         var address = try SocketAddressBytes(path)
         try Self.clear(path, address)
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw .noSocket(path, errno) }
         // The folder is closed to others: there is no moment at which one could connect.
         guard address.with({ bind(socket, $0, $1) }) == 0, chmod(path, 0o600) == 0,
-            listen(socket, 512) == 0, let entry = SocketEntry(path, isOwnFolder: isOwnFolder)
+            listen(socket, 512) == 0, let entry = SocketEntry(path)
         else {
             let code = errno
             close(socket)
@@ -61,13 +59,11 @@ struct SocketEntry: Sendable {
     let path: String
     private let device: dev_t
     private let inode: ino_t
-    private let isOwnFolder: Bool
 
-    fileprivate init?(_ path: String, isOwnFolder: Bool) {
+    fileprivate init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         (self.path, device, inode) = (path, status.st_dev, status.st_ino)
-        self.isOwnFolder = isOwnFolder
     }
 
     /// Removes it, unless somebody has put something else there; with its folder where that is its own.
@@ -77,8 +73,6 @@ struct SocketEntry: Sendable {
             return
         }
         unlink(path)
-        guard isOwnFolder, let end = path.lastIndex(of: "/") else { return }
-        rmdir(String(path[..<end]))
     }
 }
 

@@ -13,35 +13,26 @@ struct SocketPlace: Sendable, Hashable {
     var folder: String
     /// The name of the socket in it.
     var name: String
-    /// What the folder is.
-    var kind = Kind.standing
-
-    /// What the folder of a socket is.
-    enum Kind: Sendable {
-        /// It is there, for something else.
-        case standing
-        /// It is made when it is missing, for the sockets of all queues.
-        case shared
-        /// It was made for this socket only, and goes with it.
-        case own
-    }
+    /// Whether the folder is made when it is missing; it is for the sockets of all queues.
+    var isMade = false
 
     /// Path of the socket.
     var path: String { "\(folder)/\(name)" }
 
     /// The places for the socket of a queue, the best first.
     ///
-    /// They are the folder `segget` in `$XDG_RUNTIME_DIR`, the same in `/run/user/UID`, and the queue's own folder,
-    /// as far as nobody else can reach them and the path is not too long.
+    /// They are the folder `segget` in `$XDG_RUNTIME_DIR`, the same in `/run/user/UID`, the queue's own folder, and
+    /// `/tmp/segget-UID`, as far as nobody else can reach them and the path is not too long.
     ///
     /// - Parameters:
     ///   - queue: path of the queue's database, which exists.
     ///   - runtime: what `XDG_RUNTIME_DIR` says.
     ///   - users: the folder in which each user that is logged in has one, named as the user's number.
-    /// - Returns: The places, possibly none.
+    ///   - base: the folder of the last resort, in which everybody may make folders.
+    /// - Returns: The places.
     /// - Throws: `QueueError`, when there is no such database.
     static func candidates(
-        queue: String, runtime: String?, users: String = "/run/user"
+        queue: String, runtime: String?, users: String = "/run/user", base: String = "/tmp"
     ) throws(QueueError) -> [SocketPlace] {
         let name = try name(queue)
         var runtimes = ["\(users)/\(geteuid())"]
@@ -51,47 +42,22 @@ struct SocketPlace: Sendable, Hashable {
         var places: [SocketPlace] = []
         for folder in runtimes where isOurs(folder, closedTo: 0o022) {
             let own = folder.hasSuffix("/") ? "\(folder)segget" : "\(folder)/segget"
-            places.append(SocketPlace(folder: own, name: name, kind: .shared))
+            places.append(SocketPlace(folder: own, name: name, isMade: true))
         }
         let home = queue.lastIndex(of: "/").map { String(queue[..<$0]) } ?? "."
         if isOurs(home.isEmpty ? "/" : home, closedTo: 0o077) {
             places.append(SocketPlace(folder: home, name: name))
         }
+        let last = "\(base)/segget-\(geteuid())"
+        places.append(SocketPlace(folder: last, name: name, isMade: true))
         return places.filter { $0.path.utf8.count <= longestPath }
-    }
-
-    /// Makes a folder of its own for the socket of a queue: where no other place will do.
-    ///
-    /// - Parameters:
-    ///   - queue: path of the queue's database, which exists.
-    ///   - previous: path of the socket of an earlier worker, whose folder is used again: it may have been killed.
-    ///   - base: where the folder is made.
-    /// - Returns: The place.
-    /// - Throws: `QueueError`.
-    static func fresh(
-        queue: String, previous: String? = nil, under base: String = "/tmp"
-    ) throws(QueueError) -> SocketPlace {
-        let name = try name(queue)
-        if let previous, previous.hasPrefix("\(base)/segget-"), previous.hasSuffix("/\(name)") {
-            let folder = String(previous.dropLast(name.utf8.count + 1))
-            if isOurs(folder, closedTo: 0o077, followsLinks: false) {
-                return SocketPlace(folder: folder, name: name, kind: .own)
-            }
-        }
-        var template = Array("\(base)/segget-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw .noSocket("no folder for it can be made in \(base)", errno)
-        }
-        let bytes = template.dropLast().map { UInt8(bitPattern: $0) }
-        return SocketPlace(
-            folder: String(decoding: bytes, as: UTF8.self), name: name, kind: .own)
     }
 
     /// Makes the folder, where that is to be done; it has to be this user's alone.
     ///
     /// - Returns: Whether it is.
     func prepare() -> Bool {
-        guard kind == .shared else { return true }
+        guard isMade else { return true }
         if mkdir(folder, 0o700) == 0 { return true }
         guard errno == EEXIST, Self.isOurs(folder, closedTo: 0, followsLinks: false) else {
             return false

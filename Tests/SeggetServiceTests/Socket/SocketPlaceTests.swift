@@ -29,9 +29,12 @@ struct SocketPlaceTests {
         return sandbox.path(name)
     }
 
+    /// The places before the last resort.
     private func paths(_ runtime: String?) throws -> [String] {
-        try SocketPlace.candidates(queue: queue, runtime: runtime, users: sandbox.path("users"))
-            .map(\.path)
+        let all = try SocketPlace.candidates(
+            queue: queue, runtime: runtime, users: sandbox.path("users"), base: sandbox.path)
+        #expect(all.last?.path == sandbox.path("segget-\(geteuid())/\(name)"))
+        return all.dropLast().map(\.path)
     }
 
     @Test func theRuntimeFolderComesFirst() throws {
@@ -119,32 +122,33 @@ struct SocketPlaceTests {
             ])
     }
 
-    @Test func theLastResortGoesWithItsFolder() async throws {
+    @Test func theLastResortIsThereForEveryWorker() async throws {
         chmod(sandbox.path("data"), 0o755)
-        let server = try await QueueServer.start(
-            for: queue, door: FakeDoor(), runtime: nil, users: "/nowhere")
-        let folder = String(server.path.dropLast(name.utf8.count + 1))
-        #expect(folder.hasPrefix("/tmp/segget-"))
-        var status = stat()
-        #expect(stat(folder, &status) == 0)
-        #expect(status.st_mode == S_IFDIR | 0o700)
-        await server.close()
-        #expect(stat(folder, &status) == -1)
+        let folder = sandbox.path("segget-\(geteuid())")
+        // The second finds the folder that the first made.
+        for _ in 0..<2 {
+            let server = try await start()
+            #expect(server.path == "\(folder)/\(name)")
+            var status = stat()
+            #expect(stat(folder, &status) == 0)
+            #expect(status.st_mode == S_IFDIR | 0o700)
+            await server.close()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        }
     }
 
-    @Test func theLastResortOfAWorkerThatWasKilledIsUsedAgain() throws {
-        let place = try SocketPlace.fresh(queue: queue, under: sandbox.path)
-        let again = try SocketPlace.fresh(
-            queue: queue, previous: place.path, under: sandbox.path)
-        #expect(again == place)
-        // Not what is not the socket of this queue, or what others can reach.
-        for previous in [place.path + "x", "/etc/\(name)"] {
-            #expect(
-                try SocketPlace.fresh(queue: queue, previous: previous, under: sandbox.path)
-                    != place)
+    @Test func whatStandsAtTheLastResortIsNotUsed() async throws {
+        chmod(sandbox.path("data"), 0o755)
+        symlink(folder("elsewhere", 0o700), sandbox.path("segget-\(geteuid())"))
+        await #expect { try await start() } throws: {
+            ($0 as? QueueError)?.code == .unavailable
         }
-        chmod(place.folder, 0o755)
         #expect(
-            try SocketPlace.fresh(queue: queue, previous: place.path, under: sandbox.path) != place)
+            try FileManager.default.contentsOfDirectory(atPath: sandbox.path("elsewhere")) == [])
+    }
+
+    private func start() async throws -> QueueServer {
+        try await QueueServer.start(
+            for: queue, door: FakeDoor(), runtime: nil, users: "/nowhere", base: sandbox.path)
     }
 }
