@@ -7,16 +7,26 @@ extension Assembly {
     ///
     /// - Parameters:
     ///   - target: Folder and name of the destination.
-    ///   - urls: The URLs of the download in full: a manifest of one of them is its own.
+    ///   - owner: The download: what it is known by.
     /// - Returns: The facts; nothing stands in a folder that is not there.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func standing(
-        at target: FileTarget, urls: [String]
+        at target: FileTarget, owner: PartOwner
     ) throws(AssemblyError) -> Standing {
         guard let folder = try Folder.existing(target.folder) else {
             return Standing(part: .none, manifest: .none, destination: .none)
         }
-        return try Standing(PartNames(target.name), in: folder, urls: urls)
+        return try Standing(PartNames(target.name), in: folder, owner: owner)
+    }
+
+    /// Which part a manifest is about that stands beside a file's name; `nil` when none stands there, or it cannot be
+    /// read: what ``PartOwner/generation`` says.
+    package static func generation(at target: FileTarget) -> String? {
+        guard let folder = try? Folder.existing(target.folder),
+            case .success(let manifest)? = try? Manifest.read(
+                PartNames(target.name).manifest, in: folder)
+        else { return nil }
+        return manifest.header.generation
     }
 
     /// What became of taking something away.
@@ -38,12 +48,12 @@ extension Assembly {
     ///
     /// - Parameters:
     ///   - target: Folder and name of the destination.
-    ///   - urls: The URLs of the download in full.
+    ///   - owner: The download: what it is known by.
     ///   - known: The part as it was recorded elsewhere, so that it is known where its manifest is damaged.
     /// - Returns: What was done.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func discard(
-        at target: FileTarget, urls: [String], known: FileIdentity? = nil
+        at target: FileTarget, owner: PartOwner, known: FileIdentity? = nil
     ) throws(AssemblyError) -> Removal {
         guard let folder = try Folder.existing(target.folder) else { return .nothing }
         let names = PartNames(target.name)
@@ -57,7 +67,7 @@ extension Assembly {
                 try folder.status(of: names.part)?.identity == opened
             else { return .busy }
         }
-        let there = try Standing(names, in: folder, urls: urls)
+        let there = try Standing(names, in: folder, owner: owner)
         if case .ours = there.part, part == nil {
             throw .cannotCreate(path: folder.path(of: names.part), errno: code)
         }
@@ -78,15 +88,15 @@ extension Assembly {
     /// - Parameters:
     ///   - target: Folder and name of the file.
     ///   - version: Which file is meant.
-    ///   - urls: The URLs of the download in full.
+    ///   - owner: The download: what it is known by.
     /// - Returns: What was done.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func removeFinished(
-        at target: FileTarget, _ version: FileVersion, urls: [String]
+        at target: FileTarget, _ version: FileVersion, owner: PartOwner
     ) throws(AssemblyError) -> Removal {
         guard let folder = try Folder.existing(target.folder) else { return .nothing }
         let names = PartNames(target.name)
-        let there = try Standing(names, in: folder, urls: urls)
+        let there = try Standing(names, in: folder, owner: owner)
         switch there.destination {
         case .none: break
         case .other: return .changed
@@ -125,7 +135,7 @@ extension Assembly {
     /// - Parameters:
     ///   - old: Folder and name of the destination as it was.
     ///   - new: Folder and name of the destination as it is to be; the folder is there.
-    ///   - urls: The URLs of the download in full.
+    ///   - owner: The download: what it is known by.
     ///   - finished: Which file it is, where it is finished.
     ///   - isCancelled: Asked again and again while bytes are copied.
     /// - Returns: What was moved, by this call or an earlier one.
@@ -133,10 +143,10 @@ extension Assembly {
     ///   `partChanged` where the finished file was changed while it was copied, `folderUnavailable`,
     ///   `cannotCreate`, `io`: all stands where it stood then.
     package static func move(
-        from old: FileTarget, to new: FileTarget, urls: [String], finished: FileVersion? = nil,
+        from old: FileTarget, to new: FileTarget, owner: PartOwner, finished: FileVersion? = nil,
         isCancelled: () -> Bool = { false }
     ) throws(AssemblyError) -> Moved {
-        var relocation = try Relocation(from: old, to: new, urls: urls, finished: finished)
+        var relocation = try Relocation(from: old, to: new, owner: owner, finished: finished)
         var hasBegun = false
         relocation.after = { (_) throws(AssemblyError) in hasBegun = true }
         do throws(AssemblyError) {

@@ -16,8 +16,8 @@ struct FileMove {
 
     func run(_ isCancelled: () -> Bool) throws(AssemblyError) -> Assembly.Moved {
         let (old, new, target) = (place.old, place.new, place.target)
-        let there = try Assembly.Standing(old, in: source, urls: place.urls)
-        let here = try Assembly.Standing(new, in: target, urls: place.urls)
+        let there = try Assembly.Standing(old, in: source, owner: place.owner)
+        let here = try Assembly.Standing(new, in: target, owner: place.owner)
         let kept = try keptManifest(there)
         guard case .regular(let status) = there.destination, status.version.isSame(as: version)
         else { return try settle(kept, here) }
@@ -34,7 +34,7 @@ struct FileMove {
             }
             if try place.rename(old.destination, to: new.destination, in: source) {
                 return try settle(
-                    kept, try Assembly.Standing(new, in: target, urls: place.urls))
+                    kept, try Assembly.Standing(new, in: target, owner: place.owner))
             }
         }
         guard let copied = try copy(status, isCancelled) else { return .cancelled }
@@ -126,7 +126,7 @@ struct FileMove {
         try source.remove(place.old.destination)
         try source.sync()
         try place.after(.oldRemoved)
-        let here = try Assembly.Standing(place.new, in: place.target, urls: place.urls)
+        let here = try Assembly.Standing(place.new, in: place.target, owner: place.owner)
         return try settle(kept, here)
     }
 
@@ -148,7 +148,7 @@ struct FileMove {
             throw .partChanged(path: path)
         }
         let header = Manifest.Header(
-            identity: RemoteIdentity(size: nil), url: "", fullURL: place.urls.first ?? "",
+            identity: RemoteIdentity(size: nil), url: "", fullURL: place.owner.urls.first ?? "",
             generation: UInt64.random(in: 0...UInt64.max))
         let part = try place.newPart()
         defer { part.unlock() }

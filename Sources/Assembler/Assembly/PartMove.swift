@@ -15,11 +15,11 @@ struct PartMove {
         }
         let part = try PartialFile(folder: source, name: old.part)
         defer { part.unlock() }
-        let there = try Assembly.Standing(old, in: source, urls: place.urls)
+        let there = try Assembly.Standing(old, in: source, owner: place.owner)
         guard case .ours(let record) = there.manifest, case .ours = there.part,
             record.finished == nil
         else { return try tidy(part) }
-        let here = try Assembly.Standing(new, in: target, urls: place.urls)
+        let here = try Assembly.Standing(new, in: target, owner: place.owner)
         guard here.destination == .none else {
             throw .destinationExists(path: target.path(of: new.destination))
         }
@@ -56,7 +56,7 @@ struct PartMove {
 
     /// Removes what is left at the old place, when the part is not there any more, or holds nothing.
     private func tidy(_ empty: PartialFile?) throws(AssemblyError) -> Assembly.Moved {
-        let there = try Assembly.Standing(place.old, in: source, urls: place.urls)
+        let there = try Assembly.Standing(place.old, in: source, owner: place.owner)
         let isOwn =
             switch (there.manifest, there.part) {
             case (.none, .empty): empty != nil
@@ -65,7 +65,7 @@ struct PartMove {
             }
         if isOwn { try source.removePart(place.old) }
         return place.arrived(
-            try Assembly.Standing(place.new, in: place.target, urls: place.urls))
+            try Assembly.Standing(place.new, in: place.target, owner: place.owner))
     }
 
     /// Copies what is recorded to another file system, durably, with a manifest that says so.
@@ -84,7 +84,8 @@ struct PartMove {
         let header = Manifest.line(manifest.header, seed: seed)
         let copy = try place.newPart()
         defer { copy.unlock() }
-        let present = try Assembly.Standing(place.new, in: place.target, urls: place.urls).manifest
+        let present = try Assembly.Standing(place.new, in: place.target, owner: place.owner)
+            .manifest
         try place.write(header, over: present)
         try place.after(.manifestWritten)
         try copy.checkSpace(for: manifest.extents.covered.count)

@@ -28,7 +28,7 @@ struct Relocation {
     let old: PartNames
     let target: Folder
     let new: PartNames
-    let urls: [String]
+    let owner: PartOwner
     let finished: FileVersion?
     /// Called after each step.
     var after: (Step) throws(AssemblyError) -> Void = { (_) throws(AssemblyError) in }
@@ -37,20 +37,20 @@ struct Relocation {
     ///
     /// - Throws: `folderUnavailable`.
     init(
-        from old: FileTarget, to new: FileTarget, urls: [String], finished: FileVersion?
+        from old: FileTarget, to new: FileTarget, owner: PartOwner, finished: FileVersion?
     ) throws(AssemblyError) {
         source = try Folder.existing(old.folder)
         target = try Folder(new.folder)
         (self.old, self.new) = (PartNames(old.name), PartNames(new.name))
-        (self.urls, self.finished) = (urls, finished)
+        (self.owner, self.finished) = (owner, finished)
     }
 
     /// Moves, or goes on with moving.
     func run(isCancelled: () -> Bool = { false }) throws(AssemblyError) -> Assembly.Moved {
-        let here = try Assembly.Standing(new, in: target, urls: urls)
+        let here = try Assembly.Standing(new, in: target, owner: owner)
         guard let source else { return arrived(here) }
         if old == new, source.identity == target.identity { return arrived(here) }
-        let there = try Assembly.Standing(old, in: source, urls: urls)
+        let there = try Assembly.Standing(old, in: source, owner: owner)
         // A name that was given and not tidied up after counts too.
         if let version = finished ?? there.published?.version {
             return try FileMove(self, source, version).run(isCancelled)
@@ -77,8 +77,8 @@ struct Relocation {
     /// - Throws: `cannotCreate`, `io`.
     func takeBack(hasBegun: Bool) throws(AssemblyError) {
         guard let source, old != new || source.identity != target.identity else { return }
-        let there = try Assembly.Standing(old, in: source, urls: urls)
-        let here = try Assembly.Standing(new, in: target, urls: urls)
+        let there = try Assembly.Standing(old, in: source, owner: owner)
+        let here = try Assembly.Standing(new, in: target, owner: owner)
         guard case .ours(let copy) = here.manifest, here.published == nil else { return }
         if let version = finished ?? there.published?.version {
             guard hasBegun, case .regular(let status) = there.destination,

@@ -1,3 +1,20 @@
+/// What the part and the manifest of a download are known by.
+package struct PartOwner: Sendable, Hashable {
+    /// The URLs of the download in full: a manifest of one of them is its own.
+    package var urls: [String]
+    /// The manifest's generation as it was recorded elsewhere; `nil` when it was not. It is its own whatever link it
+    /// was last continued with.
+    package var generation: String?
+
+    package init(urls: [String], generation: String? = nil) {
+        (self.urls, self.generation) = (urls, generation)
+    }
+
+    func owns(_ header: Manifest.Header) -> Bool {
+        header.generation == generation || urls.contains(where: header.belongs)
+    }
+}
+
 extension Assembly {
     /// What stands where a download's file is to be, and beside it, while no download has it open.
     package struct Standing: Sendable, Hashable {
@@ -93,10 +110,10 @@ extension Assembly {
         /// - Parameters:
         ///   - names: The names of the finished file, the part and the manifest.
         ///   - folder: Where they stand.
-        ///   - urls: The URLs of the download in full: a manifest of one of them is its own.
+        ///   - owner: The download: what it is known by.
         /// - Throws: `cannotCreate` when it cannot be looked at, `io`.
-        init(_ names: PartNames, in folder: Folder, urls: [String]) throws(AssemblyError) {
-            manifest = try Self.sidecar(names, in: folder, urls: urls)
+        init(_ names: PartNames, in folder: Folder, owner: PartOwner) throws(AssemblyError) {
+            manifest = try Self.sidecar(names, in: folder, owner: owner)
             part = try Self.part(names, in: folder, beside: manifest)
             switch try folder.status(of: names.destination) {
             case nil: destination = .none
@@ -106,7 +123,7 @@ extension Assembly {
         }
 
         private static func sidecar(
-            _ names: PartNames, in folder: Folder, urls: [String]
+            _ names: PartNames, in folder: Folder, owner: PartOwner
         ) throws(AssemblyError) -> Sidecar {
             let found: Result<Manifest, Manifest.Problem>?
             do throws(AssemblyError) {
@@ -120,8 +137,7 @@ extension Assembly {
             switch found {
             case nil: return .none
             case .success(let manifest):
-                return urls.contains(where: manifest.header.belongs)
-                    ? .ours(Record(manifest)) : .other
+                return owner.owns(manifest.header) ? .ours(Record(manifest)) : .other
             case .failure(.unreadable(isOurs: false)): return .other
             case .failure: return .unreadable
             }

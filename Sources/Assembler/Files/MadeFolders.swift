@@ -71,11 +71,14 @@ package final class MadeFolders: Sendable {
 
     private let state = Monitor(State())
 
-    package init() {}
+    private let umask: mode_t?
+
+    /// Makes them with the permissions that a file mode creation mask leaves; `nil` for the process's.
+    package init(umask: UInt32? = nil) { self.umask = umask.map { mode_t($0) } }
 
     /// Makes a folder, and those above it, unless it is there.
     ///
-    /// Each one has the permissions that the umask leaves, and is durable when this returns.
+    /// Each one has the permissions that the mask leaves, and is durable when this returns.
     ///
     /// - Throws: `folderUnavailable` where the rule forbids it, and where something that is no folder
     ///   stands in the way; `cannotCreate`, `io`.
@@ -85,7 +88,7 @@ package final class MadeFolders: Sendable {
             do throws(AssemblyError) {
                 guard try Self.isMissing(path) else { return .success(()) }
                 let ways = try Self.ways(to: path, rule)
-                for way in ways { _ = try Self.walk(way, makes: true, &state) }
+                for way in ways { _ = try walk(way, makes: true, &state) }
                 return .success(())
             } catch {
                 return .failure(error)
@@ -105,7 +108,7 @@ package final class MadeFolders: Sendable {
         guard try Self.isMissing(path) else { return nil }
         var state = State()
         for way in try Self.ways(to: path, rule) {
-            if let parent = try Self.walk(way, makes: false, &state) { return parent }
+            if let parent = try walk(way, makes: false, &state) { return parent }
         }
         return nil
     }
@@ -217,7 +220,7 @@ extension MadeFolders {
     /// Goes down folder by folder, and makes those that are missing.
     ///
     /// - Returns: Where it would make the first one, when it `makes` none.
-    private static func walk(
+    private func walk(
         _ way: Way, makes: Bool, _ state: inout State
     ) throws(AssemblyError) -> String? {
         let flags = segget_path_only | O_DIRECTORY | O_CLOEXEC
@@ -232,7 +235,7 @@ extension MadeFolders {
             path = FileTarget(folder: path, name: step).path
             var next = openat(here, step, flags)
             if next < 0, errno == ENOENT {
-                guard !way.isBound || lies(here, in: base) else {
+                guard !way.isBound || Self.lies(here, in: base) else {
                     throw .folderUnavailable(path: path, errno: ENOENT)
                 }
                 guard makes else {
@@ -245,12 +248,15 @@ extension MadeFolders {
                 guard isMine || errno == EEXIST else {
                     throw .cannotCreate(path: path, errno: errno)
                 }
+                if isMine, let umask, fchmodat(here, step, 0o777 & ~umask, 0) != 0 {
+                    throw .cannotCreate(path: path, errno: errno)
+                }
                 next = openat(here, step, flags | O_NOFOLLOW)
                 if isMine, let identity = FileStatus(of: next)?.identity {
                     state.made.append(Made(path: path, identity: identity))
-                    state.places[identity] = place(of: step, in: here, state)
+                    state.places[identity] = Self.place(of: step, in: here, state)
                 }
-                if isMine { try sync(here, path: above) }
+                if isMine { try Self.sync(here, path: above) }
             }
             guard next >= 0 else { throw .folderUnavailable(path: path, errno: errno) }
             close(here)

@@ -112,13 +112,20 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         public var size: Int64?
         /// When its content was last changed, in seconds since 1970; `nil` for a part.
         public var modified: Int64?
+        /// What the manifest of a part calls it, by which it is known whatever link it was last fetched from; `nil` for
+        /// a finished file.
+        public var generation: String?
 
         /// Makes a mark.
-        public init(device: UInt64, inode: UInt64, size: Int64? = nil, modified: Int64? = nil) {
+        public init(
+            device: UInt64, inode: UInt64, size: Int64? = nil, modified: Int64? = nil,
+            generation: String? = nil
+        ) {
             self.device = device
             self.inode = inode
             self.size = size
             self.modified = modified
+            self.generation = generation
         }
     }
 

@@ -31,6 +31,8 @@ enum FailureRule: Sendable, Hashable {
     static let longestWait = 86_400.0
     /// Seconds from one look at a full disk to the next.
     static let spaceDelay = 60.0
+    /// Seconds from one attempt to the next while the network is away for other tasks, too.
+    static let networkDelay = 60.0
 
     /// What follows a failure.
     ///
@@ -74,6 +76,8 @@ extension FailureRule {
         case .transfer(let failure, _): self.init(failure)
         // The file was being replaced, or the server is too slow at present.
         case .remoteChanged, .tooSlow: self = .passes()
+        // It may be the one of a private network that is not connected at present.
+        case .access(.unusable(.interface)): self = .passes()
         case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .nameTaken,
             .refused, .proxyRefused, .untrusted, .unsafeRedirect, .tooManyRedirects, .contract,
             .tooLarge, .timeIsUp, .unrepairable, .notContinued:

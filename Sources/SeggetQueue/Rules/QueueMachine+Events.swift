@@ -114,8 +114,7 @@ extension QueueMachine {
         _ id: QueueTask.ID, isRemoved: Bool, problem: TaskProblem? = nil, _ now: Moment
     ) {
         if isRemoved {
-            entries[id] = nil
-            changed.remove(id)
+            forget(id)
         } else {
             update(id) { entry in
                 entry.chore = nil
@@ -143,6 +142,10 @@ extension QueueMachine {
     /// So many may run from now on.
     mutating func limit(to maxRunning: Int, _ now: Moment) {
         self.maxRunning = maxRunning
+        if maxRunning > 0 {
+            changed.formUnion(restored)
+            restored = []
+        }
         settle(now)
     }
 }

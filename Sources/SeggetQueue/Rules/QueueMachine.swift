@@ -101,6 +101,8 @@ struct QueueMachine {
     private(set) var (lowest, highest): (Int64, Int64) = (0, 0)
     var actions: [Action] = []
     var changed: Set<QueueTask.ID> = []
+    /// Those whose record still says that they run, or wait for the network.
+    var restored: Set<QueueTask.ID> = []
     /// Those that were over when the changes were last taken: recorded by now, they are forgotten.
     var leaving: [QueueTask.ID] = []
 
@@ -134,14 +136,15 @@ struct QueueMachine {
 
     /// Takes a task in, as it is recorded; ``settle(_:)`` then gives out the slots.
     ///
-    /// What ran, or waited for the network, when the last worker ended, comes first.
+    /// What ran, or waited for the network, when the last worker ended, comes first. That is recorded when there is a
+    /// worker again: a command without one does not make it forgotten.
     mutating func insert(_ entry: Entry, _ now: Moment) {
         var entry = entry
         switch entry.status.state {
         case .running, .verifying, .waitingForNetwork:
             entry.status.state = .waiting
             entry.hasClaim = entry.status.wanted == .run
-            changed.insert(entry.id)
+            if maxRunning > 0 { changed.insert(entry.id) } else { restored.insert(entry.id) }
         case .retrying(let time):
             // A clock that was set must not make it wait longer than it ever would.
             entry.due = now.boot + min(max(0, time - now.wall), FailureRule.longestWait)
@@ -204,6 +207,12 @@ struct QueueMachine {
             entries[entry.id]?.fetching = .on
             actions.append(.begin(entry.id))
         }
+    }
+
+    /// Forgets a task that nothing is to be done about any more.
+    mutating func forget(_ id: QueueTask.ID) {
+        entries[id] = nil
+        changed.remove(id)
     }
 
     /// Whether something is still to be done on the disk about any of these tasks.

@@ -16,10 +16,6 @@ enum Restoration: Sendable, Hashable {
     case finishChore
     /// The file is finished, and the record has missed it; then the chore is gone on with.
     case completeAndFinishChore(FileStatus)
-    /// A manifest that a power cut has brought back beside the finished file goes (`Assembly.discard`).
-    case tidyUp
-    /// It is completed, and its file is not there as it was: that is said when somebody looks.
-    case note(FinishedStanding)
 
     /// Decides.
     ///
@@ -48,12 +44,7 @@ enum Restoration: Sendable, Hashable {
         _ task: QueueTask, _ place: Assembly.Standing, _ finished: FileStatus?
     ) -> Restoration {
         switch task.status.state {
-        case .failed, .cancelled: return .leave
-        case .completed:
-            guard let mark = task.file else { return .leave }
-            let standing = FinishedStanding(mark, place.destination)
-            guard standing == .there else { return .note(standing) }
-            return place.namesDestination ? .tidyUp : .leave
+        case .failed, .cancelled, .completed: return .leave
         case .running, .verifying, .waitingForNetwork, .waiting, .retrying:
             // What `publishing` says is checked once more by the next run, which fetches nothing.
             if let finished, !place.namesDestination { return .complete(finished) }
@@ -87,21 +78,6 @@ enum FinishedStanding: String, Sendable, Hashable {
     case gone
     /// Something else is there, or it was written to.
     case changed
-
-    /// Compares what was recorded of a finished file with what stands at its name.
-    ///
-    /// By the inode, and not the device: a disk may have another number when the machine has started again.
-    init(_ mark: QueueTask.FileMark, _ destination: Assembly.Standing.Occupant) {
-        switch destination {
-        case .none: self = .gone
-        case .other: self = .changed
-        case .regular(let status):
-            let isSame =
-                status.identity.inode == mark.inode
-                && mark.size == status.size && mark.modified == status.modified
-            self = isSame ? .there : .changed
-        }
-    }
 }
 
 extension Assembly.Standing {

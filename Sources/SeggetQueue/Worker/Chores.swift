@@ -1,25 +1,28 @@
 import Assembler
-import Foundation
 import SeggetReports
 import Segmenter
 
 /// What is done on the disk about a task that nobody fetches; blocks.
 enum Chores {
     /// How a chore ended.
-    enum Outcome: Sendable {
+    enum Outcome: Sendable, Hashable {
         /// It is done.
         case done
         /// The file was moved, and is another one now.
         case moved(QueueTask.FileMark)
         /// It cannot be done, for this reason; what there is stays where it is.
         case failed(TaskProblem)
+        /// It was broken off, and all is as it was.
+        case cancelled
     }
 
     /// Does what a task's chore says; doing it twice does no harm.
     ///
-    /// - Parameter task: The task, with its secrets.
+    /// - Parameters:
+    ///   - task: The task, with its secrets.
+    ///   - isCancelled: Asked again and again while bytes are copied.
     /// - Returns: How it ended.
-    static func run(_ task: QueueTask) -> Outcome {
+    static func run(_ task: QueueTask, isCancelled: () -> Bool = { false }) -> Outcome {
         do throws(AssemblyError) {
             switch task.chore {
             case .discard: try discard(task)
@@ -27,22 +30,25 @@ enum Chores {
                 guard files else { break }
                 try discard(task)
                 if let target = target(task.place), let version = task.file?.version {
-                    _ = try Assembly.removeFinished(at: target, version, urls: urls(task))
+                    _ = try Assembly.removeFinished(at: target, version, owner: owner(task))
                 }
             case .move(let old):
                 guard let from = target(old), let to = target(task.place) else { break }
-                let folders = NewFolders(to.folder, umask: task.umask)
-                makeFolder(to.folder)
-                folders.apply()
+                try MadeFolders(umask: task.umask).make(to.folder, .made)
                 let isFinished = task.status.state == .completed
                 let moved = try Assembly.move(
-                    from: from, to: to, urls: urls(task),
-                    finished: isFinished ? task.file?.version : nil)
+                    from: from, to: to, owner: owner(task),
+                    finished: isFinished ? task.file?.version : nil, isCancelled: isCancelled)
                 switch moved {
                 case .part(let identity):
-                    return .moved(.init(device: identity.device, inode: identity.inode))
+                    return .moved(
+                        .init(
+                            device: identity.device, inode: identity.inode,
+                            generation: task.file?.generation))
                 case .finished(let status): return .moved(.init(status))
-                case .nothing, .cancelled: break
+                case .nothing where isFinished: return .failed(notMoved(task, from: old))
+                case .nothing: break
+                case .cancelled: return .cancelled
                 }
             case nil: break
             }
@@ -59,17 +65,23 @@ enum Chores {
     private static func discard(_ task: QueueTask) throws(AssemblyError) {
         guard let target = target(task.place) else { return }
         let known = task.file.map { FileIdentity(device: $0.device, inode: $0.inode) }
-        _ = try Assembly.discard(at: target, urls: urls(task), known: known)
+        _ = try Assembly.discard(at: target, owner: owner(task), known: known)
     }
 
-    /// Makes a folder that the user named; where that fails, whoever enters it says why.
-    private static func makeFolder(_ path: String) {
-        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    /// What a task's part is known by: the URLs that it may have been begun for, and the recorded part.
+    static func owner(_ task: QueueTask) -> PartOwner {
+        PartOwner(
+            urls: [task.url] + task.urls + task.options.mirrors,
+            generation: task.file?.generation)
     }
 
-    /// All URLs that a task's part may have been begun for.
-    static func urls(_ task: QueueTask) -> [String] {
-        [task.url] + task.urls + task.options.mirrors
+    private static func notMoved(_ task: QueueTask, from old: QueueTask.Place) -> TaskProblem {
+        let path = Diagnostic.quote(old.path ?? task.url)
+        return TaskProblem(
+            kind: "file_changed",
+            message: "\(path) is gone, or was changed since it was finished: it was not moved",
+            hint: "move it by hand, or take the task away with `segget remove \(task.id)`",
+            code: ExitStatus.cannotCreate.rawValue)
     }
 
     /// Where a task's file goes, as far as it has a name.

@@ -33,6 +33,7 @@ public struct DirectDoor: QueueDoor {
                         "start `segget run --keep-running` first, or leave out `--no-store-secrets`"
                 )
             }
+            try DownloadQueue.restore(store, now)
             let desk = try QueueDesk(store, maxRunning: 0, now)
             try doChores(desk)
             var results = try desk.perform(commands, now)
@@ -60,7 +61,7 @@ public struct DirectDoor: QueueDoor {
         while !actions.isEmpty {
             for case .doChore(let id) in actions {
                 let task = try desk.whole(id)
-                let outcome = task.map(Chores.run) ?? .done
+                let outcome = task.map { Chores.run($0) } ?? .done
                 if case .failed(let problem) = outcome { problems[id] = problem }
                 try desk.change { machine throws(QueueError) in
                     try desk.choreDone(id, task, outcome, &machine, now)

@@ -15,7 +15,7 @@ extension DownloadQueue {
         let touched = Set(results.joined().filter { $0.outcome == .done }.compactMap(\.id))
         while try self.desk().machine.hasChore(touched) { await change() }
         for (index, list) in results.enumerated() {
-            for (place, result) in list.enumerated() {
+            for (place, result) in list.enumerated() where result.outcome == .done {
                 guard let id = result.id, let problem = choreProblems.removeValue(forKey: id) else {
                     continue
                 }
@@ -28,10 +28,16 @@ extension DownloadQueue {
 
     /// Waits until nothing is done on the disk about the tasks that commands are about.
     private func waitForChores(of commands: [QueueCommand]) async throws(QueueError) {
-        for selection in commands.compactMap(\.selection) {
-            for id in try desk().ids(of: selection) {
-                while try desk().machine.entries[id]?.chore != nil { await change() }
+        while true {
+            var ids: Set<QueueTask.ID> = []
+            for selection in commands.compactMap(\.selection) {
+                ids.formUnion(try desk().ids(of: selection))
             }
+            // How earlier ones ended is no answer to these commands.
+            for id in ids { choreProblems[id] = nil }
+            guard try desk().machine.hasChore(ids) else { return }
+            // Another command may begin something about one of them meanwhile.
+            while try desk().machine.hasChore(ids) { await change() }
         }
     }
 
@@ -55,16 +61,39 @@ extension DownloadQueue {
 
     // MARK: Chores
 
+    /// Most tasks about which something is done on the disk at a time.
+    private static let mostChores = 8
+
     func doChore(_ id: QueueTask.ID) {
-        guard choresUnderWay.insert(id).inserted else { return }
-        Task {
-            guard let task = try? desk().whole(id), task.chore != nil else {
-                choreEnded(id, nil, .done)
-                return
-            }
-            let outcome = await offLoop("chore") { () throws(Never) in Chores.run(task) }
-            choreEnded(id, task, outcome)
+        if !nextChores.contains(id) { nextChores.append(id) }
+        beginChores()
+    }
+
+    private func beginChores() {
+        while !isShuttingDown, choresUnderWay.count < Self.mostChores,
+            let place = nextChores.firstIndex(where: { !choresUnderWay.contains($0) })
+        {
+            let id = nextChores.remove(at: place)
+            choresUnderWay.insert(id)
+            Task { await runChore(id) }
         }
+    }
+
+    private func runChore(_ id: QueueTask.ID) async {
+        let task: QueueTask?
+        do throws(QueueError) {
+            task = try desk().whole(id)
+        } catch {
+            let problem = TaskProblem(
+                kind: "queue", message: error.message, hint: error.hint, code: 74)
+            return choreEnded(id, nil, .failed(problem))
+        }
+        guard let task, task.chore != nil else { return choreEnded(id, nil, .done) }
+        let isLeaving = isLeaving
+        let outcome = await offLoop("chore") { () throws(Never) in
+            Chores.run(task) { isLeaving.withLock { $0 } }
+        }
+        choreEnded(id, task, outcome)
     }
 
     private func choreEnded(_ id: QueueTask.ID, _ task: QueueTask?, _ outcome: Chores.Outcome) {
@@ -73,6 +102,7 @@ extension DownloadQueue {
         occur { [self] machine, now throws(QueueError) in
             try desk().choreDone(id, task, outcome, &machine, now)
         }
+        beginChores()
         wake()
     }
 }

@@ -25,11 +25,10 @@ extension DownloadQueue {
         }
         let refresh =
             task.refreshCommand.isEmpty ? nil : configuration.refresh?(task.refreshCommand)
-        let folders = NewFolders(task.place.folderPath, umask: task.umask)
         let download = session.start(
             task.urls[0], to: Self.destination(task), options: Self.options(task), id: id,
             refreshURL: refresh)
-        runs[id] = Run(download: download, folders: folders)
+        runs[id] = Run(download: download, place: task.place)
         Task { await follow(download) }
     }
 
@@ -129,55 +128,74 @@ extension DownloadQueue {
 
     private func started(_ id: QueueTask.ID, _ start: DownloadStart) {
         runs[id]?.identity = start.identity
-        let contentType = runs[id]?.remote?.contentType
-        runs[id]?.folders.apply()
-        let part = FinishedFile.mark(of: PartNames(start.path).part)
+        runs[id]?.path = start.path
+        guard let run = runs[id] else { return }
+        let mark = FinishedFile.partMark(at: start.path)
         occur { [self] machine, now throws(QueueError) in
             let store = try desk().store
-            guard let task = try store.task(id) else { return }
-            let old = task.place
+            guard try store.task(id) != nil else { return }
+            let isOwn = try settle(id, run.place, at: start.path, mark, &machine)
             try store.update(id) { task in
                 task.size = start.size
-                task.contentType = contentType ?? task.contentType
+                task.contentType = run.remote?.contentType ?? task.contentType
                 task.started = task.started ?? now.wall
-                task.place.name = FileTarget(path: start.path).name
-                task.file = part.map { .init(device: $0.device, inode: $0.inode) }
+                task.file = isOwn ? mark : nil
             }
             machine.networkBack(id, now)
-            // Another task's file is to go there: this one is numbered, part and all.
-            if old.name == nil, let task = try store.task(id),
-                try store.owner(of: task.place, but: id) != nil
-            {
-                let free = try Self.freePlace(like: task.place, for: id, in: store)
-                try store.update(id) { $0.place = free }
-                machine.moveFiles(id, from: task.place)
-            }
         }
     }
 
-    /// The first numbered name that neither another task nor anybody else has.
-    private static func freePlace(
-        like place: QueueTask.Place, for id: QueueTask.ID, in store: QueueStore
-    ) throws(QueueError) -> QueueTask.Place {
-        var free = place
-        for number in 1... {
-            free.name = place.name.map { DownloadSession.numbered($0, number) }
-            guard let path = free.path else { break }
-            let names = [path] + PartNames.suffixes.map { path + $0 }
-            if try store.owner(of: free, but: id) == nil,
-                !names.contains(where: FinishedFile.anythingStands)
+    /// Notes where a task's part or file stands.
+    ///
+    /// That is not its place, when the task was renamed before this was known, or when another task's file is to go
+    /// there: then it is moved; or left alone, where it is the other one's part, of the same URL.
+    ///
+    /// - Parameters:
+    ///   - id: The task, which is there.
+    ///   - place: Where its file was to go when this run began.
+    ///   - path: Path of the finished file.
+    ///   - mark: The part, or the file where it is finished.
+    ///   - machine: The rules.
+    /// - Returns: Whether it is the task's own.
+    /// - Throws: `QueueError`.
+    private func settle(
+        _ id: QueueTask.ID, _ place: QueueTask.Place, at path: String,
+        _ mark: QueueTask.FileMark?, _ machine: inout QueueMachine
+    ) throws(QueueError) -> Bool {
+        let desk = try desk()
+        guard let task = try desk.store.task(id) else { return false }
+        var actual = place
+        if actual.name == nil { actual.name = FileTarget(path: path).name }
+        if task.place.name == nil, task.place.folderPath == actual.folderPath {
+            guard let owner = try desk.store.owner(of: actual, but: id) else {
+                try desk.store.update(id) { $0.place.name = actual.name }
+                return true
+            }
+            let free = try desk.freePlace(like: actual, but: id)
+            try desk.store.update(id) { $0.place.name = free.name }
+            let others = try desk.store.task(owner)?.file
+            if let entry = machine.entries[id], entry.fetching != QueueMachine.Entry.Fetching.none,
+                let mark, others?.inode == mark.inode
             {
-                break
+                machine.restart(id)
+                return false
             }
         }
-        return free
+        guard let wanted = try desk.store.task(id)?.place, wanted.path != actual.path else {
+            return true
+        }
+        switch machine.entries[id]?.chore {
+        case .discard?, .remove?: try desk.store.update(id) { $0.place = actual }
+        case .move?, nil: machine.moveFiles(id, from: actual)
+        }
+        return true
     }
 
     private func ended(
         _ id: QueueTask.ID, _ result: Result<DownloadedFile, DownloadError>, _ lastByte: Double?
     ) {
         guard let run = runs.removeValue(forKey: id) else { return }
-        let isLeaving = isShuttingDown
+        let isShutDown = isShuttingDown
         occur { [self] machine, now throws(QueueError) in
             let desk = try desk()
             guard let task = try desk.store.task(id) else { return }
@@ -188,19 +206,34 @@ extension DownloadQueue {
             case .failure(let error):
                 ending = Self.ending(
                     error, attempts: task.status.attempts, delays: current.retryDelays)
-                if isLeaving, ending == .stopped { ending = nil }
+                if isShutDown, ending == .stopped { ending = nil }
                 if let seconds = try wayOut(task, after: error, in: desk.store) {
                     ending = .failed(.wait(seconds), TaskProblem(error))
                 }
+                // The way to all hosts may be away beyond a router that is there: that is no attempt.
+                if case .failed(.retry, let problem)? = ending, error.reason.isNetworkLoss,
+                    machine.entries.values.contains(where: \.isAway)
+                {
+                    ending = .failed(.wait(FailureRule.networkDelay), problem)
+                }
             }
             if let ending { machine.ended(id, ending, now) }
+            if case .success(let file) = result {
+                _ = try settle(
+                    id, run.place, at: file.path, FinishedFile.mark(of: file.path), &machine)
+            }
             let status = machine.entries[id]?.status
             try desk.store.update(id) { task in
                 task.lastByte = lastByte ?? task.lastByte
                 if task.started == nil { task.started = now.wall }
                 switch result {
                 case .success(let file): task.finish(file)
-                case .failure(let error): task.bytesDone = error.bytesKept
+                case .failure(let error):
+                    task.bytesDone = error.bytesKept
+                    // It may have begun anew.
+                    if task.file != nil, let path = run.path {
+                        task.file = FinishedFile.partMark(at: path) ?? task.file
+                    }
                 }
                 if ending == .completed || status?.isEnded ?? true { task.finished = now.wall }
             }
@@ -219,7 +252,7 @@ extension DownloadQueue {
         var place = task.place
         place.name = FileTarget(path: path).name
         if try store.owner(of: place, but: task.id) != nil {
-            let free = try Self.freePlace(like: place, for: task.id, in: store)
+            let free = try desk().freePlace(like: place, but: task.id)
             try store.update(task.id) { $0.place.name = free.name }
             return 0
         }

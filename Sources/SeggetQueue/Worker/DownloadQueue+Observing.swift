@@ -121,7 +121,7 @@ extension DownloadQueue {
             guard !Task.isCancelled else {
                 throw QueueError(.worker, "waiting was cancelled", hint: "the task goes on")
             }
-            await change()
+            await changeOrCancel()
         }
     }
 
@@ -133,7 +133,7 @@ extension DownloadQueue {
             guard !Task.isCancelled else {
                 throw QueueError(.worker, "waiting was cancelled", hint: "the queue goes on")
             }
-            await change()
+            await changeOrCancel()
         }
     }
 }

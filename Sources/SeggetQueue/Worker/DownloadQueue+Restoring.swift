@@ -14,9 +14,9 @@ extension DownloadQueue {
             let task = try store.secrets(of: id)?.merged(into: record) ?? record
             let (there, origin): (Assembly.Standing, Assembly.Standing?)
             do throws(AssemblyError) {
-                there = try Assembly.standing(at: target, urls: Chores.urls(task))
+                there = try Assembly.standing(at: target, owner: Chores.owner(task))
                 origin = try task.origin.map { (place) throws(AssemblyError) in
-                    try Assembly.standing(at: place, urls: Chores.urls(task))
+                    try Assembly.standing(at: place, owner: Chores.owner(task))
                 }
             } catch {
                 // Whoever fetches it next meets the same, and says so.
@@ -39,9 +39,7 @@ extension DownloadQueue {
                             time: now.wall, event: "completed",
                             message: "complete and verified before segget was stopped")
                     ], of: id)
-            case .tidyUp:
-                try store.update(id) { $0.chore = .discard }
-            case .leave, .runAgain, .finishChore, .note: break
+            case .leave, .runAgain, .finishChore: break
             }
         }
     }

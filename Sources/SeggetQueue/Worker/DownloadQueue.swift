@@ -31,8 +31,10 @@ public actor DownloadQueue: QueueDoor {
     /// One task that is being fetched.
     struct Run {
         var download: Download
-        /// The folders that it makes.
-        var folders: NewFolders
+        /// Where its file goes, as it was told.
+        let place: QueueTask.Place
+        /// Where its file goes, once that is known.
+        var path: String?
         /// What the server offers.
         var remote: RemoteFile?
         /// What identifies the version.
@@ -59,7 +61,9 @@ public actor DownloadQueue: QueueDoor {
     /// What has happened and could not be recorded, as the disk was full.
     private var unrecorded: [Occurrence] = []
     var choreProblems: [QueueTask.ID: TaskProblem] = [:]
+    /// The tasks about which something is done on the disk, and those whose turn comes next.
     var choresUnderWay: Set<QueueTask.ID> = []
+    var nextChores: [QueueTask.ID] = []
     /// Whoever waits for something to change.
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter: UInt64 = 0
@@ -69,8 +73,12 @@ public actor DownloadQueue: QueueDoor {
     private var clock: (task: Task<Void, Never>, due: Double)?
     var subscribers = Subscribers()
     var publisher: Task<Void, Never>?
+    /// Whether subscribers were told what is so now, but for what is being fetched.
+    private var isTold = true
     var current = QueueSettings()
-    var isShuttingDown = false
+    /// Whether it is being shut down; whoever copies bytes asks for it on another thread.
+    let isLeaving = Monitor(false)
+    var isShuttingDown: Bool { isLeaving.withLock { $0 } }
 
     /// Opens a queue; nothing is fetched before ``work()``.
     ///
@@ -137,7 +145,7 @@ public actor DownloadQueue: QueueDoor {
     /// What ran runs again when the queue is opened next.
     public func shutdown() async {
         guard !isShuttingDown else { return }
-        isShuttingDown = true
+        isLeaving.withLock { $0 = true }
         clock?.task.cancel()
         publisher?.cancel()
         session.cancelAll()
@@ -151,8 +159,15 @@ public actor DownloadQueue: QueueDoor {
 
     // MARK: Waiting for something to change
 
-    /// Waits until something has changed.
+    /// Waits until something has changed, also where the calling task is cancelled.
     func change() async {
+        let number = nextWaiter
+        nextWaiter += 1
+        await withCheckedContinuation { waiters[number] = $0 }
+    }
+
+    /// Waits until something has changed, or the calling task is cancelled.
+    func changeOrCancel() async {
         let number = nextWaiter
         nextWaiter += 1
         await withTaskCancellationHandler {
@@ -270,6 +285,7 @@ public actor DownloadQueue: QueueDoor {
 
     /// Has what has changed told soon, at most ten times a second.
     func publishSoon() {
+        isTold = false
         guard publisher == nil, !subscribers.isEmpty else { return }
         publisher = Task { [weak self] in
             while !Task.isCancelled {
@@ -279,14 +295,17 @@ public actor DownloadQueue: QueueDoor {
         }
     }
 
-    /// Tells how far everything is.
+    /// Tells how far everything is, unless that was told, and nothing changes.
     ///
-    /// - Returns: Whether it is to be told again soon.
+    /// - Returns: Whether it is to be looked at again soon.
     private func publish() -> Bool {
+        guard !subscribers.isEmpty, !isTold || !runs.isEmpty else {
+            publisher = nil
+            return false
+        }
+        isTold = true
         if let snapshot = try? snapshot() { subscribers.tell(snapshot) }
-        let goesOn = !subscribers.isEmpty && !runs.isEmpty
-        if !goesOn { publisher = nil }
-        return goesOn
+        return true
     }
 }
 
@@ -308,7 +327,7 @@ extension DownloadQueue {
             guard !Task.isCancelled else {
                 throw QueueError(.worker, "waiting was cancelled", hint: "the queue goes on")
             }
-            await change()
+            await changeOrCancel()
         }
     }
 }

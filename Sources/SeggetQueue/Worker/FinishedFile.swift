@@ -22,6 +22,14 @@ enum FinishedFile {
             size: Int64(status.st_size), modified: Int64(status.st_mtim.tv_sec))
     }
 
+    /// The part of a file that is to have a path, and what its manifest calls it; `nil` when there is none.
+    static func partMark(at path: String) -> QueueTask.FileMark? {
+        let target = FileTarget(path: path)
+        guard let part = mark(of: PartNames(path).part) else { return nil }
+        return QueueTask.FileMark(
+            device: part.device, inode: part.inode, generation: Assembly.generation(at: target))
+    }
+
     /// Whether anything stands at a path.
     static func anythingStands(at path: String) -> Bool {
         var status = stat()
@@ -32,7 +40,6 @@ enum FinishedFile {
 extension QueueTask {
     /// Notes that the file is complete.
     mutating func finish(_ file: DownloadedFile) {
-        place.name = FileTarget(path: file.path).name
         size = file.size
         bytesDone = file.size
         verified = file.verified

@@ -19,11 +19,20 @@ extension QueueDesk {
             return CommandResult(
                 nil, .refused, "there is a task \(id) already; give another id, or none", code: 64)
         }
+        var new = new
+        // The part of a task of the same URL is not to be taken for this one's.
+        if new.isAgain, new.place.name == nil, let known = try known(new)?.place.name {
+            (new.place.name, new.place.isNameGiven) = (known, false)
+        }
         if let name = new.place.name {
             if let problem = Self.problem(ofName: name) {
                 return CommandResult(nil, .refused, problem, code: 64)
             }
-            if let owner = try store.owner(of: new.place, but: nil) {
+            if !new.place.isNameGiven {
+                if try !isFree(new.place, but: nil) {
+                    new.place = try freePlace(like: new.place, but: nil)
+                }
+            } else if let owner = try store.owner(of: new.place, but: nil) {
                 return CommandResult(
                     nil, .refused,
                     "task \(owner) goes to \(Diagnostic.quote(new.place.path ?? name)) already; give it "
@@ -41,6 +50,28 @@ extension QueueDesk {
         return CommandResult(id, .done)
     }
 
+    /// The first numbered name that neither another task nor anybody else has.
+    func freePlace(
+        like place: QueueTask.Place, but id: QueueTask.ID?
+    ) throws(QueueError) -> QueueTask.Place {
+        var free = place
+        for number in 1... {
+            free.name = place.name.map { DownloadSession.numbered($0, number) }
+            if try isFree(free, but: id) { break }
+        }
+        return free
+    }
+
+    /// Whether neither another task nor anybody else has a name.
+    private func isFree(
+        _ place: QueueTask.Place, but id: QueueTask.ID?
+    ) throws(QueueError) -> Bool {
+        guard let path = place.path else { return true }
+        let names = [path] + PartNames.suffixes.map { path + $0 }
+        return try store.owner(of: place, but: id) == nil
+            && !names.contains(where: FinishedFile.anythingStands)
+    }
+
     /// The task that is known by the same URL and goes to the same folder; one that has not ended before others.
     private func known(_ new: NewTask) throws(QueueError) -> QueueTask? {
         let place = new.place
@@ -56,20 +87,38 @@ extension QueueDesk {
         _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult {
         let id = task.id
+        let state = task.status.state.word
         switch task.status.state {
         case .completed:
             let standing = FinishedFile.look(at: task)
             guard standing != .there else {
                 return CommandResult(id, .unchanged, "is complete, and its file is there")
             }
-            _ = try carryOut(.resume(TaskSelection(id)), &machine, now)
+            var task = task
+            if standing == .changed, !task.options.overwrite {
+                guard !task.place.isNameGiven else {
+                    return CommandResult(
+                        id, .refused,
+                        "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed since: it is "
+                            + "not replaced; rename or remove it, or give another name with `--name`",
+                        code: ExitStatus.cannotCreate.rawValue)
+                }
+                // It stays, and the new one gets another name.
+                task.place.name = nil
+            }
+            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
             return CommandResult(
-                id, .done, "was complete, and its file is \(standing.rawValue): it is fetched again"
-            )
+                id, .done,
+                "was complete, and its file is \(standing.rawValue): "
+                    + Self.whatFollows(new))
+        case .cancelled where machine.entries[id] != nil:
+            // Its bytes are still going.
+            _ = machine.retry(id)
+            if new.isHeld { _ = machine.pause(id) }
+            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
         case .failed, .cancelled:
-            let state = task.status.state.word
-            _ = try carryOut(.resume(TaskSelection(id)), &machine, now)
-            return CommandResult(id, .done, "was \(state): it is fetched again")
+            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
+            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
         default:
             guard task.status.wanted == .held, !new.isHeld else {
                 let word = task.status.wanted == .held ? "held" : task.status.state.word
@@ -78,6 +127,10 @@ extension QueueDesk {
             return CommandResult(
                 id, machine.resume(id) ? .done : .unchanged, "was held: it is resumed")
         }
+    }
+
+    private static func whatFollows(_ new: NewTask) -> String {
+        new.isHeld ? "it is held, to be fetched again" : "it is fetched again"
     }
 
     /// Gives a task's file another name or folder.
@@ -111,9 +164,12 @@ extension QueueDesk {
                 code: ExitStatus.cannotCreate.rawValue)
         }
         try store.update(id) { $0.place = place }
-        if task.place.path != nil {
+        var origin = task.place
+        // What an earlier command has not moved yet is still there.
+        if case .move(let older)? = machine.entries[id]?.chore { origin = older }
+        if origin.path != nil {
             if machine.entries[id] == nil { machine.insert(Self.entry(task), now) }
-            machine.moveFiles(id, from: task.place)
+            machine.moveFiles(id, from: origin)
         } else {
             machine.restart(id)
         }

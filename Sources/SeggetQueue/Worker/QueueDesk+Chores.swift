@@ -18,6 +18,8 @@ extension QueueDesk {
         _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) {
         switch (task?.chore, outcome) {
+        // It is gone on with when the queue is opened next.
+        case (_, .cancelled): break
         case (.remove?, .done):
             try delete(id)
             machine.choreDone(id, isRemoved: true, now)

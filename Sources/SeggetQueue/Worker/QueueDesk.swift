@@ -43,7 +43,7 @@ final class QueueDesk {
     func change<Result>(
         _ body: (inout QueueMachine) throws(QueueError) -> Result
     ) throws(QueueError) -> Result {
-        let before = machine
+        let before = (machine, recorded, unstored)
         do throws(QueueError) {
             return try store.transaction { () throws(QueueError) -> Result in
                 let result = try body(&machine)
@@ -51,7 +51,7 @@ final class QueueDesk {
                 return result
             }
         } catch {
-            machine = before
+            (machine, recorded, unstored) = before
             throw error
         }
     }
@@ -121,32 +121,46 @@ final class QueueDesk {
         case .add: return []
         case .start(let selection):
             return try onTasks(selection) { ids throws(QueueError) in
-                for id in ids { try revive(id, &machine, now) }
+                for id in ids { _ = try revive(id, &machine, now) }
                 let started = machine.start(ids, now)
-                return ids.map { result($0, started.contains($0), machine) }
+                return try ids.map { id throws(QueueError) in
+                    try result(id, started.contains(id), machine)
+                }
             }
         case .pause(let selection):
-            return try onEach(selection) { result($0, machine.pause($0), machine) }
+            return try onEach(selection) { id throws(QueueError) in
+                try result(id, machine.pause(id), machine)
+            }
         case .resume(let selection):
             return try onEach(selection) { id throws(QueueError) in
                 let isRevived = try revive(id, &machine, now)
-                return result(id, machine.resume(id) || isRevived, machine)
+                return try result(id, machine.resume(id) || isRevived, machine)
             }
         case .retry(let selection):
             return try onEach(selection) { id throws(QueueError) in
                 let isRevived = try revive(id, &machine, now)
-                return result(id, machine.retry(id) || isRevived, machine)
+                return try result(id, machine.retry(id) || isRevived, machine)
             }
         case .cancel(let selection):
             return try onEach(selection) { id throws(QueueError) in
                 try takeIn(id, &machine, now)
+                try takeBackMove(id, machine)
                 let isDone = machine.cancel(id)
                 if isDone { try store.update(id) { $0.finished = now.wall } }
-                return result(id, isDone, machine)
+                return try result(id, isDone, machine)
             }
         case .remove(let selection, let files):
             return try onEach(selection) { id throws(QueueError) in
+                let entry = machine.entries[id]
+                // The bytes of a task that was just cancelled go all the same.
+                let files = files || entry?.chore == .discard
+                guard files || entry.map({ $0.fetching != .none }) ?? false else {
+                    try delete(id)
+                    machine.forget(id)
+                    return CommandResult(id, .done)
+                }
                 try takeIn(id, &machine, now)
+                try takeBackMove(id, machine)
                 machine.remove(id, files: files)
                 return CommandResult(id, .done)
             }
@@ -253,10 +267,10 @@ final class QueueDesk {
 
     private func result(
         _ id: QueueTask.ID, _ isDone: Bool, _ machine: QueueMachine
-    ) -> CommandResult {
+    ) throws(QueueError) -> CommandResult {
         guard !isDone else { return CommandResult(id, .done) }
         guard let entry = machine.entries[id] else {
-            let state = (try? store.task(id))??.status.state.word ?? "gone"
+            let state = try store.task(id)?.status.state.word ?? "gone"
             return CommandResult(id, .unchanged, "is \(state)")
         }
         let isHeld = entry.status.wanted == .held && !entry.status.isEnded
@@ -274,33 +288,46 @@ final class QueueDesk {
         machine.insert(Self.entry(task), now)
     }
 
-    /// Has a task wait again that failed, was cancelled, or is complete and whose file is gone or changed.
+    /// A move that is not begun yet is not made any more: what is to go is where it was.
+    private func takeBackMove(
+        _ id: QueueTask.ID, _ machine: QueueMachine
+    ) throws(QueueError) {
+        guard case .move(let place)? = machine.entries[id]?.chore else { return }
+        try store.update(id) { $0.place = place }
+    }
+
+    /// Has a task wait again that failed or was cancelled.
     ///
     /// - Returns: Whether it does.
-    @discardableResult
     private func revive(
         _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) -> Bool {
-        guard var task = try store.task(id), task.status.isEnded, machine.entries[id]?.chore == nil
-        else {
-            guard let entry = machine.entries[id], entry.status.state == .cancelled else {
-                return false
-            }
-            return machine.retry(id)
-        }
-        if task.status.state == .completed, FinishedFile.look(at: task) == .there { return false }
+        // The bytes of one that was cancelled may still be going.
+        if machine.entries[id]?.status.state == .cancelled { return machine.retry(id) }
+        guard let task = try store.task(id), [.failed, .cancelled].contains(task.status.state),
+            machine.entries[id]?.chore == nil
+        else { return false }
+        try fetchAgain(task, at: .last, &machine, now)
+        return true
+    }
+
+    /// Has a task that has ended wait again.
+    func fetchAgain(
+        _ task: QueueTask, at position: QueuePosition, isHeld: Bool = false,
+        _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) {
+        var task = task
         // What a failure leaves is gone on with.
         if task.status.state != .failed { (task.file, task.bytesDone) = (nil, 0) }
         task.status.state = .waiting
-        task.status.wanted = .run
+        task.status.wanted = isHeld ? .held : .run
         task.status.attempts = 0
         task.status.problem = nil
         task.finished = nil
         task.isSeen = false
         task.verified = []
         try store.update(task)
-        machine.insert(Self.entry(task), at: .last, now)
-        return true
+        machine.insert(Self.entry(task), at: position, now)
     }
 
     static func entry(_ task: QueueTask) -> QueueMachine.Entry {

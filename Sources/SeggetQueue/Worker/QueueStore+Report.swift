@@ -65,7 +65,7 @@ extension QueueStore {
         if file == .there, let size = task.size, size > 0 {
             detail.segments = [TaskDetail.Segment(start: 0, end: size)]
         } else if let target = Chores.target(task.place),
-            let standing = try? Assembly.standing(at: target, urls: Chores.urls(whole)),
+            let standing = try? Assembly.standing(at: target, owner: Chores.owner(whole)),
             case .ours(let record) = standing.manifest
         {
             var there = RangeSet()

@@ -220,7 +220,7 @@ extension TransferFailure {
 
 extension DownloadError.Reason {
     /// Whether it looks as if the network was away.
-    var isNetworkLoss: Bool {
+    package var isNetworkLoss: Bool {
         // Its interface may be.
         self == .access(.unusable(.interface)) || transferFailure?.isNetworkLoss == true
     }

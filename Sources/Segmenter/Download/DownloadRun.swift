@@ -36,7 +36,7 @@ final class DownloadRun: Sendable {
         links = refreshURL.map { LinkRefresher($0, report: report) }
         self.batch = batch
         self.present = present
-        folders = FolderMaker(options.files.missingFolders, sharing: batch?.folders)
+        folders = FolderMaker(options.files, sharing: batch?.folders)
         self.report = report
     }
 

@@ -12,10 +12,10 @@ struct FolderMaker: Sendable {
     /// Whether they are other files' too.
     private let isShared: Bool
 
-    /// Makes folders by a rule, on its own or, where a batch has its own, together with other files.
-    init(_ rule: MissingFolders, sharing made: MadeFolders?) {
-        self.made = made ?? MadeFolders()
-        self.rule = rule
+    /// Makes folders as a download's options say, on its own or, where a batch has its own, together with other files.
+    init(_ options: FileOptions, sharing made: MadeFolders?) {
+        self.made = made ?? MadeFolders(umask: options.umask)
+        rule = options.missingFolders
         isShared = made != nil
     }
 

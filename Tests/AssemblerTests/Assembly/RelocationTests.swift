@@ -63,16 +63,16 @@ import Testing
         var urls: [String] { ["https://example.org/other", sample.request.fullURL] }
 
         func relocation() throws -> Relocation {
-            try Relocation(from: old, to: new, urls: urls, finished: version)
+            try Relocation(from: old, to: new, owner: PartOwner(urls: urls), finished: version)
         }
 
         func move(cancelling: Bool = false) throws(AssemblyError) -> Assembly.Moved {
-            try Assembly.move(from: old, to: new, urls: urls, finished: version) { cancelling }
+            try Assembly.move(from: old, to: new, owner: PartOwner(urls: urls), finished: version) { cancelling }
         }
 
         /// Whether all that there was is at a place, such that it is gone on with there.
         func isWhole(at target: FileTarget) throws -> Bool {
-            let there = try Assembly.standing(at: target, urls: urls)
+            let there = try Assembly.standing(at: target, owner: PartOwner(urls: urls))
             guard kind == .part else {
                 guard case .regular = there.destination else { return false }
                 return try Sandbox.content(target.path) == sample.data
@@ -99,7 +99,7 @@ import Testing
 
         /// Checks that all is at the new place, and nothing at the old one.
         func checkMoved(_ moved: Assembly.Moved) throws {
-            let there = try Assembly.standing(at: new, urls: urls)
+            let there = try Assembly.standing(at: new, owner: PartOwner(urls: urls))
             switch moved {
             case .part(let identity):
                 #expect(kind == .part && there.part == .ours(identity))
@@ -230,7 +230,7 @@ import Testing
     @Test func leavesWhatIsNotOfThisDownload() throws {
         let scene = try Scene(.part, .otherFolder)
         func move(_ urls: [String], _ finished: FileVersion? = nil) throws -> Assembly.Moved {
-            try Assembly.move(from: scene.old, to: scene.new, urls: urls, finished: finished)
+            try Assembly.move(from: scene.old, to: scene.new, owner: PartOwner(urls: urls), finished: finished)
         }
         #expect(try move(["https://example.org/other"]) == .nothing)
         #expect(try scene.isWhole(at: scene.old))
@@ -249,7 +249,8 @@ import Testing
         let before = scene.folder.names
         let same = FileTarget(folder: scene.folder.path + "/.", name: Sample.name)
         let moved = try Assembly.move(
-            from: scene.old, to: same, urls: scene.urls, finished: scene.version)
+            from: scene.old, to: same, owner: PartOwner(urls: scene.urls),
+            finished: scene.version)
         #expect(moved != .nothing)
         #expect(scene.folder.names == before)
     }
@@ -258,14 +259,14 @@ import Testing
         let folder = TemporaryFolder()
         let place = FileTarget(folder: folder.path, name: "f")
         let gone = FileTarget(folder: folder.path(of: "gone"), name: "f")
-        #expect(try Assembly.move(from: gone, to: place, urls: ["u"]) == .nothing)
+        #expect(try Assembly.move(from: gone, to: place, owner: PartOwner(urls: ["u"])) == .nothing)
         #expect(throws: AssemblyError.folderUnavailable(path: gone.folder, errno: ENOENT)) {
-            try Assembly.move(from: place, to: gone, urls: ["u"])
+            try Assembly.move(from: place, to: gone, owner: PartOwner(urls: ["u"]))
         }
         // A run that was killed at once has left a part without anything.
         try folder.write([], to: "f.part")
         let new = FileTarget(folder: folder.path, name: "new")
-        #expect(try Assembly.move(from: place, to: new, urls: ["u"]) == .nothing)
+        #expect(try Assembly.move(from: place, to: new, owner: PartOwner(urls: ["u"])) == .nothing)
         #expect(folder.names == [])
     }
 

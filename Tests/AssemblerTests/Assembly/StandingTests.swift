@@ -14,11 +14,11 @@ import Testing
     private var urls: [String] { ["https://example.org/mirror", sample.request.fullURL] }
 
     private func standing() throws -> Assembly.Standing {
-        try Assembly.standing(at: target, urls: urls)
+        try Assembly.standing(at: target, owner: PartOwner(urls: urls))
     }
 
     private func discard(known: FileIdentity? = nil) throws -> Assembly.Removal {
-        try Assembly.discard(at: target, urls: urls, known: known)
+        try Assembly.discard(at: target, owner: PartOwner(urls: urls), known: known)
     }
 
     private func status(_ name: String) throws -> FileStatus {
@@ -29,8 +29,8 @@ import Testing
         let nothing = Assembly.Standing(part: .none, manifest: .none, destination: .none)
         #expect(try standing() == nothing)
         let gone = FileTarget(folder: folder.path(of: "gone"), name: "f")
-        #expect(try Assembly.standing(at: gone, urls: urls) == nothing)
-        #expect(try Assembly.discard(at: gone, urls: urls) == .nothing)
+        #expect(try Assembly.standing(at: gone, owner: PartOwner(urls: urls)) == nothing)
+        #expect(try Assembly.discard(at: gone, owner: PartOwner(urls: urls)) == .nothing)
         #expect(try discard() == .nothing)
     }
 
@@ -133,7 +133,7 @@ import Testing
     }
 
     private func remove(_ version: FileVersion) throws -> Assembly.Removal {
-        try Assembly.removeFinished(at: target, version, urls: urls)
+        try Assembly.removeFinished(at: target, version, owner: PartOwner(urls: urls))
     }
 
     @Test(arguments: [false, true])

@@ -25,6 +25,13 @@ import Testing
         #expect(folder.names == ["a", "own"])
     }
 
+    @Test func theyHaveThePermissionsThatTheirMaskLeaves() throws {
+        try #require(mkdir(path("own"), 0o700) == 0)
+        try MadeFolders(umask: 0o027).make(path("own/b/c"), .made)
+        let modes = ["own", "own/b", "own/b/c"].map { (folder.status($0)?.st_mode ?? 0) & 0o777 }
+        #expect(modes == [0o700, 0o750, 0o750])
+    }
+
     /// As where a command moves the file away.
     @Test func whereAFileWasFinishedTheyStay() throws {
         try made.make(path("a/b/c"), .made)

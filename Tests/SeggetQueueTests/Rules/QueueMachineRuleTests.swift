@@ -12,6 +12,21 @@ struct QueueMachineRuleTests {
         #expect(desk.running == [1, 2, 3])
     }
 
+    /// A command without a worker does not make it forgotten what ran when the last one was killed.
+    @Test func whatRanIsRecordedAsWaitingWhenThereIsAWorkerAgain() {
+        var desk = MachineDesk(0)
+        var status = TaskStatus()
+        status.state = .running
+        let record = MachineDesk.Record(status: status, chore: nil, host: "a")
+        desk.insert(1, record)
+        desk.add(2...2)
+        #expect(desk.records[1] == record)
+        desk.limit(1)
+        #expect(desk.running == [1])
+        desk.insert(3, record)
+        #expect(desk.records[3]?.status.state == .waiting)
+    }
+
     @Test func raisingTheLimitStartsMoreAtOnce() {
         var desk = MachineDesk(1)
         desk.add(1...4)

@@ -1,5 +1,6 @@
 import Glibc
 import Segmenter
+import TestSupport
 import Testing
 
 @testable import Assembler
@@ -13,8 +14,7 @@ import Testing
 /// ```
 /// .  leave it as it is                  F  go on with the chore
 /// r  it ran: it runs again              D  it is complete: record that, then go on with the chore
-/// C  it is complete: record that        T  tidy a manifest up that is left
-/// g  note that its file is gone         x  note that its file was changed
+/// C  it is complete: record that
 /// ```
 ///
 /// The file that was recorded is `P`. `publ`: the manifest says that `P` was about to get its name; `kept`: that it is
@@ -35,13 +35,6 @@ import Testing
         P, longer     r    r    r    r    r    r
         another       r    r    r    r    r    r
         a folder      r    r    r    r    r    r
-        """
-    static let completed = """
-        nothing       g    g    g    g    g    g
-        P             .    .    T    .    .    .
-        P, longer     x    x    x    x    x    x
-        another       x    x    x    x    x    x
-        a folder      x    x    x    x    x    x
         """
     static let ended = """
         nothing       .    .    .    .    .    .
@@ -115,10 +108,8 @@ import Testing
         Block(states: waits, isMarked: false, table: ended),
         Block(states: runs, table: running),
         Block(states: runs, isMarked: false, table: runningUnmarked),
-        Block(states: [.completed], table: completed),
-        Block(states: [.completed], isMarked: false, table: ended),
-        Block(states: [.failed, .cancelled], table: ended),
-        Block(states: [.failed, .cancelled], isMarked: false, table: ended),
+        Block(states: [.completed, .failed, .cancelled], table: ended),
+        Block(states: [.completed, .failed, .cancelled], isMarked: false, table: ended),
         Block(states: [.cancelled, .running, .waiting], chore: .discard, table: discarding),
         Block(
             states: [.cancelled, .running], chore: .discard, isMarked: false,
@@ -197,10 +188,6 @@ import Testing
         case .finishChore: "F"
         case .completeAndFinishChore(let status):
             status.size == 100 && status.identity.inode == 1 ? "D" : "?"
-        case .tidyUp: "T"
-        case .note(.gone): "g"
-        case .note(.changed): "x"
-        case .note(.there): "?"
         }
     }
 
@@ -265,18 +252,31 @@ import Testing
             Restoration(task, at: place) == .complete(Self.status(inode: 1, size: 12345)))
     }
 
-    @Test func aFinishedFileIsToldFromOthers() {
-        let mark = QueueTask.FileMark(device: 1, inode: 1, size: 100, modified: 77)
-        func standing(_ inode: Int, _ size: Int, _ modified: Int) -> FinishedStanding {
-            FinishedStanding(
-                mark, .regular(Self.status(inode: inode, size: size, modified: modified)))
+    @Test func aFinishedFileIsToldFromOthers() throws {
+        let sandbox = try Sandbox("finished")
+        let path = try sandbox.write("f", "content")
+        var task = QueueTask(
+            id: .init(), url: "u", urls: ["u"], place: .init(root: sandbox.path, name: "f"),
+            options: .init())
+        task.status.state = .completed
+        task.file = FinishedFile.mark(of: path)
+        #expect(FinishedFile.look(at: task) == .there)
+        let mark = try #require(task.file)
+        for (size, modified, inode) in [(8, 0, 0), (7, 1, 0), (7, 0, 1)] as [(Int64, Int64, UInt64)]
+        {
+            task.file = .init(
+                device: mark.device, inode: mark.inode + inode, size: size,
+                modified: (mark.modified ?? 0) + modified)
+            #expect(FinishedFile.look(at: task) == .changed)
         }
-        #expect(standing(1, 100, 77) == .there)
-        #expect(standing(2, 100, 77) == .changed)
-        #expect(standing(1, 99, 77) == .changed)
-        #expect(standing(1, 100, 78) == .changed)
-        #expect(FinishedStanding(mark, .none) == .gone)
-        #expect(FinishedStanding(mark, .other) == .changed)
+        // The machine has started again, and the disk has another number.
+        task.file = mark
+        task.file?.device += 1
+        #expect(FinishedFile.look(at: task) == .there)
+        unlink(path)
+        #expect(FinishedFile.look(at: task) == .gone)
+        mkdir(path, 0o700)
+        #expect(FinishedFile.look(at: task) != .there)
     }
 }
 

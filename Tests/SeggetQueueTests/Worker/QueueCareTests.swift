@@ -1,0 +1,300 @@
+import Assembler
+import Foundation
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetQueue
+
+/// No byte and no file of a task is lost, taken from another one, or fetched twice, whatever it is told meanwhile.
+@Suite(.timeLimit(.minutes(10)))
+struct QueueCareTests {
+    private let home: Sandbox
+    private let origin: FaultOrigin
+    /// Until this is true, no reply to `GET` brings more than its first bytes.
+    private let goesOn = Guarded(false)
+    private static let content = Content(size: 300_000, seed: 5)
+
+    init() throws {
+        home = try Sandbox()
+        origin = try FaultOrigin { [goesOn] request in
+            .file(Self.content, for: request, etag: "\"v\"").with { reply in
+                if request.target.hasPrefix("/gone") { reply = .text(404) }
+                guard request.method == "GET" else { return }
+                reply.stallAfter = 10_000
+                reply.release = goesOn
+            }
+        }
+        mkdir(home.path("d"), 0o700)
+    }
+
+    private func task(_ path: String, name: String? = nil) -> NewTask {
+        NewTask(origin.url(path), to: .init(root: home.path("d"), name: name))
+    }
+
+    private func names() -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: home.path("d"))) ?? []).sorted()
+    }
+
+    private func isRight(_ name: String) throws -> Bool {
+        try Data(contentsOf: URL(fileURLWithPath: home.path("d/\(name)")))
+            == Data(Self.content.bytes(0..<Self.content.size))
+    }
+
+    private func withQueue(_ body: (DownloadQueue) async throws -> Void) async throws {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { try await body($0) }
+    }
+
+    /// Waits until a part has bytes, and the record knows its name.
+    private func begun(_ id: QueueTask.ID, in queue: DownloadQueue) async throws -> TaskReport {
+        while true {
+            let task = try await queue.detail(id.description).task
+            if task.path != nil, task.bytesDone > 0 || task.bytesPerSecond ?? 0 > 0 { return task }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// Holds a task, and waits until nothing fetches it.
+    private func hold(_ id: QueueTask.ID, in queue: DownloadQueue) async throws {
+        _ = try await queue.perform([.pause(TaskSelection(id))])
+        while await queue.runs[id] != nil { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// A program whose task is cancelled lets go of its queue, and of the processor.
+    @Test func aCancelledProgramLetsGoOfTheQueue() async throws {
+        let program = Task {
+            try await withQueue { queue in
+                try await queue.withGroup(atEnd: .holds) { group in
+                    let id = try await group.add(task("/a"))
+                    _ = try await queue.ended(id)
+                }
+            }
+        }
+        #expect(await soon { origin.bytesServed > 0 })
+        program.cancel()
+        let outcome = await program.result
+        #expect(throws: QueueError.self) { try outcome.get() }
+        try await withQueue { queue in
+            let told = try await queue.report(TaskFilter()).tasks
+            #expect(told.map(\.wanted) == [.held])
+        }
+    }
+
+    @Test func anotherOfTheSameURLHasAPartOfItsOwn() async throws {
+        try await withQueue { queue in
+            let first = try await queue.add(task("/a"))
+            _ = try await begun(first, in: queue)
+            try await hold(first, in: queue)
+            var again = task("/a")
+            again.isAgain = true
+            let second = try await queue.add(again)
+            goesOn.withLock { $0 = true }
+            let end = try await queue.ended(second)
+            #expect(end.state == "completed")
+            #expect(names().contains("a.part"))
+            _ = try await queue.perform([.resume(TaskSelection(first))])
+            let other = try await queue.ended(first)
+            #expect(other.state == "completed")
+            #expect(names() == ["a", "a.1"])
+            #expect(try isRight("a") && isRight("a.1"))
+        }
+    }
+
+    /// The one that was added first begins when the other one has a part already.
+    @Test func aTaskWithoutANameLeavesThePartOfAnother() async throws {
+        try await withQueue { queue in
+            var held = task("/a")
+            held.isHeld = true
+            let first = try await queue.add(held)
+            var again = task("/a")
+            again.isAgain = true
+            let second = try await queue.add(again)
+            _ = try await begun(second, in: queue)
+            try await hold(second, in: queue)
+            let part = FinishedFile.mark(of: home.path("d/a.part"))
+            _ = try await queue.perform([.resume(TaskSelection(first))])
+            while try await queue.detail(first.description).task.path != home.path("d/a.1") {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(FinishedFile.mark(of: home.path("d/a.part"))?.inode == part?.inode)
+            goesOn.withLock { $0 = true }
+            _ = try await queue.perform([.resume(TaskSelection(second))])
+            let ends = [try await queue.ended(first), try await queue.ended(second)]
+            #expect(ends.map(\.state) == ["completed", "completed"])
+            #expect(names() == ["a", "a.1"])
+            #expect(try isRight("a") && isRight("a.1"))
+        }
+    }
+
+    /// Two URLs suggest the same name, and the name that a task was given first is kept for it.
+    @Test func aNameThatWasGivenStaysThatTasks() async throws {
+        goesOn.withLock { $0 = true }
+        try await withQueue { queue in
+            var held = task("/x/a", name: "b")
+            held.isHeld = true
+            let first = try await queue.add(held)
+            let second = try await queue.add(task("/b"))
+            let end = try await queue.ended(second)
+            #expect(end.state == "completed")
+            while names() != ["b.1"] { try await Task.sleep(for: .milliseconds(5)) }
+            _ = try await queue.perform([.resume(TaskSelection(first))])
+            let other = try await queue.ended(first)
+            #expect(other.state == "completed")
+            #expect(names() == ["b", "b.1"])
+        }
+    }
+
+    @Test func resumingAllFetchesNothingAgain() async throws {
+        goesOn.withLock { $0 = true }
+        try await withQueue { queue in
+            let id = try await queue.add(task("/a"))
+            _ = try await queue.ended(id)
+            unlink(home.path("d/a"))
+            let all = TaskSelection(isAll: true)
+            for command in [QueueCommand.resume(all), .retry(all), .start(all)] {
+                let result = try await queue.perform([command])[0]
+                #expect(result.map(\.outcome) == [.unchanged])
+            }
+            // Whoever adds it once more wants it.
+            let again = try await queue.add(task("/a"))
+            #expect(again == id)
+            let end = try await queue.ended(id)
+            #expect(end.state == "completed")
+            #expect(try isRight("a"))
+        }
+    }
+
+    @Test(arguments: [nil, "given"]) func aFileThatWasChangedStays(name: String?) async throws {
+        goesOn.withLock { $0 = true }
+        try await withQueue { queue in
+            let id = try await queue.add(task("/a", name: name))
+            _ = try await queue.ended(id)
+            try home.write("d/\(name ?? "a")", "edited")
+            let result = try await queue.perform([.add(task("/a", name: name))])[0][0]
+            #expect(result.outcome == (name == nil ? .done : .refused))
+            #expect(result.code == (name == nil ? 0 : 73))
+            _ = try await queue.ended(id)
+            #expect(try home.read("d/\(name ?? "a")") == Data("edited".utf8))
+            #expect(names() == (name == nil ? ["a", "a.1"] : ["given"]))
+        }
+    }
+
+    @Test func whatIsAddedHeldIsHeldAlsoWhenItIsKnown() async throws {
+        try await withQueue { queue in
+            let id = try await queue.add(task("/gone"))
+            let end = try await queue.ended(id)
+            #expect(end.state == "failed")
+            var held = task("/gone")
+            held.isHeld = true
+            let again = try await queue.add(held)
+            #expect(again == id)
+            let told = try await queue.detail(id.description).task
+            #expect(told.state == "waiting" && told.wanted == .held)
+        }
+    }
+
+    /// Commands of one batch: what the first has not moved yet is not lost to the second.
+    @Test func renamedTwiceInOneBatch() async throws {
+        try await withQueue { queue in
+            let id = try await queue.add(task("/a"))
+            _ = try await begun(id, in: queue)
+            let selection = TaskSelection(id)
+            let results = try await queue.perform([
+                .rename(selection, name: "x", folder: nil),
+                .rename(selection, name: "y", folder: nil), .pause(selection),
+            ])
+            #expect(results.joined().map(\.outcome) == [.done, .done, .done])
+            #expect(names() == ["y.part", "y.segget"])
+            let cancelled = try await queue.perform([
+                .rename(selection, name: "z", folder: nil), .cancel(selection),
+            ])
+            #expect(cancelled.joined().map(\.outcome) == [.done, .done])
+            #expect(names().isEmpty)
+        }
+    }
+
+    @Test func cancelledAndRemovedInOneBatch() async throws {
+        try await withQueue { queue in
+            let id = try await queue.add(task("/a"))
+            _ = try await begun(id, in: queue)
+            try await hold(id, in: queue)
+            _ = try await queue.perform([
+                .cancel(TaskSelection(id)), .remove(TaskSelection(id), files: false),
+            ])
+            #expect(names().isEmpty)
+            #expect(try await queue.report(TaskFilter()).tasks.isEmpty)
+        }
+    }
+
+    /// A part that was continued under a second link is known as the task's when that has a third one.
+    @Test(arguments: [true, false]) func thePartOfAnEarlierLink(isRenamed: Bool) async throws {
+        try await withQueue { queue in
+            let id = try await queue.add(task("/1/a"))
+            _ = try await begun(id, in: queue)
+            let selection = TaskSelection(id)
+            for number in [2, 3] {
+                try await hold(id, in: queue)
+                var changes = TaskChanges()
+                changes.urls = [origin.url("/\(number)/a")]
+                _ = try await queue.perform([.set(selection, changes)])
+                guard number == 2 else { continue }
+                _ = try await queue.perform([.resume(selection)])
+                // A second reply has brought bytes that are kept.
+                #expect(
+                    await soon {
+                        origin.requests.contains {
+                            $0.method == "GET" && $0.target.hasPrefix("/2") && $0.bytesServed > 0
+                        }
+                    })
+                while try await queue.detail(id.description).task.bytesPerSecond == nil {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            #expect(names() == ["a.part", "a.segget"])
+            if isRenamed {
+                _ = try await queue.perform([.rename(selection, name: "b", folder: nil)])
+                #expect(names() == ["b.part", "b.segget"])
+            } else {
+                _ = try await queue.perform([.cancel(selection)])
+                #expect(names().isEmpty)
+            }
+        }
+    }
+
+    /// Killed after the file had its name, and before that was recorded: a command without a worker sees that, too.
+    @Test func aFinishedFileIsRenamedAlsoWhenItsEndWasNotRecorded() async throws {
+        goesOn.withLock { $0 = true }
+        let queue = home.path("q.sqlite")
+        let id = try await withDownloadQueue(at: queue) { queue in
+            let id = try await queue.add(task("/a"))
+            _ = try await queue.ended(id)
+            return id
+        }
+        let store = try QueueStore(QueueFiles(queue), mode: .readWrite)
+        try store.update(id) { task in
+            task.status.state = .running
+            task.finished = nil
+            task.file = task.file.map { .init(device: $0.device, inode: $0.inode) }
+        }
+        let command = QueueCommand.rename(TaskSelection(id), name: "b", folder: nil)
+        let result = try await DirectDoor(queue).perform([command])
+        #expect(result[0].map(\.outcome) == [.done])
+        #expect(names() == ["b"])
+        let told = try await DirectDoor(queue).detail(id.description).task
+        #expect(told.state == "completed" && told.file == "there")
+    }
+
+    @Test func aFileThatIsGoneIsNotRenamed() async throws {
+        goesOn.withLock { $0 = true }
+        try await withQueue { queue in
+            let id = try await queue.add(task("/a"))
+            _ = try await queue.ended(id)
+            unlink(home.path("d/a"))
+            let command = QueueCommand.rename(TaskSelection(id), name: "b", folder: nil)
+            let result = try await queue.perform([command])[0][0]
+            #expect(result.outcome == .refused && result.code == 73)
+            let told = try await queue.detail(id.description).task
+            #expect(told.path == home.path("d/a"))
+        }
+    }
+}
