@@ -188,6 +188,13 @@ public struct TaskStatus: Sendable, Hashable {
     public var isAway: Bool { if case .waitingForNetwork = state { true } else { false } }
     /// Whether it has a slot.
     public var hasSlot: Bool { state == .running || state == .verifying }
+    /// Whether the user holds it, and it has not ended.
+    var isHeld: Bool { wanted == .held && !isEnded }
+
+    /// Whether one of the words of states, of which `held` is one here, is right.
+    func isIn(_ words: [String]) -> Bool {
+        words.contains(state.word) || isHeld && words.contains(Wanted.held.rawValue)
+    }
 }
 
 extension TaskStatus.State {

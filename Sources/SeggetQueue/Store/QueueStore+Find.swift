@@ -303,7 +303,7 @@ struct TaskCondition {
         let selection = filter.selection
         var parts: [TaskCondition] = []
         if !selection.isAll, !selection.ids.isEmpty || !selection.tags.isEmpty {
-            var choices = selection.ids.map { Self.prefix($0) }
+            var choices = selection.ids.map { Self.prefix($0.lowercased()) }
             if !selection.tags.isEmpty {
                 choices.append(
                     TaskCondition(
