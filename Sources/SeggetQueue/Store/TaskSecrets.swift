@@ -24,9 +24,6 @@ package struct TaskSecrets: Sendable, Hashable, Codable {
         case isPart = "is_part"
     }
 
-    /// What of a task is secret.
-    package static func split(_ task: QueueTask) -> TaskSecrets { task.split().secrets }
-
     /// Puts the secrets back into a task.
     ///
     /// - Parameter record: The task without what ``QueueTask/split()`` took out of it.

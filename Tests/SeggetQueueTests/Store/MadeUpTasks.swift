@@ -141,6 +141,13 @@ struct StoredQueue {
     }
 }
 
+extension QueueStore {
+    /// The damage in both databases, in SQLite's words.
+    func check() throws -> [String] {
+        try read { db in try db.damage() } + (secretStore()?.check() ?? [])
+    }
+}
+
 extension QueueTask {
     /// A plain task of a URL.
     static func plain(

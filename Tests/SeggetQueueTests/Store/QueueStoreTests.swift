@@ -128,6 +128,20 @@ import Testing
         #expect(count == 2)
     }
 
+    @Test func aPartOfATransactionThatFailsTakesNoSecretsAway() throws {
+        let store = try queue.open()
+        var task = QueueTask.plain()
+        task.options.access.bearerToken = "one"
+        let again = task
+        var refusal: QueueError.Code?
+        try store.transaction { () throws(QueueError) in
+            try store.insert(again)
+            refusal = code { try store.insert(again) }
+        }
+        #expect(refusal == .invalid)
+        #expect(try store.secrets(of: task.id)?.options == task.options)
+    }
+
     /// As after a kill between the two databases.
     @Test func secretsOfNobodyAreRemoved() throws {
         var task = QueueTask.plain()
