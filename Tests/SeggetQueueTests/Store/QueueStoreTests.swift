@@ -248,6 +248,19 @@ import Testing
         }
     }
 
+    /// Only what is missing or unreadable in the file is damage of the file.
+    @Test(arguments: [
+        ("SELECT * FROM absent", QueueError.Code.damaged), ("SELECT absent FROM tasks", .damaged),
+        ("SELECT json_extract('{', '$[0]')", .damaged),
+        ("SELECT '' LIKE printf('%060000d', 1)", .unavailable), ("SELECT", .unavailable),
+    ])
+    func whatIsDamage(sql: String, code: QueueError.Code) throws {
+        let error = #expect(throws: QueueError.self) {
+            try queue.open().read { db in _ = try Row.fetchAll(db, sql: sql) }
+        }
+        #expect(error?.code == code, "\(error?.message ?? "")")
+    }
+
     private func code(_ body: () throws -> Void) -> QueueError.Code? {
         do {
             try body()
