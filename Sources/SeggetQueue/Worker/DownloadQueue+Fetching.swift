@@ -46,6 +46,12 @@ extension DownloadQueue {
         options.files.missingFolders = .made
         options.files.umask = task.umask
         if options.files.attributes == .none { options.files.attributes = .proof }
+        // What was begun and is gone, as after `cancel`, begins anew.
+        let isBegun = task.file != nil || task.lastByte != nil
+        let part = task.place.path.map { PartNames($0).part }
+        if isBegun, part.map(FinishedFile.anythingStands) != true {
+            options.continuesOtherURL = false
+        }
         // Somebody else's file is not replaced, and does not stop a task whose name nobody chose.
         options.naming.numbersTaken = task.place.name == nil && !options.overwrite
         return options

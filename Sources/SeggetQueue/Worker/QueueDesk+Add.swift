@@ -137,7 +137,7 @@ extension QueueDesk {
             task.urls = [first]
             task.options.mirrors = Array(urls.dropFirst())
             // What is there is gone on with, where something shows that it is the same file.
-            task.options.continuesOtherURL = true
+            if task.file != nil { task.options.continuesOtherURL = true }
             machine.changeHost(id, to: DownloadSession.origin(of: first))
         }
         if let connections = changes.connections { task.options.connections = connections }
