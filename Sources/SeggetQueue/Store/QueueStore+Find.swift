@@ -59,7 +59,7 @@ extension QueueStore {
 
     /// Finds the tasks of a URL for a folder.
     ///
-    /// What is kept elsewhere is not compared: users and passwords, and the queries of tasks that keep no secrets.
+    /// What is kept elsewhere is not compared: users and passwords, and queries that are not in the records.
     ///
     /// - Parameters:
     ///   - url: The URL as it was added.
@@ -73,12 +73,13 @@ extension QueueStore {
         return try find(
             TaskCondition(
                 sql: """
-                    (tasks.url = ? OR tasks.url = ? AND keeps_no_secrets)
+                    (tasks.url = ? OR tasks.url = ? AND secret_parts & ?)
                         AND \(Self.folderPath) = ?
                     """,
                 arguments: [
                     WebAddress.withoutSecrets(url),
-                    WebAddress.withoutSecrets(url, keepsQuery: false), path,
+                    WebAddress.withoutSecrets(url, keepsQuery: false),
+                    QueueTask.SecretParts.query.rawValue, path,
                 ]))
     }
 

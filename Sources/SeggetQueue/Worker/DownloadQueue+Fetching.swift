@@ -13,16 +13,7 @@ extension DownloadQueue {
             return
         }
         guard let task = whole else { return }
-        if task.hasSecrets, task.keepsNoSecrets, open?.unstored[id] == nil {
-            fail(
-                id,
-                TaskProblem(
-                    kind: "secrets_gone",
-                    message: "its passwords, headers or query were not to be stored, and are gone",
-                    hint: "give them again with `segget set \(id)`, then `segget retry \(id)`",
-                    code: ExitStatus.refused.rawValue))
-            return
-        }
+        if let problem = TaskProblem(secretsGoneOf: task) { return fail(id, problem) }
         let refresh =
             task.refreshCommand.isEmpty ? nil : configuration.refresh?(task.refreshCommand)
         let folders = NewFolders(task.place.folderPath, umask: task.umask)

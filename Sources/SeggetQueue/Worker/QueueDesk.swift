@@ -43,7 +43,7 @@ final class QueueDesk {
     func change<Result>(
         _ body: (inout QueueMachine) throws(QueueError) -> Result
     ) throws(QueueError) -> Result {
-        let before = machine
+        let before = (machine, unstored)
         do throws(QueueError) {
             return try store.transaction { () throws(QueueError) -> Result in
                 let result = try body(&machine)
@@ -51,7 +51,7 @@ final class QueueDesk {
                 return result
             }
         } catch {
-            machine = before
+            (machine, unstored) = before
             throw error
         }
     }

@@ -58,7 +58,7 @@ import Testing
         try store.insert(task)
         try store.update(task.id) { $0.size = 5 }
         task.size = 5
-        #expect(try store.task(task.id)?.hasSecrets == true)
+        #expect(try store.task(task.id)?.secretParts == [.urls, .headers])
         let secrets = try #require(try store.secrets(of: task.id))
         let record = try #require(try store.task(task.id))
         #expect(secrets.merged(into: record) == task)
