@@ -20,10 +20,10 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
     public var urls: [String]
     /// Where the file goes.
     public var place: Place
-    /// How it is fetched; its secrets are left out where ``hasSecrets`` says that they are kept elsewhere.
+    /// How it is fetched; its secrets are left out where ``secretParts`` says so.
     public var options: DownloadOptions
-    /// Whether URLs or options have secrets that are not in this value.
-    public var hasSecrets = false
+    /// The parts whose secrets are not in this value: they are kept elsewhere, or are gone.
+    public var secretParts: SecretParts = []
     /// Whether those secrets were not to be stored: after a restart of the worker they are gone.
     public var keepsNoSecrets = false
     /// The file mode creation mask when it was added: the file is made with it.
@@ -100,6 +100,25 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         public var path: String? {
             name.map { folderPath.hasSuffix("/") ? folderPath + $0 : "\(folderPath)/\($0)" }
         }
+    }
+
+    /// Parts of a task that may be secret; the numbers stand in the database.
+    public struct SecretParts: OptionSet, Sendable, Hashable, Codable {
+        /// The query of the URL as it was added: what the task is known by, not what it is fetched from.
+        public static let query = SecretParts(rawValue: 1)
+        /// User, password or query of a URL that it is fetched from, mirrors too.
+        public static let urls = SecretParts(rawValue: 2)
+        /// Headers.
+        public static let headers = SecretParts(rawValue: 4)
+        /// User and password among the options.
+        public static let user = SecretParts(rawValue: 8)
+        /// Any other option.
+        public static let other = SecretParts(rawValue: 16)
+
+        /// The numbers of the parts, added.
+        public let rawValue: Int64
+        /// Makes a set of parts.
+        public init(rawValue: Int64) { self.rawValue = rawValue }
     }
 
     /// What distinguishes a file from others that may take its place.
@@ -195,6 +214,13 @@ public struct TaskStatus: Sendable, Hashable {
     public var isAway: Bool { if case .waitingForNetwork = state { true } else { false } }
     /// Whether it has a slot.
     public var hasSlot: Bool { state == .running || state == .verifying }
+    /// Whether the user holds it, and it has not ended.
+    var isHeld: Bool { wanted == .held && !isEnded }
+
+    /// Whether one of the words of states, of which `held` is one here, is right.
+    func isIn(_ words: [String]) -> Bool {
+        words.contains(state.word) || isHeld && words.contains(Wanted.held.rawValue)
+    }
 }
 
 extension TaskStatus.State {

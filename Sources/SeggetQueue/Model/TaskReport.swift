@@ -141,6 +141,30 @@ public struct TaskFilter: Sendable, Hashable, Codable {
     public init(selection: TaskSelection = TaskSelection(), text: String? = nil) {
         (self.selection, self.text) = (selection, text)
     }
+
+    /// Most ids, tags or states.
+    private static let mostWords = 1000
+    /// Length of the longest text, in bytes; SQLite takes patterns of at most 50,000.
+    private static let longestText = 4096
+
+    /// Refuses more words than anybody needs.
+    ///
+    /// - Throws: `invalid`.
+    package func check() throws(QueueError) {
+        let counts = [selection.ids.count, selection.tags.count, selection.states.count]
+        guard counts.allSatisfy({ $0 <= Self.mostWords }) else {
+            throw QueueError(
+                .invalid, "tasks are sought by at most \(Self.mostWords) ids, tags or states",
+                hint: "ask several times, or for all tasks")
+        }
+        let length = text?.utf8.count ?? 0
+        guard length <= Self.longestText else {
+            throw QueueError(
+                .invalid,
+                "a text that is looked for has at most \(Self.longestText) bytes, not \(length)",
+                hint: "a part of it finds the tasks, too")
+        }
+    }
 }
 
 /// What is told of a queue as a whole.

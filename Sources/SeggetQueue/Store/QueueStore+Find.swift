@@ -1,3 +1,4 @@
+import Foundation
 internal import GRDB
 import Segmenter
 
@@ -43,7 +44,7 @@ extension QueueStore {
     ///
     /// - Throws: `QueueError`.
     package func find(_ filter: TaskFilter = TaskFilter()) throws(QueueError) -> [QueueTask] {
-        try find(TaskCondition(filter))
+        try find(try TaskCondition(filter))
     }
 
     /// Has a look at the records that a filter lets pass, one after the other, as ``find(_:)`` orders them; without
@@ -53,12 +54,12 @@ extension QueueStore {
     package func look(
         at filter: TaskFilter, _ body: (QueueTask) -> Void
     ) throws(QueueError) {
-        try forEach(TaskCondition(filter), TaskRow.selectWithoutOptions, body)
+        try forEach(try TaskCondition(filter), TaskRow.selectWithoutOptions, body)
     }
 
     /// Finds the tasks of a URL for a folder.
     ///
-    /// What is kept elsewhere is not compared: users and passwords, and the queries of tasks that keep no secrets.
+    /// What is kept elsewhere is not compared: users and passwords, and queries that are not in the records.
     ///
     /// - Parameters:
     ///   - url: The URL as it was added.
@@ -72,12 +73,13 @@ extension QueueStore {
         return try find(
             TaskCondition(
                 sql: """
-                    (tasks.url = ? OR tasks.url = ? AND keeps_no_secrets)
+                    (tasks.url = ? OR tasks.url = ? AND secret_parts & ?)
                         AND \(Self.folderPath) = ?
                     """,
                 arguments: [
                     WebAddress.withoutSecrets(url),
-                    WebAddress.withoutSecrets(url, keepsQuery: false), path,
+                    WebAddress.withoutSecrets(url, keepsQuery: false),
+                    QueueTask.SecretParts.query.rawValue, path,
                 ]))
     }
 
@@ -299,26 +301,33 @@ struct TaskCondition {
     }
 
     /// The rows that a filter lets pass.
-    init(_ filter: TaskFilter) {
+    ///
+    /// - Throws: `invalid`, for more words than anybody needs.
+    init(_ filter: TaskFilter) throws(QueueError) {
+        try filter.check()
         let selection = filter.selection
         var parts: [TaskCondition] = []
         if !selection.isAll, !selection.ids.isEmpty || !selection.tags.isEmpty {
-            var choices = selection.ids.map { Self.prefix($0) }
-            if !selection.tags.isEmpty {
-                choices.append(
-                    TaskCondition(
-                        sql:
-                            "tasks.id IN (SELECT task FROM tags WHERE tag IN (\(Self.marks(selection.tags))))",
-                        arguments: StatementArguments(selection.tags)))
-            }
-            parts.append(Self.joined(choices, by: " OR "))
+            // However many ids there are, it is one expression, and each is looked up in the index.
+            parts.append(
+                TaskCondition(
+                    sql: """
+                        (tasks.id IN (SELECT named.id FROM json_each(?) AS prefix
+                            CROSS JOIN tasks AS named
+                            ON named.id >= prefix.value AND named.id < prefix.value || 'g')
+                        OR tasks.id IN (SELECT task FROM tags WHERE \(Self.isIn("tag"))))
+                        """,
+                    arguments: [
+                        Self.list(Set(selection.ids.map { $0.lowercased() })),
+                        Self.list(Set(selection.tags)),
+                    ]))
         }
         if !selection.states.isEmpty {
             let held = selection.states.contains("held") ? " OR \(Self.isHeld)" : ""
             parts.append(
                 TaskCondition(
-                    sql: "(state IN (\(Self.marks(selection.states)))\(held))",
-                    arguments: StatementArguments(selection.states)))
+                    sql: "(\(Self.isIn("state"))\(held))",
+                    arguments: [Self.list(Set(selection.states))]))
         }
         if let text = filter.text, !text.isEmpty { parts.append(Self.containing(text)) }
         if filter.isUnseen {
@@ -357,7 +366,16 @@ struct TaskCondition {
             arguments: parts.reduce(into: StatementArguments()) { $0 += $1.arguments })
     }
 
-    private static func marks(_ values: [String]) -> String {
-        values.map { _ in "?" }.joined(separator: ", ")
+    /// Whether a column has one of the texts of a ``list(_:)``.
+    private static func isIn(_ column: String) -> String {
+        "\(column) IN (SELECT value FROM json_each(?))"
+    }
+
+    /// Texts as one argument.
+    private static func list(_ texts: Set<String>) -> String {
+        guard let json = try? JSONEncoder().encode(texts) else {
+            preconditionFailure("texts always have a form in JSON")
+        }
+        return String(decoding: json, as: UTF8.self)
     }
 }

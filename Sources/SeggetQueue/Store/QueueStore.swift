@@ -1,4 +1,3 @@
-import Foundation
 internal import GRDB
 import Glibc
 
@@ -55,33 +54,6 @@ package final class QueueStore {
         try write { _ throws(QueueError) in try body() }
     }
 
-    /// Looks for damage in both databases, which takes a while.
-    ///
-    /// - Returns: What was found, in SQLite's words; empty when all is well.
-    /// - Throws: `QueueError`, when they cannot be read at all.
-    package func check() throws(QueueError) -> [String] {
-        let found = try read { db in try db.damage() }
-        return try found + (secretStore()?.check() ?? [])
-    }
-
-    /// Copies the records to another file, which only the owner may read; the secrets are not in it.
-    ///
-    /// Not within a transaction.
-    ///
-    /// - Parameter path: Where to; what is there is replaced.
-    /// - Throws: `QueueError`.
-    package func backup(to path: String) throws(QueueError) {
-        let draft = "\(path)~"
-        do {
-            try StoreFile.write(file.queue, to: draft)
-            guard rename(draft, path) == 0 else { throw QueueError.system("make", path, errno) }
-            try QueueFiles.synchronize(QueueFiles(path).folder)
-        } catch {
-            unlink(draft)
-            throw QueueError(error, path)
-        }
-    }
-
     // MARK: - For the calls
 
     /// Reads, in one transaction.
@@ -94,10 +66,10 @@ package final class QueueStore {
         }
     }
 
-    /// Reads and writes, in one transaction.
+    /// Reads and writes, in one transaction: within another one, in that, whose secrets stay whatever happens here.
     func write<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
+        guard current == nil else { return try read(body) }
         do {
-            if let current { return try body(current) }
             guard mode == .readWrite else {
                 throw QueueError(
                     .unavailable, "the queue `\(files.database)` was opened to be read only",

@@ -22,11 +22,14 @@ extension QueueStore {
     ///   - files: The queue.
     ///   - now: In seconds since 1970.
     /// - Returns: What was read.
-    /// - Throws: `QueueError`; then all is as it was.
+    /// - Throws: `QueueError`; then all is as it was, unless both files are damaged and only the second one cannot be
+    ///   replaced.
     package static func recover(
         _ files: QueueFiles, now: Double
     ) throws(QueueError) -> Recovery {
         var recovery = Recovery()
+        var salvages: [Salvage] = []
+        defer { for salvage in salvages { salvage.close() } }
         do {
             if try isDamaged({ () throws(QueueError) in
                 let store = try QueueStore(files, mode: .readWrite)
@@ -35,21 +38,24 @@ extension QueueStore {
                 _ = (try store.find(), try store.settings())
                 return false
             }) {
-                let damaged = try Salvage(files.database)
-                defer { damaged.close() }
-                (recovery.tasks, recovery.lost) = try damaged.tasks(now)
-                recovery.kept.append(try damaged.replace(now))
+                let salvage = try Salvage(files.database)
+                salvages.append(salvage)
+                (recovery.tasks, recovery.lost) = try salvage.tasks(now)
             }
             if access(files.secrets, F_OK) == 0,
                 try isDamaged({ () throws(QueueError) in
-                    try !SecretStore(files, mode: .readWrite).check().isEmpty
+                    let store = try SecretStore(files, mode: .readWrite)
+                    if try !store.check().isEmpty { return true }
+                    for key in try store.keys() { _ = try store.read(key) }
+                    return false
                 })
             {
-                let damaged = try Salvage(files.secrets)
-                defer { damaged.close() }
-                try damaged.secrets()
-                recovery.kept.append(try damaged.replace(now))
+                let salvage = try Salvage(files.secrets)
+                salvages.append(salvage)
+                try salvage.secrets()
             }
+            // Neither is replaced before both are read.
+            for salvage in salvages { recovery.kept.append(try salvage.replace(now)) }
         } catch {
             throw QueueError(error, files.database)
         }
@@ -156,9 +162,14 @@ private struct Salvage {
         copy = QueueFiles("\(path).reading~")
         new = QueueFiles("\(path).recovered~")
         close()
-        try Self.copy(path, to: copy.database)
-        if access(files.writeAheadLog, F_OK) == 0 {
-            try Self.copy(files.writeAheadLog, to: copy.writeAheadLog)
+        do {
+            try Self.copy(path, to: copy.database)
+            if access(files.writeAheadLog, F_OK) == 0 {
+                try Self.copy(files.writeAheadLog, to: copy.writeAheadLog)
+            }
+        } catch {
+            close()
+            throw error
         }
     }
 
@@ -212,14 +223,23 @@ private struct Salvage {
         try source.writeWithoutTransaction { db in
             let found = try rows(db, "secrets", "task, version, json")
             try store.queue.write { new in
-                for row in found {
-                    try new.execute(
-                        sql:
-                            "INSERT OR REPLACE INTO secrets (task, version, json) VALUES (?, ?, ?)",
-                        arguments: StatementArguments(row.databaseValues.dropFirst()))
+                for row in found where isReadable(row) {
+                    try ifItMakesSense {
+                        try new.execute(
+                            sql:
+                                "INSERT OR REPLACE INTO secrets (task, version, json) VALUES (?, ?, ?)",
+                            arguments: StatementArguments(row.databaseValues.dropFirst()))
+                    }
                 }
             }
         }
+    }
+
+    /// Whether a row's last column has secrets.
+    private func isReadable(_ row: Row) -> Bool {
+        var reader = ColumnReader(row, from: 3)
+        guard let json = reader.optionalText() else { return false }
+        return (try? JSONDecoder().decode(TaskSecrets.self, from: Data(json.utf8))) != nil
     }
 
     /// Puts the new database where the damaged one is, which is kept with its log.

@@ -73,8 +73,12 @@ extension QueueError {
     private init(database error: DatabaseError, _ path: String) {
         let reason = error.message ?? "\(error.resultCode)"
         switch (error.resultCode, error.extendedResultCode) {
-        case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _), (.SQLITE_ERROR, _):
-            // An error of SQL is a table that is not there: what is asked is the same in each queue.
+        case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _): self = .damaged(path, reason)
+        // What is asked is the same in each queue: these are errors of what is there.
+        case (.SQLITE_ERROR, _)
+        where ["no such table", "no such column", "malformed JSON", "unsupported file format"]
+            .contains(
+                where: reason.hasPrefix):
             self = .damaged(path, reason)
         case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE): self = .full(path)
         case (.SQLITE_BUSY, _), (.SQLITE_LOCKED, _):

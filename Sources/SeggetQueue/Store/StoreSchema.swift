@@ -53,8 +53,8 @@ struct StoreSchema: Sendable {
             name_given INTEGER NOT NULL,
             wanted TEXT NOT NULL, state TEXT NOT NULL, state_time REAL, position INTEGER NOT NULL,
             attempts INTEGER NOT NULL, problem TEXT, chore TEXT, seen INTEGER NOT NULL,
-            has_secrets INTEGER NOT NULL, keeps_no_secrets INTEGER NOT NULL,
-            umask INTEGER NOT NULL, refresh_command TEXT,
+            secret_parts INTEGER NOT NULL, keeps_no_secrets INTEGER NOT NULL,
+            umask INTEGER NOT NULL,
             added REAL NOT NULL, started REAL, finished REAL, last_byte REAL,
             size INTEGER, bytes_done INTEGER NOT NULL, content_type TEXT, verified TEXT, file TEXT,
             options TEXT NOT NULL, secrets_version INTEGER NOT NULL DEFAULT 0

@@ -11,8 +11,8 @@ struct TaskRow {
     /// The columns in the order in which they are read and written; the root is another table's.
     static let columns = [
         "id", "url", "urls", "folder", "name", "name_given", "wanted", "state", "state_time",
-        "position", "attempts", "problem", "chore", "seen", "has_secrets", "keeps_no_secrets",
-        "umask", "refresh_command", "added", "started", "finished", "last_byte", "size",
+        "position", "attempts", "problem", "chore", "seen", "secret_parts", "keeps_no_secrets",
+        "umask", "added", "started", "finished", "last_byte", "size",
         "bytes_done", "content_type", "verified", "file", "options",
     ]
     /// Reads all columns of tasks with the path of their roots; conditions may follow.
@@ -54,8 +54,8 @@ struct TaskRow {
             task.place.folder, task.place.name, task.place.isNameGiven,
             status.wanted.rawValue, status.state.word, status.state.time, status.position,
             status.attempts, try status.problem.map { try json($0) },
-            try task.chore.map { try json($0) }, task.isSeen, task.hasSecrets, task.keepsNoSecrets,
-            Int64(task.umask), task.refreshCommand.isEmpty ? nil : try json(task.refreshCommand),
+            try task.chore.map { try json($0) }, task.isSeen, task.secretParts.rawValue,
+            task.keepsNoSecrets, Int64(task.umask),
             task.added, task.started, task.finished, task.lastByte, task.size, task.bytesDone,
             task.contentType, task.verified.isEmpty ? nil : try json(task.verified),
             try task.file.map { try json($0) }, try options(task.options),
@@ -87,10 +87,9 @@ struct TaskRow {
             task.status = status
             task.chore = try read(reader.optionalText())
             task.isSeen = try reader.flag()
-            task.hasSecrets = try reader.flag()
+            task.secretParts = try .init(rawValue: reader.integer())
             task.keepsNoSecrets = try reader.flag()
             task.umask = try UInt32(clamping: reader.integer())
-            task.refreshCommand = try read(reader.optionalText()) ?? []
             task.added = try reader.number()
             task.started = reader.optionalNumber()
             task.finished = reader.optionalNumber()

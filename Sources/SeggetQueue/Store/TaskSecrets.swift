@@ -13,19 +13,20 @@ package struct TaskSecrets: Sendable, Hashable, Codable {
     package var urls: [String]?
     /// All options.
     package var options: DownloadOptions?
-    /// Whether there are more secrets, which are neither here nor in the record.
-    package var isPart: Bool?
+    /// The words of the command that gives a new link.
+    package var refreshCommand: [String]?
+    /// The parts of which there are secrets that are neither here nor in the record.
+    package var gone: QueueTask.SecretParts?
 
     /// Whether there is nothing secret.
-    package var isEmpty: Bool { url == nil && urls == nil && options == nil }
-
-    enum CodingKeys: String, CodingKey {
-        case url, urls, options
-        case isPart = "is_part"
+    package var isEmpty: Bool {
+        url == nil && urls == nil && options == nil && refreshCommand == nil
     }
 
-    /// What of a task is secret.
-    package static func split(_ task: QueueTask) -> TaskSecrets { task.split().secrets }
+    enum CodingKeys: String, CodingKey {
+        case url, urls, options, gone
+        case refreshCommand = "refresh_command"
+    }
 
     /// Puts the secrets back into a task.
     ///
@@ -37,7 +38,8 @@ package struct TaskSecrets: Sendable, Hashable, Codable {
         if let url { task.url = url }
         if let urls { task.urls = urls }
         if let options { task.options = options }
-        task.hasSecrets = isPart == true
+        if let refreshCommand { task.refreshCommand = refreshCommand }
+        task.secretParts = gone ?? []
         return task
     }
 }
@@ -45,8 +47,8 @@ package struct TaskSecrets: Sendable, Hashable, Codable {
 extension QueueTask {
     /// Takes the task apart: `secrets.merged(into: record)` is the task again.
     ///
-    /// The record has neither user nor password in its URLs, and no secret option; with ``keepsNoSecrets`` its URLs
-    /// have no query and no fragment either, those in its options included.
+    /// The record has neither user nor password in its URLs, no secret option, and no refresh command; with
+    /// ``keepsNoSecrets`` its URLs have no query and no fragment either, those in its options included.
     ///
     /// - Returns: What may be stored with all else, and what may not.
     package func split() -> (record: QueueTask, secrets: TaskSecrets) {
@@ -63,10 +65,27 @@ extension QueueTask {
         if record.url != url { secrets.url = url }
         if record.urls != urls { secrets.urls = urls }
         if record.options != options { secrets.options = options }
+        if !refreshCommand.isEmpty {
+            (record.refreshCommand, secrets.refreshCommand) = ([], refreshCommand)
+        }
         guard !secrets.isEmpty else { return (record, secrets) }
-        if hasSecrets { secrets.isPart = true }
-        record.hasSecrets = true
+        if !secretParts.isEmpty { secrets.gone = secretParts }
+        record.secretParts.formUnion(parts(missingIn: record))
         return (record, secrets)
+    }
+
+    /// What a record of this task lacks.
+    private func parts(missingIn record: QueueTask) -> SecretParts {
+        var parts: SecretParts = []
+        if WebAddress.withoutSecrets(url) != record.url { parts.insert(.query) }
+        var rest = record.options
+        if record.urls != urls || rest.mirrors != options.mirrors { parts.insert(.urls) }
+        if rest.headers != options.headers { parts.insert(.headers) }
+        if rest.access.credentials != options.access.credentials { parts.insert(.user) }
+        (rest.mirrors, rest.headers) = (options.mirrors, options.headers)
+        rest.access.credentials = options.access.credentials
+        if rest != options { parts.insert(.other) }
+        return parts
     }
 
     private func bare(_ url: String) -> String {

@@ -23,20 +23,21 @@ public struct DirectDoor: QueueDoor {
         _ commands: [QueueCommand]
     ) async throws(QueueError) -> [[CommandResult]] {
         try await locked { store throws(QueueError) in
-            if let task = commands.compactMap(\.newTask).first(where: \.keepsNoSecrets),
-                !QueueTask(task).split().secrets.isEmpty
-            {
-                throw QueueError(
-                    .invalid,
-                    "secrets that are not stored need a worker that keeps them in its memory",
-                    hint:
-                        "start `segget run --keep-running` first, or leave out `--no-store-secrets`"
-                )
-            }
             try DownloadQueue.restore(store, now)
             let desk = try QueueDesk(store, maxRunning: 0, now)
             try doChores(desk)
-            var results = try desk.perform(commands, now)
+            var results = try store.transaction { () throws(QueueError) in
+                let results = try desk.perform(commands, now)
+                guard desk.unstored.isEmpty else {
+                    throw QueueError(
+                        .invalid,
+                        "secrets that are not stored need a worker that keeps them in its memory",
+                        hint:
+                            "start `segget run --keep-running` first, or add without `--no-store-secrets`"
+                    )
+                }
+                return results
+            }
             let problems = try doChores(desk)
             for (index, list) in results.enumerated() {
                 for (place, result) in list.enumerated() {
@@ -133,11 +134,6 @@ public struct DirectDoor: QueueDoor {
             return try body(QueueStore(files, mode: .readWrite))
         }
     }
-}
-
-extension QueueCommand {
-    /// The task that it adds.
-    var newTask: NewTask? { if case .add(let task) = self { task } else { nil } }
 }
 
 extension QueueTask {

@@ -13,16 +13,7 @@ extension DownloadQueue {
             return
         }
         guard let task = whole else { return }
-        if task.hasSecrets, task.keepsNoSecrets, open?.unstored[id] == nil {
-            fail(
-                id,
-                TaskProblem(
-                    kind: "secrets_gone",
-                    message: "its passwords, headers or query were not to be stored, and are gone",
-                    hint: "give them again with `segget set \(id)`, then `segget retry \(id)`",
-                    code: ExitStatus.refused.rawValue))
-            return
-        }
+        if let problem = TaskProblem(secretsGoneOf: task) { return fail(id, problem) }
         let refresh =
             task.refreshCommand.isEmpty ? nil : configuration.refresh?(task.refreshCommand)
         let download = session.start(
@@ -45,6 +36,12 @@ extension DownloadQueue {
         options.files.missingFolders = .made
         options.files.umask = task.umask
         if options.files.attributes == .none { options.files.attributes = .proof }
+        // What was begun and is gone, as after `cancel`, begins anew.
+        let isBegun = task.file != nil || task.lastByte != nil
+        let part = task.place.path.map { PartNames($0).part }
+        if isBegun, part.map(FinishedFile.anythingStands) != true {
+            options.continuesOtherURL = false
+        }
         // Somebody else's file is not replaced, and does not stop a task whose name nobody chose.
         options.naming.numbersTaken = task.place.name == nil && !options.overwrite
         return options

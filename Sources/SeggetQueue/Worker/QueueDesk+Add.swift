@@ -76,9 +76,18 @@ extension QueueDesk {
     private func known(_ new: NewTask) throws(QueueError) -> QueueTask? {
         let place = new.place
         let found = try store.known(url: new.url, root: place.root, folder: place.folder).filter {
-            place.name == nil || place.name == $0.place.name
+            (place.name == nil || place.name == $0.place.name) && isKnown($0, by: new.url)
         }
         return found.last { !$0.status.isEnded } ?? found.last
+    }
+
+    /// Whether a task that ``QueueStore/known(url:root:folder:)`` has found has the query of a URL, too.
+    ///
+    /// One whose query is gone is known by none.
+    private func isKnown(_ task: QueueTask, by url: String) -> Bool {
+        guard task.secretParts.contains(.query) else { return true }
+        guard let full = unstored[task.id]?.url else { return false }
+        return WebAddress.withoutSecrets(full) == WebAddress.withoutSecrets(url)
     }
 
     /// Adds the URL of a task that there is.
@@ -191,18 +200,23 @@ extension QueueDesk {
                 return CommandResult(id, .refused, "a task needs a URL", code: 64)
             }
             task.urls = [first]
+            task.secretParts.remove(.urls)
             task.options.mirrors = Array(urls.dropFirst())
             // What is there is gone on with, where something shows that it is the same file.
-            task.options.continuesOtherURL = true
+            if task.file != nil { task.options.continuesOtherURL = true }
             machine.changeHost(id, to: DownloadSession.origin(of: first))
         }
         if let connections = changes.connections { task.options.connections = connections }
         if let rate = changes.rateLimit { task.options.limits.rate = rate > 0 ? rate : nil }
-        if let headers = changes.headers { task.options.headers = headers }
+        if let headers = changes.headers {
+            task.options.headers = headers
+            task.secretParts.remove(.headers)
+        }
         if let user = changes.user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             task.options.access.credentials = .init(
                 user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
+            task.secretParts.remove(.user)
         }
         if let retries = changes.retries { task.options.retries = retries }
         let secrets = try store.replace(task)

@@ -47,7 +47,7 @@ final class QueueDesk {
         do throws(QueueError) {
             return try store.transaction { () throws(QueueError) -> Result in
                 let result = try body(&machine)
-                try record()
+                try record(&machine)
                 return result
             }
         } catch {
@@ -57,7 +57,7 @@ final class QueueDesk {
     }
 
     /// Writes down the tasks whose status or chore has changed.
-    private func record() throws(QueueError) {
+    private func record(_ machine: inout QueueMachine) throws(QueueError) {
         for id in machine.takeChanged() {
             guard let entry = machine.entries[id] else { continue }
             try store.updateStatus(entry.id, entry.status, chore: entry.chore)
@@ -106,6 +106,8 @@ final class QueueDesk {
                     }
                     results.append([try add(task, &machine, now)])
                 } else {
+                    // Its tasks are found by the states that those before it have brought about.
+                    if command.selection?.states.isEmpty == false { try record(&machine) }
                     results.append(try carryOut(command, &machine, now))
                 }
             }
@@ -213,7 +215,12 @@ final class QueueDesk {
                 refusals.append(CommandResult(nil, .refused, error.message, code: 64))
             }
         }
-        if selection.isAll || !selection.tags.isEmpty || !selection.states.isEmpty {
+        if !selection.states.isEmpty {
+            let tasks = try store.tasks(ids).filter { $0.status.isIn(selection.states) }
+            ids = tasks.map(\.id)
+        }
+        let isByStateAlone = selection.ids.isEmpty && !selection.states.isEmpty
+        if selection.isAll || !selection.tags.isEmpty || isByStateAlone {
             var others = selection
             others.ids = []
             let known = Set(ids)

@@ -70,7 +70,9 @@ package actor QueueClient: QueueDoor {
     }
 
     package func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
-        try await ask(.GET, Route.target(filter), QueueReport.self)
+        // What is too long for the head of a request would not be answered in these words.
+        try filter.check()
+        return try await ask(.GET, Route.target(filter), QueueReport.self)
     }
 
     package func detail(_ selector: String) async throws(QueueError) -> TaskDetail {

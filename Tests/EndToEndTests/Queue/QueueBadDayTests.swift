@@ -66,6 +66,24 @@ struct QueueBadDayTests {
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 
+    @Test(.timeLimit(.minutes(5))) func aLongTextToLookForIsRefusedInPlainWords() throws {
+        let stage = try QueueStage(size: 1000)
+        _ = try stage.add("/1/a.iso", "--paused")
+        func refusals() throws -> [String] {
+            try [5000, 60_000].map { length in
+                let list = try stage.run("list", "--text", String(repeating: "a", count: length))
+                #expect(list.end == .exit(64), "\(list.errorOutput)")
+                return list.errorOutput
+            }
+        }
+        let alone = try refusals()
+        #expect(alone.allSatisfy { $0.contains("at most 4096 bytes") && !$0.contains("damaged") })
+        let worker = try stage.work("--keep-running")
+        #expect(try refusals() == alone)
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
+    }
+
     @Test(.timeLimit(.minutes(5))) func aFolderThatCannotBeMadeFailsTheTask() throws {
         let stage = try QueueStage(size: 1000)
         try stage.files.sandbox.write("file", "")

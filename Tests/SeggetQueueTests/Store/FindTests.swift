@@ -117,6 +117,33 @@ import Testing
         #expect(try store.ids(withPrefix: "", most: 2).map(\.description) == Array(texts[..<2]))
     }
 
+    /// Each of many has its place in one expression; and what nobody needs is refused in plain words, as that is no
+    /// damage.
+    @Test func manyWordsAreNoDamage() throws {
+        let store = try queue.open()
+        try store.insert([.plain(at: 0, name: "one"), .plain(at: 1, .failed)])
+        let ids = try store.find().map(\.id.description)
+        var filter = TaskFilter()
+        filter.selection.ids = (0..<999).map { "\($0)x" } + [ids[1].uppercased()]
+        filter.selection.tags = (0..<1000).map { "t\($0)" }
+        filter.selection.states = Array(repeating: "failed", count: 1000)
+        #expect(try store.find(filter).map(\.id.description) == [ids[1]])
+        for path in [\TaskSelection.ids, \.tags, \.states] {
+            var filter = filter
+            filter.selection[keyPath: path].append("failed")
+            let error = #expect(throws: QueueError.self) { try store.find(filter) }
+            #expect(error?.code == .invalid)
+        }
+        for text in ["e", "ä"] {
+            filter = TaskFilter(text: String(repeating: text, count: 4096 / text.utf8.count))
+            #expect(try store.find(filter).isEmpty)
+            filter.text?.append("e")
+            let error = #expect(throws: QueueError.self) { try store.find(filter) }
+            #expect(error?.code == .invalid)
+            #expect(error?.message.contains("4096 bytes, not 4097") == true)
+        }
+    }
+
     @Test func aURLIsKnownForItsFolder() throws {
         let store = try queue.open()
         let tasks = [

@@ -17,8 +17,8 @@ enum FirstVersion {
             name_given INTEGER NOT NULL,
             wanted TEXT NOT NULL, state TEXT NOT NULL, state_time REAL, position INTEGER NOT NULL,
             attempts INTEGER NOT NULL, problem TEXT, chore TEXT, seen INTEGER NOT NULL,
-            has_secrets INTEGER NOT NULL, keeps_no_secrets INTEGER NOT NULL,
-            umask INTEGER NOT NULL, refresh_command TEXT,
+            secret_parts INTEGER NOT NULL, keeps_no_secrets INTEGER NOT NULL,
+            umask INTEGER NOT NULL,
             added REAL NOT NULL, started REAL, finished REAL, last_byte REAL,
             size INTEGER, bytes_done INTEGER NOT NULL, content_type TEXT, verified TEXT, file TEXT,
             options TEXT NOT NULL, secrets_version INTEGER NOT NULL DEFAULT 0
@@ -46,7 +46,7 @@ enum FirstVersion {
             'held', 'retrying', 1700000000.5, 4, 2,
             '{"code":69,"hint":"h","kind":"reset","message":"m"}',
             '{"move":{"from":{"folder":"old","isNameGiven":false,"root":"/data"}}}', 0,
-            0, 0, 18, '["get","it"]', 1600000000.25, 1600000001.0, NULL, 1600000002.0,
+            0, 0, 18, 1600000000.25, 1600000001.0, NULL, 1600000002.0,
             1099511627776, 7, 'text/plain', '["crc32:00000007"]',
             '{"device":18446744073709551615,"inode":5}',
             '{"connections":"auto:7","retry_wait":1.5}', 0);
@@ -79,7 +79,6 @@ enum FirstVersion {
         task.status.problem = TaskProblem(kind: "reset", message: "m", hint: "h", code: 69)
         task.chore = .move(from: .init(root: "/data", folder: "old"))
         task.umask = 0o022
-        task.refreshCommand = ["get", "it"]
         task.tags = ["z", "a"]
         (task.added, task.started, task.lastByte) = (1_600_000_000.25, 1_600_000_001, 1_600_000_002)
         (task.size, task.bytesDone, task.contentType) = (1 << 40, 7, "text/plain")

@@ -30,7 +30,7 @@ struct MadeUpTasks {
             options: options())
         task.keepsNoSecrets = chance(4)
         task.umask = UInt32(pick([0, 0o022, 0o077, 0o777]))
-        task.refreshCommand = chance(4) ? ["sh", "-c", "echo 'x' \"y\" 🐌"] : []
+        task.refreshCommand = chance(4) ? ["sh", "-c", "echo '\(Self.secret)' \"y\" 🐌"] : []
         task.tags = ["z", "b", "ä%", "a b"].filter { _ in chance(4) }.shuffled(using: &random)
         task.status = status()
         task.added = time()
@@ -138,6 +138,13 @@ struct StoredQueue {
     /// The bytes of all files of the queue, by name.
     func contents() throws -> [String: Data] {
         try Dictionary(uniqueKeysWithValues: sandbox.names().map { ($0, try sandbox.read($0)) })
+    }
+}
+
+extension QueueStore {
+    /// The damage in both databases, in SQLite's words.
+    func check() throws -> [String] {
+        try read { db in try db.damage() } + (secretStore()?.check() ?? [])
     }
 }
 

@@ -58,7 +58,7 @@ import Testing
         try store.insert(task)
         try store.update(task.id) { $0.size = 5 }
         task.size = 5
-        #expect(try store.task(task.id)?.hasSecrets == true)
+        #expect(try store.task(task.id)?.secretParts == [.urls, .headers])
         let secrets = try #require(try store.secrets(of: task.id))
         let record = try #require(try store.task(task.id))
         #expect(secrets.merged(into: record) == task)
@@ -126,6 +126,20 @@ import Testing
             return try store.find().count
         }
         #expect(count == 2)
+    }
+
+    @Test func aPartOfATransactionThatFailsTakesNoSecretsAway() throws {
+        let store = try queue.open()
+        var task = QueueTask.plain()
+        task.options.access.bearerToken = "one"
+        let again = task
+        var refusal: QueueError.Code?
+        try store.transaction { () throws(QueueError) in
+            try store.insert(again)
+            refusal = code { try store.insert(again) }
+        }
+        #expect(refusal == .invalid)
+        #expect(try store.secrets(of: task.id)?.options == task.options)
     }
 
     /// As after a kill between the two databases.
@@ -232,6 +246,19 @@ import Testing
             #expect(error?.code == .damaged, "\(column)")
             #expect(error?.message.contains(task.id.description) == true, "\(column)")
         }
+    }
+
+    /// Only what is missing or unreadable in the file is damage of the file.
+    @Test(arguments: [
+        ("SELECT * FROM absent", QueueError.Code.damaged), ("SELECT absent FROM tasks", .damaged),
+        ("SELECT json_extract('{', '$[0]')", .damaged),
+        ("SELECT '' LIKE printf('%060000d', 1)", .unavailable), ("SELECT", .unavailable),
+    ])
+    func whatIsDamage(sql: String, code: QueueError.Code) throws {
+        let error = #expect(throws: QueueError.self) {
+            try queue.open().read { db in _ = try Row.fetchAll(db, sql: sql) }
+        }
+        #expect(error?.code == code, "\(error?.message ?? "")")
     }
 
     private func code(_ body: () throws -> Void) -> QueueError.Code? {

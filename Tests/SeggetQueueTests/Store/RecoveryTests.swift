@@ -74,6 +74,56 @@ import Testing
         try expect(tasks)
     }
 
+    /// Both files are damaged, and a row of the secrets is none: its task has lost them, the others have not.
+    @Test(arguments: ["NULL", "'{'", "'[]'"])
+    func aRowOfSecretsThatMakesNoSenseIsLeftOut(value: String) throws {
+        let victim = try #require(tasks.first { !$0.keepsNoSecrets && !$0.split().secrets.isEmpty })
+        do {
+            let secrets = try DatabaseQueue(path: queue.files.secrets)
+            try secrets.writeWithoutTransaction { db in
+                // Such as no program may write.
+                try db.execute(sql: "PRAGMA writable_schema = ON")
+                try db.execute(
+                    sql:
+                        "UPDATE sqlite_master SET sql = replace(sql, 'json TEXT NOT NULL', 'json TEXT')"
+                )
+            }
+        }
+        do {
+            let secrets = try DatabaseQueue(path: queue.files.secrets)
+            try secrets.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: "UPDATE secrets SET json = \(value) WHERE task = ?",
+                    arguments: [victim.id.description])
+                try db.execute(sql: "PRAGMA writable_schema = ON")
+                try db.execute(
+                    sql:
+                        "UPDATE sqlite_master SET sql = replace(sql, 'json TEXT', 'json TEXT NOT NULL')"
+                )
+            }
+        }
+        try destroy(0..<100, in: queue.files.database)
+        let recovery = try QueueStore.recover(queue.files, now: 0)
+        #expect(recovery.tasks == 150)
+        #expect(recovery.kept.count == 2)
+        #expect(try queue.open().secrets(of: victim.id) == nil)
+        try expect(tasks.filter { $0.id != victim.id })
+        #expect(try QueueStore.recover(queue.files, now: 0) == Recovery())
+    }
+
+    /// What can be read of one file only is not put in its place.
+    @Test func whatCannotBeRecoveredIsLeftAsItIs() throws {
+        try destroy(0..<100, in: queue.files.database)
+        try destroy(0..<100, in: queue.files.secrets)
+        // Where the copy of the secrets would be, no file can be made.
+        try FileManager.default.createDirectory(
+            atPath: "\(queue.files.secrets).reading~/x", withIntermediateDirectories: true)
+        let before = try queue.sandbox.read("queue.sqlite")
+        #expect(throws: QueueError.self) { try QueueStore.recover(queue.files, now: 0) }
+        #expect(try queue.sandbox.read("queue.sqlite") == before)
+        #expect(try queue.sandbox.names().filter { $0.contains("damaged") } == [])
+    }
+
     @Test func aRowThatMakesNoSenseIsLeftOut() throws {
         try queue.open().write { db in
             try db.execute(

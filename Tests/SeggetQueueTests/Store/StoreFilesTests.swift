@@ -28,7 +28,6 @@ import Testing
             task.options.access.bearerToken = "x"
             try store.insert(task)
             let lock = try #require(try QueueLock.tryAcquire(files))
-            try store.backup(to: sandbox.path("a/b/copy"))
             let migrated = try QueueStore(files, mode: .readWrite, schema: Self.later)
             _ = migrated
             let names = try FileManager.default.contentsOfDirectory(atPath: sandbox.path("a/b"))
@@ -36,7 +35,7 @@ import Testing
                 Set(names) == [
                     "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "queue.sqlite.lock",
                     "queue.sqlite.secrets", "queue.sqlite.secrets-wal", "queue.sqlite.secrets-shm",
-                    "queue.sqlite.backup-1", "copy",
+                    "queue.sqlite.backup-1",
                 ])
             for name in names { #expect(mode(sandbox.path("a/b/\(name)")) == 0o600, "\(name)") }
             for folder in ["a", "a/b"] { #expect(mode(sandbox.path(folder)) == 0o700) }
@@ -97,7 +96,6 @@ import Testing
         try store.transaction { () throws(QueueError) in for task in all { try store.replace(task) }
         }
         _ = try QueueStore(queue.files, mode: .readWrite, schema: Self.later)
-        try store.backup(to: queue.sandbox.path("queue.sqlite.copy"))
         let found = try named("")
         #expect(found.allSatisfy { $0.hasPrefix("queue.sqlite.secrets") })
         #expect(!found.isEmpty)

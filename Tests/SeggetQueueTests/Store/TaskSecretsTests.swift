@@ -10,10 +10,9 @@ import Testing
         try forEachSeed(200) { seed, random in
             var made = MadeUpTasks(random)
             var task = made.task()
-            task.hasSecrets = made.chance(3)
+            if made.chance(3) { task.secretParts = [.headers, .other] }
             let (record, secrets) = task.split()
             #expect(secrets.merged(into: record) == task, "seed \(seed)")
-            #expect(TaskSecrets.split(task) == secrets)
             // Nothing is secret in what is left.
             #expect(record.split().record == record, "seed \(seed)")
             #expect(record.split().secrets.isEmpty, "seed \(seed)")
@@ -22,11 +21,38 @@ import Testing
         }
     }
 
+    private static let lacking: [(String, String, QueueTask.SecretParts)] = [
+        ("https://h/f?q", "https://h/f", .query), ("https://h/f", "https://h/f?q", .urls),
+        ("https://me:pw@h/f", "https://h/f", []), ("https://h/f", "https://me:pw@h/f", .urls),
+        ("https://h/f?q", "https://m/?q", [.query, .urls]),
+    ]
+
+    /// What a record lacks is known by the record alone.
+    @Test(arguments: lacking)
+    func theRecordSaysWhichPartsItLacks(
+        url: String, current: String, parts: QueueTask.SecretParts
+    ) {
+        var task = QueueTask.plain(url)
+        task.urls = [current]
+        task.keepsNoSecrets = true
+        #expect(task.split().record.secretParts == parts)
+        task.refreshCommand = ["get", "it"]
+        #expect(task.split().record.secretParts == parts)
+        #expect(task.split().secrets.refreshCommand == ["get", "it"])
+        task.options.mirrors = ["https://h/f?q"]
+        #expect(task.split().record.secretParts == parts.union(.urls))
+        task.options.headers = ["X-Key: a"]
+        task.options.access.credentials = .init(user: "u", password: nil)
+        #expect(task.split().record.secretParts == parts.union([.urls, .headers, .user]))
+        task.options.access.bearerToken = "b"
+        #expect(task.split().record.secretParts == parts.union([.urls, .headers, .user, .other]))
+    }
+
     @Test func aPlainTaskHasNoSecrets() {
         let task = QueueTask.plain("https://h/@f?a=b@c")
         #expect(task.split().record == task)
         #expect(task.split().secrets.isEmpty)
-        #expect(!task.split().record.hasSecrets)
+        #expect(task.split().record.secretParts.isEmpty)
     }
 
     @Test(arguments: [

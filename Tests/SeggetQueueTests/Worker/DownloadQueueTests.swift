@@ -76,6 +76,31 @@ struct DownloadQueueTests {
         }
     }
 
+    /// Another URL is gone on with where something was begun, and begun with where nothing was, or nothing is left.
+    @Test(.timeLimit(.minutes(5))) func anotherURLNeedsNoPart() async throws {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
+            var held = task("/slow")
+            held.isHeld = true
+            let selection = TaskSelection(try await queue.add(held))
+            var changes = TaskChanges()
+            changes.urls = [origin.url("/slow?2")]
+            _ = try await queue.perform([.set(selection, changes), .resume(selection)])
+            // Its name is recorded together with its part.
+            while try await queue.report(TaskFilter()).tasks.first?.path == nil {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            changes.urls = [origin.url("/slow?3")]
+            _ = try await queue.perform([.set(selection, changes)])
+            #expect(await soon { origin.requests.contains { $0.target == "/slow?3" } })
+            _ = try await queue.perform([.cancel(selection)])
+            goesOn.withLock { $0 = true }
+            _ = try await queue.perform([.retry(selection)])
+            let id = try #require(QueueTask.ID(selection.ids[0]))
+            let end = try await queue.ended(id)
+            #expect(end.state == "completed", "\(String(describing: end.error))")
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func itIsForOneAtATime() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { _ in
             var configuration = DownloadQueue.Configuration()

@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetQueue
+
+/// Tasks whose secrets are not stored: what becomes of them when the worker ends.
+struct UnstoredSecretsTests {
+    private let home: Sandbox
+    private let origin: FaultOrigin
+
+    init() throws {
+        home = try Sandbox()
+        origin = try FaultOrigin { request in
+            // Another file for each query, and one without any.
+            let seed = UInt64(request.target.utf8.reduce(7) { $0 &* 31 &+ Int($1) })
+            return .file(Content(size: 3000, seed: seed), for: request, etag: "\"v\"")
+        }
+    }
+
+    private func task(_ path: String, _ headers: [String] = []) -> NewTask {
+        var task = NewTask(origin.url(path), to: .init(root: home.path("d")))
+        task.options.headers = headers
+        task.keepsNoSecrets = true
+        task.isHeld = true
+        return task
+    }
+
+    private func work<Result>(
+        _ body: (DownloadQueue) async throws -> sending Result
+    ) async throws -> sending Result {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { queue in try await body(queue) }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aTaskIsNotFetchedBeforeAllOfItsSecretsAreThereAgain()
+        async throws
+    {
+        let id = try await work { queue in
+            try await queue.add(task("/p?id=77", ["X-K: a"]))
+        }
+        try await work { queue in
+            let selection = TaskSelection(id)
+            func problem(after commands: [QueueCommand]) async throws -> TaskProblem? {
+                #expect(
+                    try await queue.perform(commands).joined().allSatisfy { $0.outcome == .done })
+                return try await queue.ended(id).error
+            }
+            let all = try await problem(after: [.resume(selection)])
+            #expect(all?.kind == "secrets_gone")
+            #expect(all?.message.contains("query of its URLs; headers") == true)
+            #expect(all?.hint.contains("set \(id) --url URL -H 'NAME: VALUE'`") == true)
+            var changes = TaskChanges()
+            changes.headers = ["X-K: a"]
+            let part = try await problem(after: [.set(selection, changes), .retry(selection)])
+            #expect(part?.kind == "secrets_gone")
+            #expect(part?.hint.contains("set \(id) --url URL`") == true)
+            #expect(origin.requests.isEmpty)
+            changes = TaskChanges()
+            changes.urls = [origin.url("/p?id=77")]
+            let none = try await problem(after: [.set(selection, changes), .retry(selection)])
+            #expect(none == nil)
+            #expect(
+                origin.requests.allSatisfy { $0.target == "/p?id=77" && $0.header("X-K") == "a" })
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatSetCannotGiveNeedsAnotherTask() async throws {
+        let id = try await work { queue in
+            var task = task("/p")
+            task.options.access.bearerToken = "b"
+            return try await queue.add(task)
+        }
+        try await work { queue in
+            _ = try await queue.perform([.resume(TaskSelection(id))])
+            let error = try await queue.ended(id).error
+            #expect(error?.kind == "secrets_gone")
+            #expect(error?.hint.contains("`segget remove \(id)`") == true)
+        }
+    }
+
+    /// A refresh command is not asked for again: the URL is the same without it.
+    @Test(.timeLimit(.minutes(5))) func aTaskIsFetchedWithoutItsRefreshCommand() async throws {
+        let id = try await work { queue in
+            var task = task("/p")
+            task.refreshCommand = ["get", "it"]
+            return try await queue.add(task)
+        }
+        try await work { queue in
+            _ = try await queue.perform([.resume(TaskSelection(id))])
+            #expect(try await queue.ended(id).state == "completed")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func eachQueryIsATaskOfItsOwn() async throws {
+        let (one, two, plain) = try await work { queue in
+            let one = try await queue.add(task("/get?file=1"))
+            let two = try await queue.add(task("/get?file=2"))
+            #expect(one != two)
+            #expect(try await queue.add(task("/get?file=1")) == one)
+            var stored = task("/get?file=2")
+            stored.keepsNoSecrets = false
+            #expect(try await queue.add(stored) == two)
+            stored.url = origin.url("/get?file=3")
+            #expect(try await ![one, two].contains(queue.add(stored)))
+            return (one, two, try await queue.add(task("/plain")))
+        }
+        // Their queries are gone.
+        try await work { queue async throws in
+            for path in ["/get?file=1", "/get?file=2", "/get"] {
+                #expect(try await ![one, two].contains(queue.add(task(path))), "\(path)")
+            }
+            #expect(try await queue.add(task("/plain")) == plain)
+            #expect(try await queue.add(task("/plain?file=1")) != plain)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func withoutAWorkerNothingIsSetThatWouldBeLost() async throws {
+        let id = try await work { queue in try await queue.add(task("/p?id=77", ["X-K: a"])) }
+        let door = DirectDoor(home.path("q.sqlite"))
+        let before = try await door.detail(id.description)
+        var changes = TaskChanges()
+        changes.retries = 5
+        let harmless = QueueCommand.set(TaskSelection(id), changes)
+        var refused: [QueueCommand] = [.add(task("/p?id=78"))]
+        changes.headers = ["X-K: b"]
+        refused.append(.set(TaskSelection(id), changes))
+        (changes.headers, changes.user) = (nil, "u:p")
+        refused.append(.set(TaskSelection(id), changes))
+        (changes.user, changes.urls) = (nil, [origin.url("/q?id=77")])
+        refused.append(.set(TaskSelection(id), changes))
+        var messages: Set<String> = []
+        for command in refused {
+            let error = await #expect(throws: QueueError.self) {
+                try await door.perform([.tag(TaskSelection(id), add: ["t"], remove: []), command])
+            }
+            #expect(error?.code == .invalid)
+            messages.insert("\(error?.message ?? "") \(error?.hint ?? "")")
+            #expect(try await door.detail(id.description) == before)
+        }
+        #expect(messages.count == 1)
+        #expect(try await door.perform([harmless])[0].map(\.outcome) == [.done])
+        // One that is none is not lost.
+        changes.urls = [origin.url("/p")]
+        #expect(
+            try await door.perform([.set(TaskSelection(id), changes)])[0].map(\.outcome) == [.done])
+    }
+
+    @Test func commandsThatFailLeaveTheSecrets() throws {
+        let queue = try StoredQueue()
+        let now = QueueMachine.Moment(wall: 0, boot: 0)
+        let desk = try QueueDesk(queue.open(), maxRunning: 0, now)
+        let results = try desk.perform(
+            [.add(task("/p", ["X-K: a"])), .add(task("/q"))], now)
+        let ids = try results.joined().map { try #require($0.id) }
+        try desk.store.write { db in
+            try db.execute(
+                sql: "UPDATE tasks SET state = 'dancing' WHERE id = ?",
+                arguments: [ids[1].description])
+        }
+        var changes = TaskChanges()
+        changes.headers = ["X-K: b"]
+        #expect(throws: QueueError.self) {
+            try desk.perform(
+                [
+                    .set(TaskSelection(ids[0]), changes),
+                    .tag(TaskSelection(ids[1]), add: ["t"], remove: []),
+                ], now)
+        }
+        #expect(try desk.whole(ids[0])?.options.headers == ["X-K: a"])
+    }
+}
