@@ -43,7 +43,8 @@ extension DownloadQueue {
         var options = task.options
         options.waitsForNetwork = true
         options.waitsForNetworkFirst = true
-        options.files.missingFolders = .made
+        // What a list names is made below what the user has named.
+        if options.files.missingFolders == .refused { options.files.missingFolders = .made }
         options.files.umask = task.umask
         if options.files.attributes == .none { options.files.attributes = .proof }
         // Somebody else's file is not replaced, and does not stop a task whose name nobody chose.

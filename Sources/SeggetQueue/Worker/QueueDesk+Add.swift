@@ -110,7 +110,11 @@ extension QueueDesk {
                 "something stands at \(Diagnostic.quote(path)) already, and is not replaced",
                 code: ExitStatus.cannotCreate.rawValue)
         }
-        try store.update(id) { $0.place = place }
+        try store.update(id) { task in
+            task.place = place
+            // The user has named that folder.
+            if folder != nil { task.options.files.missingFolders = .made }
+        }
         if task.place.path != nil {
             if machine.entries[id] == nil { machine.insert(Self.entry(task), now) }
             machine.moveFiles(id, from: task.place)

@@ -176,7 +176,7 @@ struct AddCommand: ParsableCommand {
     }
 
     /// The tasks to add.
-    private func tasks() throws -> [NewTask] {
+    func tasks() throws -> [NewTask] {
         var options = options
         options.access = try access.read()
         let folder = Paths.absolute(directory ?? ".")
@@ -210,7 +210,9 @@ struct AddCommand: ParsableCommand {
             tasks[index].keepsNoSecrets = noStoreSecrets
             // What is added together stays together.
             tasks[index].position = first ? .first : at.map { .at($0 + index) } ?? .last
-            tasks[index].options.adopt = tasks[index].options.adopt.map(Paths.absolute)
+            tasks[index].options.makePathsAbsolute()
+            // A name that may be numbered is a wish.
+            if tasks[index].options.naming.numbersTaken { tasks[index].place.isNameGiven = false }
         }
         return tasks
     }
@@ -259,5 +261,25 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("`--id` takes 16 lower-case hexadecimal digits")
         }
         return id
+    }
+}
+
+extension DownloadOptions {
+    /// Has the paths of files and folders begin at the root: who works the queue may run in another folder.
+    ///
+    /// Files that prove who asks keep their links: who renews one may have it lead to another file.
+    mutating func makePathsAbsolute() {
+        adopt = adopt.map(Paths.absolute)
+        caCertificate = caCertificate.map(Paths.fromRoot)
+        access.netrcFile = access.netrcFile.map(Paths.fromRoot)
+        access.cookieFile = access.cookieFile.map(Paths.fromRoot)
+        access.clientCertificate = access.clientCertificate.map(Paths.fromRoot)
+        access.clientKey = access.clientKey.map(Paths.fromRoot)
+        if !access.pinsHashes {
+            access.pinnedPublicKey = access.pinnedPublicKey.map(Paths.fromRoot)
+        }
+        if case .madeBelow(let folders) = files.missingFolders {
+            files.missingFolders = .madeBelow(folders.map(Paths.absolute))
+        }
     }
 }
