@@ -77,16 +77,6 @@ extension QueuePosition {
     }
 }
 
-extension QueueAccess {
-    /// What is said where nobody works the queue.
-    static let notWorked = "nothing works the queue: `segget run` does"
-
-    /// Says so, where nobody works the queue.
-    func sayWhetherWorked() {
-        if worker == nil { Voice.say(.note, Self.notWorked) }
-    }
-}
-
 extension QueueOptions {
     /// Makes a new queue of what can be read of a damaged one, and ends the process.
     func recover() throws -> Never {
