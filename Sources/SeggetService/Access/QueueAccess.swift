@@ -75,7 +75,7 @@ public struct QueueAccess: Sendable {
             guard let task = byID[report.tasks[index].id] else { continue }
             report.tasks[index] = task
         }
-        report.bytesPerSecond = live.bytesPerSecond
+        (report.counts, report.bytesPerSecond) = (live.counts, live.bytesPerSecond)
         return report
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -55,6 +56,22 @@ struct QueueListTests {
             #expect(outcome.errorOutput.contains(note), "\(arguments)")
             #expect(!outcome.output.contains(note), "\(arguments)")
         }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatRunsCountsAsRunning() throws {
+        let stage = try QueueStage()
+        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        try stage.done("settings", "--max-running", "1")
+        let worker = try stage.work("--keep-running")
+        _ = try add(2, stage)
+        var shown = ""
+        #expect(
+            try eventually {
+                shown = try stage.done("list")
+                return shown.contains("\n1 running, 1 waiting")
+            }, "\(shown)")
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
     }
 
     @Test(.timeLimit(.minutes(5))) func aTagThatNoTaskHasIsNamed() throws {
