@@ -62,6 +62,7 @@ extension QueueAccess {
     ///   - command: The command.
     ///   - done: What happened to a task, such as `paused`.
     /// - Returns: The code to end with.
+    /// - Throws: `QueueError`.
     func carryOut(
         _ command: QueueCommand, done: String
     ) async throws(QueueError) -> ExitStatus {
