@@ -144,7 +144,7 @@ let package = Package(
         .testTarget(
             name: "SeggetManagerTests",
             dependencies: [
-                "SeggetCommand", "segget-manager",
+                "SeggetCommand", "SeggetQueue", "SeggetReports", "Segmenter", "segget-manager",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: testSettings),

@@ -43,7 +43,8 @@ struct Settings {
     static let alternatives: [Set<String>] = [
         ["output", "directory", "continue-from"], ["quiet", "verbose"],
         ["overwrite", "auto-rename"],
-        ["ipv4", "ipv6"], ["user", "bearer-fd"],
+        ["ipv4", "ipv6"], ["user", "bearer-fd"], ["recover", "directory"], ["recover", "output"],
+        ["recover", "auto-rename"], ["recover", "remote-name"],
     ]
     /// Options that make no sense but on the command line.
     private static let typedOnly: Set<String> = ["config", "no-config", "help", "version"]

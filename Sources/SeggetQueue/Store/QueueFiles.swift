@@ -25,8 +25,6 @@ package struct QueueFiles: Sendable, Hashable {
         let end = database.lastIndex(of: "/") ?? database.startIndex
         return end == database.startIndex ? "/" : String(database[..<end])
     }
-    /// Whether there is a database.
-    package var exist: Bool { access(database, F_OK) == 0 }
 
     /// The copy of the database that was made before it was migrated from a version.
     package func backup(ofVersion version: Int) -> String { "\(database).backup-\(version)" }

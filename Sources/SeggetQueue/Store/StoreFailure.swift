@@ -45,10 +45,14 @@ extension QueueError {
 
     /// What is in the file makes no sense.
     static func damaged(_ path: String, _ reason: String) -> QueueError {
-        QueueError(
+        // Secrets are recovered with their queue.
+        let secrets = ".secrets"
+        let queue = path.hasSuffix(secrets) ? String(path.dropLast(secrets.count)) : path
+        return QueueError(
             .damaged, "the queue `\(path)` is damaged: \(reason)",
             hint:
-                "`segget add --recover \(path)` makes a new one of what can be read, and keeps it beside"
+                "`segget add --queue \(queue) --recover \(queue)` makes a new one of what can be read, and keeps it "
+                + "beside"
         )
     }
 

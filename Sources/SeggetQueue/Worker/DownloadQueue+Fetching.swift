@@ -33,7 +33,8 @@ extension DownloadQueue {
         var options = task.options
         options.waitsForNetwork = true
         options.waitsForNetworkFirst = true
-        options.files.missingFolders = .made
+        // What a list names is made below what the user has named.
+        if options.files.missingFolders == .refused { options.files.missingFolders = .made }
         options.files.umask = task.umask
         if options.files.attributes == .none { options.files.attributes = .proof }
         // What was begun and is gone, as after `cancel`, begins anew.

@@ -172,7 +172,11 @@ extension QueueDesk {
                 "something stands at \(Diagnostic.quote(path)) already, and is not replaced",
                 code: ExitStatus.cannotCreate.rawValue)
         }
-        try store.update(id) { $0.place = place }
+        try store.update(id) { task in
+            task.place = place
+            // The user has named that folder.
+            if folder != nil { task.options.files.missingFolders = .made }
+        }
         var origin = task.place
         // What an earlier command has not moved yet is still there.
         if case .move(let older)? = machine.entries[id]?.chore { origin = older }

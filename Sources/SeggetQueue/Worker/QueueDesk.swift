@@ -2,6 +2,7 @@
 // knows the store, the rules and the downloads; it never knows a terminal, a socket or how a file is fetched.
 
 import Assembler
+import SeggetReports
 import Segmenter
 
 /// Carries out commands on the records of a queue, whether somebody works it or not.
@@ -201,7 +202,8 @@ final class QueueDesk {
 
     // MARK: Which tasks
 
-    /// Carries out a command on the tasks that are meant, and adds a refusal for each id that is not one's.
+    /// Carries out a command on the tasks that are meant, and adds a refusal for each id that is not one's, and for
+    /// each tag that none has.
     private func onTasks(
         _ selection: TaskSelection,
         _ body: ([QueueTask.ID]) throws(QueueError) -> [CommandResult]
@@ -218,6 +220,13 @@ final class QueueDesk {
         if !selection.states.isEmpty {
             let tasks = try store.tasks(ids).filter { $0.status.isIn(selection.states) }
             ids = tasks.map(\.id)
+        }
+        for tag in selection.tags {
+            guard try store.find(TaskFilter(selection: TaskSelection(tags: [tag]))).isEmpty else {
+                continue
+            }
+            let message = "no task has the tag \(Diagnostic.quote(String(tag.prefix(64))))"
+            refusals.append(CommandResult(nil, .refused, message, code: 64))
         }
         let isByStateAlone = selection.ids.isEmpty && !selection.states.isEmpty
         if selection.isAll || !selection.tags.isEmpty || isByStateAlone {

@@ -5,6 +5,8 @@ import Segmenter
 /// A part with its manifest that an earlier download has left.
 public struct RecoveredPart: Sendable, Hashable {
     /// A task that goes on with it: held, under the URL that the manifest states.
+    ///
+    /// To add it is refused when a task has the part already.
     public var task: NewTask
     /// Whether the manifest states all of the URL; where it had a query or a password, it does not.
     public var isURLComplete: Bool
@@ -32,6 +34,7 @@ public struct RecoveredPart: Sendable, Hashable {
             else { return nil }
             var task = NewTask(header.url, to: QueueTask.Place(root: folder, name: name))
             task.isHeld = true
+            task.isAgain = true
             task.options.continuesOtherURL = true
             return RecoveredPart(task: task, isURLComplete: header.belongs(to: header.url))
         }

@@ -13,39 +13,53 @@ public struct QueueAccess: Sendable {
     public let worker: Int32?
     private let path: String
 
-    /// Seconds that a process that has the queue is waited for, until it is reached or lets go.
-    private static let patience = 5.0
-
     /// Finds the way to a queue.
     ///
     /// - Parameters:
     ///   - path: The queue's file.
+    ///   - patience: Seconds that a process that has the queue is waited for, until it answers or lets go.
     ///   - note: Told, in a line, when the worker is of another version.
     /// - Returns: The way.
     /// - Throws: `QueueError`, when a worker has it and cannot be reached.
     public static func open(
-        _ path: String, note: @escaping @Sendable (String) -> Void
+        _ path: String, patience: Double = 5, note: @escaping @Sendable (String) -> Void
     ) async throws(QueueError) -> QueueAccess {
         let files = QueueFiles(path)
-        var tries = 0
+        let deadline = ContinuousClock.now + .seconds(patience)
         while let holder = try QueueLock.holder(files) {
             do throws(QueueError) {
-                guard let socket = holder.socket else {
-                    throw QueueError(
-                        .busy, "process \(holder.pid) has the queue, and does not answer",
-                        hint: "see what it does with `ps \(holder.pid)`")
-                }
-                let client = QueueClient(path: socket, tellOtherVersion: note)
-                _ = try await client.health()
+                let client = try await client(of: holder, until: deadline, note)
                 return QueueAccess(door: client, worker: holder.pid, path: path)
             } catch {
                 // It may have ended meanwhile, and another one have begun.
-                tries += 1
-                if tries == 50 { throw error }
+                guard ContinuousClock.now < deadline else { throw error }
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
         return QueueAccess(door: DirectDoor(path, patience: patience), worker: nil, path: path)
+    }
+
+    /// Reaches a worker.
+    private static func client(
+        of holder: QueueLock.Holder, until deadline: ContinuousClock.Instant,
+        _ note: @escaping @Sendable (String) -> Void
+    ) async throws(QueueError) -> QueueClient {
+        guard let socket = holder.socket else {
+            throw QueueError(
+                .busy, "process \(holder.pid) has the queue, and does not answer",
+                hint: "see what it does with `ps \(holder.pid)`")
+        }
+        // A second at least, which is also the time for connecting anew later.
+        let client = QueueClient(
+            path: socket, connectTime: max(.seconds(1), deadline - ContinuousClock.now),
+            tellOtherVersion: note)
+        do throws(QueueError) {
+            _ = try await client.health()
+            return client
+        } catch {
+            await client.close()
+            throw error
+        }
     }
 
     /// Tells of tasks: the records, which anybody may read, with what the worker knows of those that it fetches.
@@ -61,7 +75,7 @@ public struct QueueAccess: Sendable {
             guard let task = byID[report.tasks[index].id] else { continue }
             report.tasks[index] = task
         }
-        report.bytesPerSecond = live.bytesPerSecond
+        (report.counts, report.bytesPerSecond) = (live.counts, live.bytesPerSecond)
         return report
     }
 

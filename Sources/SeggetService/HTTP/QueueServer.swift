@@ -50,16 +50,10 @@ package final class QueueServer: Sendable {
         throw .noSocket("no folder is this user's alone, \(base)/segget-\(geteuid()) neither")
     }
 
-    /// Serves a queue at a path, in a folder that is this user's alone.
+    /// Serves a queue at a socket that is bound already, in a folder that is this user's alone.
     ///
-    /// - Throws: `QueueError`, when that cannot be, or somebody listens there.
-    package static func start(
-        at path: String, door: any QueueDoor, limits: ServerLimits = ServerLimits()
-    ) async throws(QueueError) -> QueueServer {
-        try await QueueServer(try ListeningSocket(at: path), door: door, limits: limits)
-    }
-
-    private init(
+    /// - Throws: `QueueError`, when that cannot be.
+    init(
         _ socket: ListeningSocket, door: any QueueDoor, limits: ServerLimits
     ) async throws(QueueError) {
         (path, entry, self.limits) = (socket.entry.path, socket.entry, limits)

@@ -53,7 +53,7 @@ extension AccessOptions {
         if usesNetrc, let file = netrcFile ?? Self.netrcAtHome {
             try Self.checkFile(.netrcFile, file)
         }
-        let pin = pinnedPublicKey.flatMap { $0.hasPrefix(Self.pinPrefix) ? nil : $0 }
+        let pin = pinsHashes ? nil : pinnedPublicKey
         for (part, path) in [
             (.cookieFile, cookieFile), (.clientCertificate, clientCertificate),
             (.clientKey, clientKey), (.pinnedPublicKey, pin),
@@ -87,12 +87,15 @@ extension AccessOptions {
             guard Self.isResolveEntry(entry) else { throw .malformed(.resolve) }
         }
         if let pin = pinnedPublicKey {
-            let isPin = pin.hasPrefix(Self.pinPrefix) ? Self.isPin(pin) : !pin.isEmpty
+            let isPin = pinsHashes ? Self.isPin(pin) : !pin.isEmpty
             guard isPin else { throw .malformed(.pinnedPublicKey) }
         }
     }
 
     private static let pinPrefix = "sha256//"
+
+    /// Whether ``pinnedPublicKey`` is hashes of keys, and no name of a file.
+    package var pinsHashes: Bool { pinnedPublicKey?.hasPrefix(Self.pinPrefix) ?? false }
 
     /// Whether a text can stand in a header field (RFC 9110 §5.5): then it can stand everywhere.
     private static func isFieldText(_ text: String) -> Bool {

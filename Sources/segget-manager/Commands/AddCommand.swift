@@ -69,8 +69,8 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Make held tasks of the parts in this folder that no task has.",
             discussion: """
-                Given the queue's own file, which is damaged, it makes a new one of what can be read, and keeps the \
-                damaged one beside it.
+                They keep their places and names; all other options hold for each of them. Given the queue's own file, \
+                which is damaged, it makes a new one of what can be read, and keeps the damaged one beside it.
                 """, valueName: "dir"),
         completion: .directory)
     var recover: String?
@@ -107,6 +107,12 @@ struct AddCommand: ParsableCommand {
         }
         guard recover == nil || urls.isEmpty && inputFile.isEmpty else {
             throw ValidationError("`--recover` takes a folder, and no URLs")
+        }
+        for (option, isGiven) in [
+            ("directory", directory != nil), ("again", again), ("auto-rename", names.autoRename),
+            ("remote-name", names.remoteName),
+        ] where isGiven && recover != nil {
+            throw ValidationError("`--\(option)` and `--recover` cannot be used together")
         }
         let isOne = urls.count == 1 && inputFile.isEmpty
         guard output != "-" else {
@@ -155,7 +161,9 @@ struct AddCommand: ParsableCommand {
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         StandardStreams.prepare()
         if let recover {
-            try PartRecovery(folder: Paths.absolute(recover), tags: tag).run(queue)
+            let place = QueueTask.Place(root: Paths.absolute(recover))
+            try PartRecovery(like: try task(NewTask("", to: place, options: try given())))
+                .run(queue)
         }
         let commands = try tasks().map(QueueCommand.add)
         try queue.run { access in
@@ -176,9 +184,8 @@ struct AddCommand: ParsableCommand {
     }
 
     /// The tasks to add.
-    private func tasks() throws -> [NewTask] {
-        var options = options
-        options.access = try access.read()
+    func tasks() throws -> [NewTask] {
+        let options = try given()
         let folder = Paths.absolute(directory ?? ".")
         var tasks = urls.map { NewTask($0, to: place(in: folder), options: options) }
         let items: [InputFile.Item]
@@ -197,22 +204,31 @@ struct AddCommand: ParsableCommand {
                 NewTask(
                     item.url, to: Self.place(item.destination, in: folder), options: item.options))
         }
+        return try tasks.enumerated().map { index, task in
+            var task = try self.task(task)
+            // What is added together stays together.
+            task.position = task.position.moved(by: index)
+            return task
+        }
+    }
+
+    /// A task with what was given for all of them.
+    private func task(_ task: NewTask) throws -> NewTask {
         let mask = umask(0)
         umask(mask)
-        for index in tasks.indices {
-            tasks[index].id = id
-            tasks[index].umask = UInt32(mask)
-            tasks[index].refreshCommand =
-                try ScriptOptions.words(goingOn.refreshURL, "--refresh-url") ?? []
-            tasks[index].tags = tag
-            tasks[index].isHeld = paused
-            tasks[index].isAgain = again
-            tasks[index].keepsNoSecrets = noStoreSecrets
-            // What is added together stays together.
-            tasks[index].position = first ? .first : at.map { .at($0 + index) } ?? .last
-            tasks[index].options.adopt = tasks[index].options.adopt.map(Paths.absolute)
-        }
-        return tasks
+        var task = task
+        task.id = id
+        task.umask = UInt32(mask)
+        task.refreshCommand = try ScriptOptions.words(goingOn.refreshURL, "--refresh-url") ?? []
+        task.tags = tag
+        task.isHeld = paused
+        task.isAgain = again
+        task.keepsNoSecrets = noStoreSecrets
+        task.position = first ? .first : at.map { .at($0) } ?? .last
+        task.options.makePathsAbsolute()
+        // A name that may be numbered is a wish.
+        if task.options.naming.numbersTaken { task.place.isNameGiven = false }
+        return task
     }
 
     private func place(in folder: String) -> QueueTask.Place {
@@ -234,6 +250,13 @@ struct AddCommand: ParsableCommand {
         else { return QueueTask.Place(root: folder, name: name) }
         let below = folder.dropFirst(root.count).drop { $0 == "/" }
         return QueueTask.Place(root: root, folder: String(below), name: name)
+    }
+
+    /// The library's options, with what has to be read or asked for.
+    private func given() throws -> DownloadOptions {
+        var options = options
+        options.access = try access.read()
+        return options
     }
 
     /// The library's options.
@@ -259,5 +282,25 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("`--id` takes 16 lower-case hexadecimal digits")
         }
         return id
+    }
+}
+
+extension DownloadOptions {
+    /// Has the paths of files and folders begin at the root: who works the queue may run in another folder.
+    ///
+    /// Files that prove who asks keep their links: who renews one may have it lead to another file.
+    mutating func makePathsAbsolute() {
+        adopt = adopt.map(Paths.absolute)
+        caCertificate = caCertificate.map(Paths.fromRoot)
+        access.netrcFile = access.netrcFile.map(Paths.fromRoot)
+        access.cookieFile = access.cookieFile.map(Paths.fromRoot)
+        access.clientCertificate = access.clientCertificate.map(Paths.fromRoot)
+        access.clientKey = access.clientKey.map(Paths.fromRoot)
+        if !access.pinsHashes {
+            access.pinnedPublicKey = access.pinnedPublicKey.map(Paths.fromRoot)
+        }
+        if case .madeBelow(let folders) = files.missingFolders {
+            files.missingFolders = .madeBelow(folders.map(Paths.absolute))
+        }
     }
 }

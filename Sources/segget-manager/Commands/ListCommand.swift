@@ -46,6 +46,9 @@ struct ListCommand: ParsableCommand {
         guard !watch || !json else {
             throw ValidationError("`--watch` and `--json` cannot be used together")
         }
+        guard !watch || isatty(STDOUT_FILENO) == 1 else {
+            throw ValidationError("`--watch` draws on a terminal, and standard output is none")
+        }
     }
 
     private var filter: TaskFilter {
@@ -59,7 +62,7 @@ struct ListCommand: ParsableCommand {
         let isFiltered = filter != TaskFilter()
         try queue.run { access in
             let isTerminal = isatty(STDOUT_FILENO) == 1
-            if watch, isTerminal { return try await Watch(access: access, filter: filter).run() }
+            if watch { return try await Watch(access: access, filter: filter).run() }
             let report = try await access.report(filter)
             let ended = report.tasks.filter { $0.seen == false }
             if json {
@@ -69,48 +72,27 @@ struct ListCommand: ParsableCommand {
                 if markSeen { try await access.markSeen(ended.map(\.id)) }
                 return .done
             }
-            var lines = ListText(isTerminal: isTerminal).lines(report, isFiltered: isFiltered)
-            if report.worker == nil,
-                report.tasks.contains(where: { !$0.isEnded && $0.wanted == .run })
-            {
-                lines.append(QueueAccess.notWorked)
-            }
+            let table = TaskTable.standardOutput(
+                columns: isTerminal ? Terminal.width(of: STDOUT_FILENO) : nil)
+            let page = ListPage(report, isFiltered: isFiltered, in: table)
             guard
                 StandardStreams.write(
-                    lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+                    page.lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
             else { return .disk }
             if isTerminal { try await access.markSeen(ended.map(\.id)) }
+            access.sayWhetherWorked(report.tasks)
             return .done
         }
     }
 }
 
-/// What `segget list` prints.
-struct ListText {
-    var isTerminal: Bool
-
-    /// The table with its summary, or that there is nothing to show.
-    func lines(_ report: QueueReport, isFiltered: Bool) -> [String] {
-        guard !report.tasks.isEmpty else {
-            return [
-                isFiltered
-                    ? "no task is like that"
-                    : "the queue is empty: `segget add URL` adds a download"
-            ]
-        }
+extension TaskTable {
+    /// The table as standard output shows it.
+    static func standardOutput(columns: Int?) -> TaskTable {
         let terminal = Terminal.standardOutput
-        let table = TaskTable(
-            columns: isTerminal ? Terminal.width(of: STDOUT_FILENO) : nil,
-            unicode: terminal.unicode, colour: terminal.colour, now: secondsSinceEpoch())
-        var lines = table.lines(report)
-        lines.append(table.summary(report))
-        let ends = ["completed", "failed"].compactMap { state in
-            report.unseen[state].flatMap {
-                $0 > 0 ? "\($0) \(state == "completed" ? "finished" : state)" : nil
-            }
-        }
-        if !ends.isEmpty { lines.append("\(ends.joined(separator: ", ")) since you last looked") }
-        return lines
+        return TaskTable(
+            columns: columns, unicode: terminal.unicode, colour: terminal.colour,
+            now: secondsSinceEpoch())
     }
 }
 
@@ -139,22 +121,23 @@ struct Watch: Sendable {
         }
         guard StandardStreams.write(enter, to: STDOUT_FILENO) else { return .disk }
         defer { StandardStreams.write(leave, to: STDOUT_FILENO) }
+        var ends = ShownEnds()
         while true {
-            let report = try await access.report(filter)
+            var report = try await access.report(filter)
+            report.unseen = ends.counted(with: report)
             let size = Terminal.size(of: STDOUT_FILENO)
-            var lines = ListText(isTerminal: true).lines(report, isFiltered: filter != TaskFilter())
-            if lines.count > size.rows {
-                // The summary stays in sight.
-                let rest = lines.count - size.rows + 1
-                let tail = lines.suffix(1)
-                lines = Array(lines.prefix(max(0, size.rows - 2)))
-                lines += ["… and \(rest) more"] + tail
+            // The last column stays free: what clears the rest of a line would clear what stands in it.
+            let table = TaskTable.standardOutput(columns: size.columns - 1)
+            var page = ListPage(report, isFiltered: filter != TaskFilter(), in: table)
+            if report.worker == nil, report.tasks.contains(where: \.waitsForWorker) {
+                page.rest.append(table.fit(QueueAccess.notWorked))
             }
+            let (lines, count) = page.cut(to: size.rows, in: table)
             // Line by line over what is there, so that nothing flickers; what is left behind is cleared.
             let frame =
                 "\u{1b}[H" + lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J"
             guard StandardStreams.write(frame, to: STDOUT_FILENO) else { return .disk }
-            try await access.markSeen(report.tasks.filter { $0.seen == false }.map(\.id))
+            try await access.markSeen(ends.show(report.tasks.prefix(count)))
             try await Task.sleep(for: .milliseconds(250))
         }
     }

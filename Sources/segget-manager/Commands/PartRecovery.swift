@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 import SeggetCommand
 import SeggetQueue
@@ -7,23 +8,38 @@ import Segmenter
 
 /// `segget add --recover`: makes tasks of parts that no task has.
 struct PartRecovery {
-    /// Where the parts are.
-    var folder: String
-    /// Tags for the tasks.
-    var tags: [String]
+    /// What the tasks are like; its root is where the parts are, or the queue's own file.
+    private let model: NewTask
+    private var path: String { model.place.root }
+
+    /// Makes tasks like this one of the parts in its root.
+    init(like model: NewTask) { self.model = model }
 
     /// Adds the tasks, held, and ends the process.
     func run(_ queue: QueueOptions) throws -> Never {
-        let path = try queue.path
-        if folder == Paths.absolute(path) { try queue.recover() }
+        let files = QueueFiles(try queue.path)
+        if [files.database, files.secrets].map(Paths.absolute).contains(path) {
+            try queue.recover()
+        }
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw ValidationError(
+                "\(Diagnostic.quote(path)) is neither a folder nor the queue, which is "
+                    + "\(Diagnostic.quote(files.database)): `--queue` names another one")
+        }
         try queue.run { access in
-            var parts = try RecoveredPart.find(in: folder)
-            for index in parts.indices { parts[index].task.tags = tags }
-            let results = try await access.door.perform(parts.map { .add($0.task) })
-            var count = 0
+            let parts = try RecoveredPart.find(in: path)
+            let tasks = parts.enumerated().map { index, part in task(part, index) }
+            let results = try await access.door.perform(tasks.map(QueueCommand.add))
+            var (status, count) = (ExitStatus.done, 0)
             for (part, result) in zip(parts, results.joined()) {
-                // One that is refused, or known, is another task's.
-                guard let id = result.id, result.outcome == .done else { continue }
+                guard let id = result.id else {
+                    // Another task's is not talked about.
+                    guard result.code != ExitStatus.cannotCreate.rawValue else { continue }
+                    Voice.say(.error, result.message ?? "a part was refused")
+                    status = .usage
+                    continue
+                }
                 count += 1
                 StandardStreams.write("\(id)\n", to: STDOUT_FILENO)
                 guard !part.isURLComplete else { continue }
@@ -37,20 +53,27 @@ struct PartRecovery {
             Voice.say(
                 .note,
                 count == 0
-                    ? "there is no part in \(Diagnostic.quote(folder)) that no task has"
+                    ? "there is no part in \(Diagnostic.quote(path)) that no task has"
                     : "\(what) made, held: `segget resume --all` lets them go on")
-            return .done
+            return status
         }
+    }
+
+    /// The task of a part: the part's, and like the others in all else.
+    private func task(_ part: RecoveredPart, _ index: Int) -> NewTask {
+        var task = model
+        (task.url, task.place) = (part.task.url, part.task.place)
+        (task.isHeld, task.isAgain) = (part.task.isHeld, part.task.isAgain)
+        task.options.continuesOtherURL = part.task.options.continuesOtherURL
+        task.position = task.position.moved(by: index)
+        return task
     }
 }
 
-extension QueueAccess {
-    /// What is said where nobody works the queue.
-    static let notWorked = "nothing works the queue: `segget run` does"
-
-    /// Says so, where nobody works the queue.
-    func sayWhetherWorked() {
-        if worker == nil { Voice.say(.note, Self.notWorked) }
+extension QueuePosition {
+    /// The place of the task that is added so many behind the first one.
+    func moved(by count: Int) -> QueuePosition {
+        if case .at(let place) = self { .at(place + count) } else { self }
     }
 }
 

@@ -2,6 +2,7 @@
 // stored, nor how a file is fetched.
 
 import ArgumentParser
+import Assembler
 import Glibc
 import SeggetCommand
 import SeggetQueue
@@ -97,12 +98,7 @@ extension QueueError {
 enum Paths {
     /// A path from the root, without `.`, `..` and double slashes; as far as it exists, without symbolic links.
     static func absolute(_ path: String) -> String {
-        var path = path
-        if !path.hasPrefix("/") {
-            let folder = getcwd(nil, 0)
-            defer { free(folder) }
-            path = (folder.map { String(cString: $0) } ?? "") + "/" + path
-        }
+        let path = fromRoot(path)
         // What is there is asked of the system: a `..` behind a link leads elsewhere.
         var (head, tail): (String, [Substring]) = (path, [])
         while !head.isEmpty, head != "/" {
@@ -115,6 +111,13 @@ enum Paths {
             head = "/" + parts.dropLast().joined(separator: "/")
         }
         return join("/", tail)
+    }
+
+    /// A path from the root, else as it was typed.
+    static func fromRoot(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return FileTarget(folder: String(cString: folder), name: path).path
     }
 
     private static func join(_ head: String, _ tail: [Substring]) -> String {

@@ -76,9 +76,7 @@ struct SetCommand: ParsableCommand {
         changes.user = user
         changes.retries = retries
         let command = QueueCommand.set(tasks.selection, changes)
-        try queue.run { access in
-            Results.say(Array(try await access.door.perform([command]).joined()), done: "changed")
-        }
+        try queue.run { access in try await access.carryOut(command, done: "changed") }
     }
 }
 
@@ -143,7 +141,9 @@ struct SettingsCommand: ParsableCommand {
             if let schedule { settings.rateSchedule = schedule }
             if settings != before { try await access.door.change(settings) }
             let text = json ? JSONText.line(settings) ?? "" : Self.text(settings)
-            return StandardStreams.write(text + "\n", to: STDOUT_FILENO) ? .done : .disk
+            guard StandardStreams.write(text + "\n", to: STDOUT_FILENO) else { return .disk }
+            access.sayWhetherWorked()
+            return .done
         }
     }
 

@@ -39,6 +39,7 @@ struct ShowCommand: ParsableCommand {
             if json ? markSeen : isTerminal, detail.task.seen == false {
                 try await access.markSeen([detail.task.id])
             }
+            access.sayWhetherWorked([detail.task])
             return .done
         }
     }

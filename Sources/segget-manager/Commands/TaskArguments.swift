@@ -55,6 +55,37 @@ enum Completions {
     }
 }
 
+extension QueueAccess {
+    /// Carries out a command, and says what it has done, and whether nobody works the queue.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - done: What happened to a task, such as `paused`.
+    /// - Returns: The code to end with.
+    /// - Throws: `QueueError`.
+    func carryOut(
+        _ command: QueueCommand, done: String
+    ) async throws(QueueError) -> ExitStatus {
+        let results = try await door.perform([command]).joined()
+        let status = Results.say(Array(results), done: done)
+        sayWhetherWorked()
+        return status
+    }
+
+    /// Says so, where nobody works the queue.
+    func sayWhetherWorked() {
+        if worker == nil { Voice.say(.note, Self.notWorked) }
+    }
+
+    /// Says so, where nobody works the queue and one of these tasks waits for it.
+    func sayWhetherWorked(_ tasks: [TaskReport]) {
+        if tasks.contains(where: \.waitsForWorker) { sayWhetherWorked() }
+    }
+
+    /// What is said where nobody works the queue.
+    static let notWorked = "nothing works the queue: `segget run` does"
+}
+
 /// What the commands say of what they did.
 enum Results {
     /// Says what a command has done to each task, and gives the code to end with.

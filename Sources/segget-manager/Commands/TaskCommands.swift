@@ -19,12 +19,7 @@ protocol TaskCommand: ParsableCommand {
 extension TaskCommand {
     func run() throws {
         let (command, done) = (command, Self.done)
-        try queue.run { access in
-            let results = try await access.door.perform([command]).joined()
-            let status = Results.say(Array(results), done: done)
-            access.sayWhetherWorked()
-            return status
-        }
+        try queue.run { access in try await access.carryOut(command, done: done) }
     }
 }
 
@@ -133,6 +128,7 @@ struct ClearCommand: ParsableCommand {
             StandardStreams.write(
                 "\(Units.count(Int64(count), "task")) removed from the list\n",
                 to: STDOUT_FILENO)
+            access.sayWhetherWorked()
             return status
         }
     }
@@ -156,10 +152,7 @@ struct MoveCommand: ParsableCommand {
     func run() throws {
         guard let given = position.given else { return }
         let command = QueueCommand.move(tasks.selection, to: given)
-        try queue.run { access in
-            let results = Array(try await access.door.perform([command]).joined())
-            return Results.say(results, done: "moved")
-        }
+        try queue.run { access in try await access.carryOut(command, done: "moved") }
     }
 }
 
@@ -208,9 +201,7 @@ struct RenameCommand: ParsableCommand {
     func run() throws {
         let folder = directory.map(Paths.absolute)
         let command = QueueCommand.rename(TaskSelection(ids: [id]), name: name, folder: folder)
-        try queue.run { access in
-            Results.say(Array(try await access.door.perform([command]).joined()), done: "renamed")
-        }
+        try queue.run { access in try await access.carryOut(command, done: "renamed") }
     }
 }
 
@@ -246,9 +237,7 @@ struct TagCommand: ParsableCommand {
         }
         let command = QueueCommand.tag(
             TaskSelection(ids: [id]), add: tags("+"), remove: tags("-"))
-        try queue.run { access in
-            Results.say(Array(try await access.door.perform([command]).joined()), done: "tagged")
-        }
+        try queue.run { access in try await access.carryOut(command, done: "tagged") }
     }
 }
 

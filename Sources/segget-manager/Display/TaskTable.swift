@@ -19,7 +19,7 @@ struct TaskTable {
 
     private static let barWidth = 8
 
-    /// The lines of the table; the summary is the last one.
+    /// The lines of the table, of which the first one is its head.
     func lines(_ report: QueueReport) -> [String] {
         guard !report.tasks.isEmpty else { return [] }
         let ids = report.tasks.map(\.id.description)
@@ -72,17 +72,24 @@ struct TaskTable {
             padding(state.utf8.count, 9), " ", bar, padding(barCells, Self.barWidth), " ",
             right(done, 5), " ", right(size, 8), " ", right(speed, 10), " ", right(left, 6), " ",
         ].joined()
-        let shown =
-            columns.map { columns in
-                let used =
-                    id.utf8.count + 1 + state.utf8.count + after.utf8.count
-                    - bar.utf8.count + barCells
-                return PrintableText.fit(
-                    name, columns: max(8, columns - used), unicode: unicode)
-            } ?? PrintableText.escape(name)
+        var line = "\(id) \(state)\(after)"
+        let used = line.utf8.count - bar.utf8.count + barCells
+        if let columns, columns - used >= 8 {
+            line += PrintableText.fit(name, columns: columns - used, unicode: unicode)
+        } else {
+            // There is no room even for the columns before the name.
+            line = fit(line + name)
+        }
         // The word alone is coloured: it says by itself what the colour says.
-        let word = code.map { "\u{1b}[\($0)m\(state)\u{1b}[0m" } ?? state
-        return "\(id) \(word)\(after)\(shown)"
+        let start = "\(id) \(state)"
+        guard let code, line.hasPrefix(start) else { return line }
+        return "\(id) \u{1b}[\(code)m\(state)\u{1b}[0m\(line.dropFirst(start.count))"
+    }
+
+    /// A line, cut where the terminal ends.
+    func fit(_ line: String) -> String {
+        columns.map { PrintableText.fit(line, columns: $0, unicode: unicode) }
+            ?? PrintableText.escape(line)
     }
 
     private func bar(_ task: TaskReport) -> String {
@@ -181,4 +188,6 @@ enum TaskText {
 extension TaskReport {
     /// Whether nothing happens to it any more by itself.
     var isEnded: Bool { ["completed", "failed", "cancelled"].contains(state) }
+    /// Whether it goes on as soon as somebody works the queue.
+    var waitsForWorker: Bool { !isEnded && wanted == .run }
 }

@@ -86,7 +86,7 @@ struct QueueNetworkTests {
         worker.signal(SIGKILL)
         _ = try worker.wait()
         let second = try stage.start(["run"])
-        #expect(eventually(timeout: 120) { stage.isWorked })
+        #expect(eventually(timeout: 120) { stage.isWorked(by: second.pid) })
         try network.plug(.client)
         let outcome = try second.wait(timeout: 240)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

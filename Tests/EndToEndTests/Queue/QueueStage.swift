@@ -59,17 +59,17 @@ final class QueueStage: Sendable {
     /// Starts a worker, and waits until commands reach it.
     func work(_ arguments: String...) throws -> ChildProcess {
         let worker = try start(["run"] + arguments)
-        let isReached = eventually { isWorked || !worker.isRunning }
+        let isReached = eventually { isWorked(by: worker.pid) || !worker.isRunning }
         try #require(isReached && worker.isRunning, "\(worker.errorOutput)")
         return worker
     }
 
-    /// Whether a worker says where it is reached.
-    var isWorked: Bool {
+    /// Whether a worker says where it is reached; what one that was killed has said is of another process.
+    func isWorked(by pid: pid_t) -> Bool {
         guard let data = FileManager.default.contents(atPath: queue + ".lock"),
             let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
         else { return false }
-        return holder["socket"] is String
+        return holder["socket"] is String && holder["pid"] as? Int == Int(pid)
     }
 
     /// All tasks, as `list --json` has them.

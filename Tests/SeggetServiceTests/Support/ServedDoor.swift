@@ -67,6 +67,15 @@ struct ServedDoor {
     }
 }
 
+extension QueueServer {
+    /// Serves a queue at a path.
+    static func start(
+        at path: String, door: any QueueDoor, limits: ServerLimits = ServerLimits()
+    ) async throws(QueueError) -> QueueServer {
+        try await QueueServer(try ListeningSocket(at: path), door: door, limits: limits)
+    }
+}
+
 /// Programs that talk to a server in this process.
 enum Program {
     /// Runs a program to its end, on a thread of its own: the server's tasks need those that tests run on.

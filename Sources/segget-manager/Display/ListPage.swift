@@ -1,0 +1,76 @@
+import SeggetQueue
+import SeggetReports
+
+/// What `segget list` shows: a table, and lines below it.
+///
+/// Pure.
+struct ListPage {
+    /// The head of the table, and a line for each task; empty where there is none.
+    var table: [String] = []
+    /// How many tasks there are of each kind; or that there are none.
+    var summary: String
+    /// What else is to be said.
+    var rest: [String] = []
+
+    /// Makes the page of a report.
+    init(_ report: QueueReport, isFiltered: Bool, in table: TaskTable) {
+        guard !report.tasks.isEmpty else {
+            summary = table.fit(
+                isFiltered
+                    ? "no task is like that"
+                    : "the queue is empty: `segget add URL` adds a download")
+            return
+        }
+        self.table = table.lines(report)
+        summary = table.fit(table.summary(report))
+        let ends = ["completed", "failed"].compactMap { state in
+            report.unseen[state].flatMap {
+                $0 > 0 ? "\($0) \(state == "completed" ? "finished" : state)" : nil
+            }
+        }
+        if !ends.isEmpty {
+            rest = [table.fit("\(ends.joined(separator: ", ")) since you last looked")]
+        }
+    }
+
+    /// All lines.
+    var lines: [String] { table + [summary] + rest }
+
+    /// As much of it as has room: what is below the table, and of the table as many lines as fit above.
+    ///
+    /// - Parameters:
+    ///   - rows: How many lines have room.
+    ///   - style: What the table looks like.
+    /// - Returns: The lines, and how many tasks are among them.
+    func cut(to rows: Int, in style: TaskTable) -> (lines: [String], tasks: Int) {
+        let below = [summary] + rest
+        guard table.count + below.count > rows else { return (lines, max(0, table.count - 1)) }
+        let room = rows - below.count - 1
+        // A head without a task says nothing.
+        guard room >= 2 else { return (Array(below.prefix(rows)), 0) }
+        let more = style.fit("\(style.unicode ? "…" : "...") and \(table.count - room) more")
+        return (table.prefix(room) + [more] + below, room - 1)
+    }
+}
+
+/// The ends that a watch has shown: it tells of them until it is over.
+struct ShownEnds {
+    private var states: [QueueTask.ID: String] = [:]
+
+    /// Takes tasks that are shown now.
+    ///
+    /// - Returns: Those whose ends nobody had seen.
+    mutating func show(_ tasks: some Sequence<TaskReport>) -> [QueueTask.ID] {
+        let ended = tasks.filter { $0.seen == false }
+        for task in ended { states[task.id] = task.state }
+        return ended.map(\.id)
+    }
+
+    /// How many have ended since the watch began, or before it and unseen, by their states.
+    func counted(with report: QueueReport) -> [String: Int] {
+        let unseen = Set(report.tasks.lazy.filter { $0.seen == false }.map(\.id))
+        return states.reduce(into: report.unseen) { counts, end in
+            if !unseen.contains(end.key) { counts[end.value, default: 0] += 1 }
+        }
+    }
+}

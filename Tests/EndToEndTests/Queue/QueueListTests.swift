@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What the commands say of tasks, and of a queue that nobody works.
+struct QueueListTests {
+    private func add(_ count: Int, _ stage: QueueStage) throws -> [String] {
+        let urls = (1...count).map { stage.origin.url("/\($0)/\($0).iso") }
+        let outcome = try stage.start(["add"] + urls).wait(timeout: 300)
+        try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        return outcome.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aWatchFitsTheScreenAndKeepsWhatItHasTold() throws {
+        let stage = try QueueStage(size: 1000)
+        _ = try add(30, stage)
+        let screen = try Screen(
+            [try Segget.binary(), "list", "--watch", "--queue", stage.queue], in: stage.folder,
+            width: 80)
+        func has(_ text: String) throws -> Bool {
+            try eventually { try screen.lines().joined(separator: "\n").contains(text) }
+        }
+        #expect(try has("… and 10 more\n30 waiting"), "\(screen.shown)")
+        #expect(try has("nothing works the queue"))
+        #expect(try screen.lines().first?.hasPrefix("  ID STATE") == true, "\(screen.shown)")
+        #expect(try stage.run("run").end == .exit(0))
+        #expect(try has("30 completed\n30 finished since you last looked"), "\(screen.shown)")
+        // What has no room was not seen.
+        #expect(try eventually { try stage.tasks("--unseen").count == 10 })
+        // In the frames after that it is told all the same.
+        _ = try stage.add("/31/31.iso", "--paused")
+        #expect(try has("1 held, 30 completed\n30 finished"), "\(screen.shown)")
+        try screen.resize(width: 40)
+        #expect(
+            try eventually {
+                let lines = try screen.lines()
+                return lines.count == 24 && lines.contains("1 held, 30 completed")
+                    && lines.first?.hasPrefix("  ID STATE") == true
+            }, "\(screen.shown)")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func everyCommandSaysThatNobodyWorksTheQueue() throws {
+        let stage = try QueueStage(size: 1000)
+        let id = try add(1, stage)[0]
+        for arguments in [
+            ["add", stage.origin.url("/2/b.iso")], ["list"], ["show", id], ["pause", id],
+            ["resume", id], ["start", id], ["move", id, "--last"], ["rename", id, "c.iso"],
+            ["set", id, "-x", "2"], ["tag", id, "+t"], ["settings"],
+            ["settings", "--max-running", "2"], ["clear"], ["cancel", id], ["retry", id],
+            ["remove", id],
+        ] {
+            let outcome = try stage.start(arguments).wait()
+            #expect(outcome.end == .exit(0), "\(arguments): \(outcome.errorOutput)")
+            let note = "nothing works the queue"
+            #expect(outcome.errorOutput.contains(note), "\(arguments)")
+            #expect(!outcome.output.contains(note), "\(arguments)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func whatRunsCountsAsRunning() throws {
+        let stage = try QueueStage()
+        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        try stage.done("settings", "--max-running", "1")
+        let worker = try stage.work("--keep-running")
+        _ = try add(2, stage)
+        var shown = ""
+        #expect(
+            try eventually {
+                shown = try stage.done("list")
+                return shown.contains("\n1 running, 1 waiting")
+            }, "\(shown)")
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aTagThatNoTaskHasIsNamed() throws {
+        let stage = try QueueStage(size: 1000)
+        try stage.done("pause", "--all")
+        let id = try stage.add("/1/a.iso", "--tag", "good")
+        for arguments in [
+            ["pause"], ["cancel"], ["remove"], ["move", "--first"], ["set", "-x", "2"],
+        ] {
+            let outcome = try stage.start(arguments + ["--tag", "godo"]).wait()
+            #expect(outcome.end == .exit(64), "\(arguments): \(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("no task has the tag `godo`"), "\(arguments)")
+        }
+        // The others are done.
+        let both = try stage.run("pause", "--tag", "godo", "--tag", "good")
+        #expect(both.end == .exit(64))
+        #expect(try stage.task(id)["wanted"] as? String == "held")
+    }
+}

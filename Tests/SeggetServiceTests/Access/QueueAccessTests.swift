@@ -1,0 +1,70 @@
+import Foundation
+import SeggetQueue
+import Segmenter
+import TestSupport
+import Testing
+
+@testable import SeggetService
+
+/// How a command finds whoever works the queue; each test counts threads.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct QueueAccessTests {
+    /// Threads of clients and servers.
+    private var loops: Int {
+        let tasks = "/proc/self/task"
+        let ids = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return ids.count { id in
+            (try? String(contentsOfFile: "\(tasks)/\(id)/comm", encoding: .utf8))?
+                .hasPrefix("NIO-ELT") ?? false
+        }
+    }
+
+    /// What is said of a worker that says that it listens at a path.
+    private func failure(_ socket: String?, patience: Double) async throws -> QueueError? {
+        let sandbox = try Sandbox("access")
+        let queue = sandbox.path("q.sqlite")
+        let lock = try QueueLock.acquire(QueueFiles(queue), waiting: 0, isWorker: true)
+        defer { lock.release() }
+        try lock.announce(socket: socket)
+        do {
+            _ = try await QueueAccess.open(queue, patience: patience) { _ in }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func oneThatHangsIsAskedOnce() async throws {
+        let (asked, isOver) = (Guarded(0), Guarded(false))
+        let worker = try FakeWorker { _ in
+            asked.withLock { $0 += 1 }
+            while !isOver.withLock({ $0 }) { usleep(10_000) }
+            return nil
+        }
+        defer { isOver.withLock { $0 = true } }
+        let error = try await failure(worker.path, patience: 0.5)
+        #expect(error?.code == .worker)
+        #expect(error?.message.contains("does not answer") == true)
+        #expect(asked.withLock { $0 } == 1)
+        #expect(await soon { loops == 0 })
+    }
+
+    @Test func oneThatIsGoneIsLookedForWithoutLeavingThreads() async throws {
+        let sandbox = try Sandbox("gone")
+        let error = try await failure(sandbox.path("none.sock"), patience: 0.5)
+        #expect(error?.code == .worker)
+        #expect(await soon { loops == 0 })
+    }
+
+    @Test func oneThatDoesNotSayWhereItIsIsNamed() async throws {
+        let error = try await failure(nil, patience: 0.2)
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("\(getpid())") == true)
+    }
+
+    @Test func oneThatAnswersIsUsed() async throws {
+        try await ServedDoor.use { served throws in
+            #expect(try await failure(served.server.path, patience: 60) == nil)
+        }
+    }
+}
