@@ -2,8 +2,9 @@
 package struct PartOwner: Sendable, Hashable {
     /// The URLs of the download in full: a manifest of one of them is its own.
     package var urls: [String]
-    /// The manifest's generation as it was recorded elsewhere; `nil` when it was not. It is its own whatever link it
-    /// was last continued with.
+    /// The manifest's generation as it was recorded elsewhere; `nil` when it was not.
+    ///
+    /// That manifest is its own whatever link it was last continued with.
     package var generation: String?
 
     package init(urls: [String], generation: String? = nil) {

@@ -27,7 +27,8 @@ package final class QueueLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes the lock, and waits for it as long as another one has it, on the calling thread.
+    /// Takes the lock, and waits for it as long as another one has it, on the calling thread; but only a worker waits
+    /// for a worker.
     ///
     /// - Parameters:
     ///   - files: The queue; the lock's file is made where it is missing, with its folder.
@@ -45,6 +46,8 @@ package final class QueueLock: Sendable {
                 if isWorker { try lock.announce(socket: nil) }
                 return lock
             }
+            // A worker keeps it: whoever is none is told by it.
+            if !isWorker, try holder(files) != nil { throw taken(files) }
             guard monotonicSeconds() < deadline else { throw taken(files) }
             usleep(10_000)
         }

@@ -36,7 +36,8 @@ public struct QueueAccess: Sendable {
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
-        return QueueAccess(door: DirectDoor(path, patience: patience), worker: nil, path: path)
+        let door = RecordsDoor(path: path, patience: patience, note: note)
+        return QueueAccess(door: door, worker: nil, path: path)
     }
 
     /// Reaches a worker.

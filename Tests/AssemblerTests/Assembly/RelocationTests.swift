@@ -67,7 +67,9 @@ import Testing
         }
 
         func move(cancelling: Bool = false) throws(AssemblyError) -> Assembly.Moved {
-            try Assembly.move(from: old, to: new, owner: PartOwner(urls: urls), finished: version) { cancelling }
+            try Assembly.move(from: old, to: new, owner: PartOwner(urls: urls), finished: version) {
+                cancelling
+            }
         }
 
         /// Whether all that there was is at a place, such that it is gone on with there.
@@ -230,7 +232,8 @@ import Testing
     @Test func leavesWhatIsNotOfThisDownload() throws {
         let scene = try Scene(.part, .otherFolder)
         func move(_ urls: [String], _ finished: FileVersion? = nil) throws -> Assembly.Moved {
-            try Assembly.move(from: scene.old, to: scene.new, owner: PartOwner(urls: urls), finished: finished)
+            try Assembly.move(
+                from: scene.old, to: scene.new, owner: PartOwner(urls: urls), finished: finished)
         }
         #expect(try move(["https://example.org/other"]) == .nothing)
         #expect(try scene.isWhole(at: scene.old))

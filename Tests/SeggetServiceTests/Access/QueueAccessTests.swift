@@ -34,6 +34,26 @@ struct QueueAccessTests {
         }
     }
 
+    /// A worker that begins after the command had looked for one is told all the same.
+    @Test func oneThatBeginsMeanwhileIsTold() async throws {
+        let sandbox = try Sandbox("meanwhile")
+        let queue = sandbox.path("q.sqlite")
+        let access = try await QueueAccess.open(queue) { _ in }
+        #expect(access.worker == nil)
+        let worker = try await DownloadQueue.open(queue)
+        let server = try await QueueServer.start(
+            for: queue, door: worker, runtime: nil, users: "/nowhere", base: sandbox.path)
+        try await worker.announce(socket: server.path)
+        var task = NewTask("http://127.0.0.1:9/a", to: .init(root: sandbox.path))
+        task.isHeld = true
+        let results = try await access.door.perform([.add(task)])
+        #expect(results.joined().map(\.outcome) == [.done])
+        let told = try await worker.report(TaskFilter()).tasks
+        #expect(told.count == 1)
+        await server.close()
+        await worker.shutdown()
+    }
+
     @Test func oneThatHangsIsAskedOnce() async throws {
         let (asked, isOver) = (Guarded(0), Guarded(false))
         let worker = try FakeWorker { _ in
