@@ -1,3 +1,4 @@
+import Assembler
 import Foundation
 internal import GRDB
 import Glibc
@@ -29,11 +30,31 @@ struct StoreFile {
         self.path = path
         do {
             switch mode {
-            case .readWrite: queue = try Self.openWritable(path, schema, patience)
+            case .readWrite:
+                queue = try Self.patiently(patience) {
+                    try Self.openWritable(path, schema, patience)
+                }
             case .readOnly: queue = try Self.openReadable(path, schema, patience)
             }
         } catch {
             throw QueueError(error, path)
+        }
+    }
+
+    /// Tries again as long as another process has the database: SQLite does not wait where that could be for ever, as when
+    /// two have it become one with a write-ahead log (https://sqlite.org/c3ref/busy_handler.html).
+    private static func patiently<Result>(
+        _ patience: Double, _ body: () throws -> Result
+    ) throws -> Result {
+        let deadline = monotonicSeconds() + patience
+        while true {
+            do {
+                return try body()
+            } catch let error as DatabaseError
+                where error.resultCode == .SQLITE_BUSY && monotonicSeconds() < deadline
+            {
+                usleep(5_000)
+            }
         }
     }
 
