@@ -105,6 +105,11 @@ install: $(BINARY) $(MANAGER)
 	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_segget
 	install -D -m 644 share/completions/segget.fish \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/segget.fish
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/user
+	install -m 644 share/systemd/segget.socket $(DESTDIR)$(PREFIX)/lib/systemd/user
+	sed 's|@bindir@|$(PREFIX)/bin|' share/systemd/segget.service \
+	    >$(DESTDIR)$(PREFIX)/lib/systemd/user/segget.service
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/user/segget.service
 
 clean:
 	$(SWIFT) package clean

@@ -131,6 +131,35 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
     return error;
 }
 
+int segget_spawn_session(const char *path, char *const arguments[], char *const environment[],
+                         int input, int output, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, ours;
+    sigemptyset(&none);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+        if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+        if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+        if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
+        if (!error)
+            error = posix_spawnattr_setflags(
+                &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
 // The child of segget_spawn_bound, which shares the memory of its parent: system calls only.
 static int become(const char *path, char *const arguments[], char *const environment[], int input,
                   int output, pid_t parent) {

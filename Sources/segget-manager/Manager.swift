@@ -11,6 +11,6 @@ struct Manager: ParsableCommand {
         AddCommand.self, ListCommand.self, ShowCommand.self, StartCommand.self, PauseCommand.self,
         ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
         ClearCommand.self, MoveCommand.self, RenameCommand.self, SetCommand.self, TagCommand.self,
-        SettingsCommand.self, RunCommand.self,
+        SettingsCommand.self, RunCommand.self, ServeCommand.self,
     ]
 }

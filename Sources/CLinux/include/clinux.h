@@ -76,6 +76,12 @@ void segget_name_thread(const char *name);
 int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
                  int errors, int in_group, pid_t *pid);
 
+// Starts the program at a path in a session of its own, away from the terminal; standard error goes where standard
+// output does. All other descriptors are closed, no signal is blocked, and none that is ignored here is ignored there.
+// Returns an errno, 0 for none.
+int segget_spawn_session(const char *path, char *const arguments[], char *const environment[],
+                         int input, int output, pid_t *pid);
+
 // Starts the program at `path` as segget_spawn does, not looked for in PATH, and such that it
 // is killed when the calling thread ends (prctl(2), PR_SET_PDEATHSIG); it dumps no core.
 // Returns 0, or an error number.

@@ -4,17 +4,19 @@ import Segmenter
 import Synchronization
 
 /// What signals do: the first SIGINT, SIGTERM or SIGHUP stops in order, the second one at once;
-/// SIGUSR1 and SIGUSR2 make the run slower and faster.
+/// SIGUSR1 and SIGUSR2 make the run slower and faster. In a service SIGHUP has settings read again instead.
 ///
 /// The signals are blocked and waited for by one thread, so nothing ever runs in a signal handler.
 /// Must be made before any thread is started: threads inherit what is blocked.
 package final class Interrupts: Sendable {
-    /// A wish for another speed.
+    /// A wish that does not end the run.
     package enum Change: Sendable {
         /// SIGUSR1.
         case slower
         /// SIGUSR2.
         case faster
+        /// SIGHUP, in a service.
+        case reload
     }
 
     private let first = Atomic<Int32>(0)
@@ -22,11 +24,14 @@ package final class Interrupts: Sendable {
     private let changing: [Int32]
 
     /// Blocks the signals in the calling thread and in all that it starts.
-    package init() {
+    ///
+    /// - Parameter isService: Whether SIGHUP has settings read again, also where it was ignored.
+    package init(isService: Bool = false) {
         // nohup(1) asks to survive a hang-up by ignoring it. A blocked signal is queued even when
         // ignored, so it would stop the download after all.
-        stopping = [SIGINT, SIGTERM] + [SIGHUP].filter { !Self.isIgnored($0) }
-        changing = [SIGUSR1, SIGUSR2].filter { !Self.isIgnored($0) }
+        stopping = [SIGINT, SIGTERM] + [SIGHUP].filter { !isService && !Self.isIgnored($0) }
+        changing =
+            [SIGUSR1, SIGUSR2].filter { !Self.isIgnored($0) } + (isService ? [SIGHUP] : [])
         var set = Self.set(of: stopping + changing)
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
@@ -61,6 +66,7 @@ package final class Interrupts: Sendable {
             switch signal {
             case SIGUSR1: change(.slower)
             case SIGUSR2: change(.faster)
+            case SIGHUP where changing.contains(SIGHUP): change(.reload)
             default: end(for: signal, code, stop)
             }
         }
@@ -100,6 +106,7 @@ extension DownloadSession {
         switch change {
         case .slower: halveRateLimit()
         case .faster: doubleRateLimit()
+        case .reload: break
         }
     }
 }

@@ -78,6 +78,13 @@ package struct Invocation {
         }
     }
 
+    /// The command that was typed, with the settings of the environment and the configuration file.
+    ///
+    /// - Throws: `Settings.Problem`, or the parser's error.
+    func command() throws -> any ParsableCommand {
+        try program.root.parseAsRoot(try read().arguments)
+    }
+
     /// Reads the environment and the configuration file, unless only help is wanted.
     private func read() throws(Settings.Problem) -> Settings {
         let isAside =

@@ -28,6 +28,25 @@ package final class Program: Sendable {
         }
     }
 
+    /// Reads the environment and the configuration file once more.
+    ///
+    /// - Returns: The command that the process was started with, as it is set now.
+    /// - Throws: What is wrong with the settings.
+    package func reread() throws(Refusal) -> any ParsableCommand {
+        do {
+            return try Invocation(Array(CommandLine.arguments.dropFirst()), of: self).command()
+        } catch let problem as Settings.Problem {
+            throw Refusal(description: problem.message)
+        } catch {
+            throw Refusal(description: root.message(for: error))
+        }
+    }
+
+    /// Why settings cannot be used.
+    package struct Refusal: Error, CustomStringConvertible {
+        package let description: String
+    }
+
     /// Runs what the process was started with, and ends it.
     package func run() -> Never {
         // What Swift would make of other bytes is another name, or another password.

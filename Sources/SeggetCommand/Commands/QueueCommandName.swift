@@ -7,7 +7,7 @@ package import ArgumentParser
 package enum QueueCommandName: String, CaseIterable, Sendable {
     case add, list, show, start, pause, resume, cancel, retry, remove, clear, move, rename, set,
         tag,
-        settings, run
+        settings, run, serve
 
     /// What it does, in a line.
     package var abstract: String {
@@ -28,14 +28,17 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         case .tag: "Put tags on tasks, or take them off."
         case .settings: "Show or change what holds for the whole queue."
         case .run: "Work the queue in the foreground."
+        case .serve: "Work the queue as a service, in the background."
         }
     }
 
     /// The long names of options that only these commands have, without dashes: in a configuration
     /// file, the others pass them over.
     package static let options: Set<String> = [
-        "again", "all", "at", "files", "first", "id", "keep-running", "last", "limit-schedule",
-        "mark-seen", "max-running", "name", "no-store-secrets", "paused", "queue", "recover",
+        "again", "all", "at", "detach", "files", "first", "id", "keep-running", "last",
+        "limit-schedule",
+        "log-file", "mark-seen", "max-running", "name", "nice", "no-store-secrets", "paused",
+        "pid-file", "queue", "recover",
         "state", "tag", "text", "unseen", "url", "watch",
     ]
 
@@ -46,7 +49,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// not reach what stands in the queue.
     package var settable: Set<String>? {
         switch self {
-        case .add, .run: nil
+        case .add, .run, .serve: nil
         default: ["json", "queue"]
         }
     }

@@ -54,6 +54,11 @@ extension DownloadQueue {
         occur { machine, now in machine.limit(to: settings.maxRunning, now) }
     }
 
+    /// Reads the settings again, where something else has written them.
+    ///
+    /// - Throws: `QueueError`.
+    public func rereadSettings() throws(QueueError) { try change(try desk().store.settings()) }
+
     /// Puts the limit of rate in force that holds at this time.
     func applyRate() {
         session.limitRate(current.rate(atMinute: TimeOfDay.minute))

@@ -17,12 +17,14 @@ public struct QueueAccess: Sendable {
     ///
     /// - Parameters:
     ///   - path: The queue's file.
+    ///   - service: Path of the socket by which a service manager starts a worker of the queue; `nil` for none.
     ///   - patience: Seconds that a process that has the queue is waited for, until it answers or lets go.
     ///   - note: Told, in a line, when the worker is of another version.
     /// - Returns: The way.
     /// - Throws: `QueueError`, when a worker has it and cannot be reached.
     public static func open(
-        _ path: String, patience: Double = 5, note: @escaping @Sendable (String) -> Void
+        _ path: String, service: String? = nil, patience: Double = 5,
+        note: @escaping @Sendable (String) -> Void
     ) async throws(QueueError) -> QueueAccess {
         let files = QueueFiles(path)
         let deadline = ContinuousClock.now + .seconds(patience)
@@ -36,8 +38,29 @@ public struct QueueAccess: Sendable {
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
+        if let service, let access = try await start(service, path, patience, note) {
+            return access
+        }
         let door = RecordsDoor(path: path, patience: patience, note: note)
         return QueueAccess(door: door, worker: nil, path: path)
+    }
+
+    /// Has a service manager start a worker.
+    ///
+    /// - Returns: The way; `nil` where nobody listens, or it is the worker of another queue.
+    private static func start(
+        _ service: String, _ path: String, _ patience: Double,
+        _ note: @escaping @Sendable (String) -> Void
+    ) async throws(QueueError) -> QueueAccess? {
+        guard Glibc.access(service, R_OK | W_OK) == 0 else { return nil }
+        let client = QueueClient(
+            path: service, connectTime: .seconds(patience), tellOtherVersion: note)
+        let worker = try? await client.health().worker
+        if let worker, try QueueLock.holder(QueueFiles(path))?.pid == worker {
+            return QueueAccess(door: client, worker: worker, path: path)
+        }
+        await client.close()
+        return nil
     }
 
     /// Reaches a worker.

@@ -13,7 +13,7 @@ package import SeggetQueue
 package final class QueueServer: Sendable {
     /// Path of the socket.
     package let path: String
-    private let entry: SocketEntry
+    private let entry: SocketEntry?
     private let limits: ServerLimits
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
@@ -50,13 +50,24 @@ package final class QueueServer: Sendable {
         throw .noSocket("no folder is this user's alone, \(base)/segget-\(geteuid()) neither")
     }
 
+    /// Serves a queue on a socket that somebody else listens on for this process, as systemd does; it stays when the
+    /// service ends.
+    ///
+    /// - Throws: `QueueError`.
+    package static func start(
+        on descriptor: Int32, door: any QueueDoor, limits: ServerLimits = ServerLimits()
+    ) async throws(QueueError) -> QueueServer {
+        try await QueueServer(
+            try ListeningSocket(inherited: descriptor), door: door, limits: limits)
+    }
+
     /// Serves a queue at a socket that is bound already, in a folder that is this user's alone.
     ///
     /// - Throws: `QueueError`, when that cannot be.
     init(
         _ socket: ListeningSocket, door: any QueueDoor, limits: ServerLimits
     ) async throws(QueueError) {
-        (path, entry, self.limits) = (socket.entry.path, socket.entry, limits)
+        (path, entry, self.limits) = (socket.path, socket.entry, limits)
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let connections = NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
             .makeBoxSendingValue([:], eventLoop: group.any())
@@ -74,7 +85,7 @@ package final class QueueServer: Sendable {
                 .withBoundSocket(socket.descriptor).answer()
         } catch {
             Glibc.close(socket.descriptor)
-            entry.remove()
+            entry?.remove()
             try? await group.shutdownGracefully()
             throw .noSocket("\(path): \(error)")
         }
@@ -82,7 +93,7 @@ package final class QueueServer: Sendable {
 
     /// Ends the service: the socket goes at once, and what is being answered is answered within a time.
     package func close() async {
-        entry.remove()
+        entry?.remove()
         try? await listener.close().answer()
         let limits = limits
         let channels = await everyConnection()

@@ -5,8 +5,10 @@ import SeggetQueue
 struct ListeningSocket {
     /// The open descriptor; whoever takes it closes it.
     let descriptor: Int32
-    /// What stands at its path.
-    let entry: SocketEntry
+    /// Its path.
+    let path: String
+    /// What stands there; `nil` where that is somebody else's, and stays.
+    let entry: SocketEntry?
 
     /// Listens at a path; one that nobody listens at any more is replaced.
     ///
@@ -27,7 +29,29 @@ struct ListeningSocket {
             close(socket)
             throw .noSocket(path, code)
         }
-        (descriptor, self.entry) = (socket, entry)
+        (descriptor, self.path, self.entry) = (socket, path, entry)
+    }
+
+    /// Takes a socket that somebody else listens on for this process.
+    ///
+    /// - Parameter descriptor: The socket.
+    /// - Throws: `QueueError`, when it has no path.
+    init(inherited descriptor: Int32) throws(QueueError) {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(descriptor, $0, &length)
+            }
+        }
+        let path = withUnsafeBytes(of: &address.sun_path) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        guard result == 0, address.sun_family == sa_family_t(AF_UNIX), path.hasPrefix("/") else {
+            throw .noSocket(
+                "what was handed over is no socket with a path", result == 0 ? 0 : errno)
+        }
+        (self.descriptor, self.path, entry) = (descriptor, path, nil)
     }
 
     /// Removes a socket that nobody listens at; refuses to touch anything else.

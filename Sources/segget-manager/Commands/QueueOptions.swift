@@ -32,6 +32,12 @@ struct QueueOptions: ParsableArguments {
     var path: String {
         get throws {
             if let queue { return Paths.absolute(queue) }
+            return try Self.defaultPath
+        }
+    }
+
+    private static var defaultPath: String {
+        get throws {
             func variable(_ name: String) -> String? {
                 getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
             }
@@ -45,16 +51,28 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
+    /// Path of the socket by which systemd starts a worker of the default queue (`segget.socket`); `nil` for another
+    /// queue.
+    private var service: String? {
+        get throws {
+            guard try queue == nil || path == Self.defaultPath else { return nil }
+            let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+            return (runtime ?? "/run/user/\(geteuid())") + "/segget/service.sock"
+        }
+    }
+
     /// Runs something on the queue, by whoever works it or else by its records, and ends the process.
     ///
     /// - Parameter body: What is done; it gives the code that the process ends with.
     /// - Throws: `ValidationError`, when there is no path for it.
     func run(_ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus) throws -> Never {
         StandardStreams.prepare()
-        let path = try path
+        let (path, service) = (try path, try service)
         Task {
             do {
-                let access = try await QueueAccess.open(path) { Voice.say(.note, $0) }
+                let access = try await QueueAccess.open(path, service: service) {
+                    Voice.say(.note, $0)
+                }
                 Glibc.exit(try await body(access).rawValue)
             } catch let error as QueueError {
                 Voice.refuse(error)

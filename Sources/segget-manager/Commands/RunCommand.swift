@@ -48,19 +48,8 @@ struct RunCommand: ParsableCommand {
         _ path: String, keepRunning: Bool, quiet: Bool, _ interrupts: Interrupts,
         _ stop: AsyncStream<Void>
     ) async throws(QueueError) -> ExitStatus {
-        var configuration = DownloadQueue.Configuration()
-        configuration.memory = ServerMemory.own
-        configuration.refresh = { RefreshCommand($0).link }
-        let queue = try await DownloadQueue.open(path, configuration: configuration)
-        let server: QueueServer
-        do throws(QueueError) {
-            let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
-            server = try await QueueServer.start(for: path, door: queue, runtime: runtime)
-            try await queue.announce(socket: server.path)
-        } catch {
-            await queue.shutdown()
-            throw error
-        }
+        let worked = try await WorkedQueue.open(path)
+        let queue = worked.queue
         let report = RunReport(isQuiet: quiet)
         let ends = await queue.events()
         let snapshots = await queue.snapshots()
@@ -84,8 +73,7 @@ struct RunCommand: ParsableCommand {
             failure = await group.next() ?? nil
             group.cancelAll()
         }
-        await server.close()
-        await queue.shutdown()
+        await worked.close()
         await telling.value
         await showing.value
         if let failure { throw failure }
@@ -112,21 +100,14 @@ actor RunReport {
         for await event in events {
             guard case .changed(let task) = event, told[task.id] != task.state else { continue }
             told[task.id] = task.state
-            let name = PrintableText.escape(task.path ?? TaskText.name(task))
+            guard let text = TaskNews(task).text else { continue }
             switch task.state {
-            case "completed":
-                say(.none, "\(name): complete, \(Units.size(task.size ?? task.bytesDone))")
             case "failed":
                 codes.append(task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable)
-                say(.error, task.error?.message ?? "\(name) failed", always: true)
+                say(.error, text, always: true)
                 if let hint = task.error?.hint { say(.hint, hint, always: true) }
-            case "retrying":
-                guard let problem = task.error, let retry = task.retryAt else { break }
-                let seconds = max(0, retry - secondsSinceEpoch())
-                let when = Units.duration(.seconds(seconds)).map { "; tried again in \($0)" } ?? ""
-                say(.note, problem.message + when)
-            case "waiting_for_network": say(.note, "\(name): waiting for the network")
-            default: break
+            case "completed": say(.none, text)
+            default: say(.note, text)
             }
         }
     }

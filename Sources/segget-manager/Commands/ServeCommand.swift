@@ -1,0 +1,248 @@
+import ArgumentParser
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// `segget serve`: works the queue in the background's manner.
+struct ServeCommand: ParsableCommand {
+    static let configuration = QueueCommandName.serve.configuration(
+        discussion: """
+            It waits for tasks for ever, and writes a log line for each event on standard error. SIGTERM ends it in \
+            order, SIGHUP has the settings read again. systemd can start it (`segget.service`) and listen for it \
+            (`segget.socket`); without systemd, `--detach` leaves it running in the background.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Run at this niceness, from 0 to 19. (default: 10)", valueName: "n"))
+    var nice = 10
+    @Flag(help: "Go on in the background, once the queue can be reached.") var detach = false
+    @Option(
+        help: ArgumentHelp(
+            "Write the number of the process here while it runs.", valueName: "file"),
+        completion: .file())
+    var pidFile: String?
+    @Option(
+        help: ArgumentHelp(
+            "Append the log to this file; with `--detach`, what else is said, too.",
+            valueName: "file"),
+        completion: .file())
+    var logFile: String?
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func validate() throws {
+        guard (0...19).contains(nice) else {
+            throw ValidationError("`--nice` takes 0 to 19, not \(nice)")
+        }
+    }
+
+    func run() throws {
+        StandardStreams.prepare()
+        let path = try queue.path
+        let pidFile = pidFile.map(Paths.absolute)
+        if detach {
+            guard Detachment.isDone else { Detachment.run(log: logFile) }
+            // The folder that it was started in may be to be unmounted one day.
+            chdir("/")
+        }
+        // Each task's file gets the mode that the umask at its adding gives it; until then it is private.
+        umask(0o077)
+        if let logFile, !detach { try ServiceLog.append(to: logFile) }
+        let service = Service(path: path, manager: .take(), log: ServiceLog(), pidFile: pidFile)
+        do throws(QueueError) {
+            let listener = try ActivationSocket.take()
+            service.setNiceness(nice)
+            let interrupts = Interrupts(isService: true)
+            let stop = AsyncStream.makeStream(of: Void.self)
+            let reloads = AsyncStream.makeStream(of: Void.self)
+            Task {
+                do throws(QueueError) {
+                    try await service.run(listener, until: stop.stream, reloads.stream)
+                    Glibc.exit(ExitStatus.done.rawValue)
+                } catch {
+                    service.end(with: error)
+                }
+            }
+            interrupts.wait(
+                change: { if $0 == .reload { reloads.continuation.yield() } },
+                code: { _ in ExitStatus.done.rawValue }
+            ) {
+                stop.continuation.finish()
+                return true
+            }
+        } catch {
+            service.end(with: error)
+        }
+    }
+}
+
+/// The worker of a queue, from its start to its end.
+struct Service: Sendable {
+    let path: String
+    let manager: ServiceManager
+    let log: ServiceLog
+    let pidFile: String?
+
+    /// Ends the process because the queue cannot be worked, or any more.
+    func end(with error: QueueError) -> Never {
+        manager.tell("STOPPING=1", "STATUS=\(error.message)")
+        log.say(.error, "\(error.message); \(error.hint)")
+        Glibc.exit(error.status.rawValue)
+    }
+
+    func setNiceness(_ niceness: Int) {
+        guard setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(niceness)) != 0 else {
+            return
+        }
+        log.say(
+            .warning, "the niceness cannot be \(niceness): \(Diagnostic.describe(errno: errno))")
+    }
+
+    /// Works the queue until it is told to stop.
+    ///
+    /// - Parameters:
+    ///   - listener: A socket that the service manager listens on; `nil` for one of its own.
+    ///   - stop: Ends when it is to stop.
+    ///   - reloads: Has an element for each time that settings are to be read again.
+    /// - Throws: `QueueError`, why it cannot be worked.
+    func run(
+        _ listener: Int32?, until stop: AsyncStream<Void>, _ reloads: AsyncStream<Void>
+    ) async throws(QueueError) {
+        let worked = try await WorkedQueue.open(path, listener: listener)
+        let queue = worked.queue
+        do throws(QueueError) {
+            try writePIDFile()
+        } catch {
+            await worked.close()
+            throw error
+        }
+        let events = await queue.events()
+        let logging = Task { await log.follow(events) }
+        log.say(.info, "segget \(seggetVersion) works the queue \(path)")
+        if let advice = Lingering.advice { log.say(.warning, advice) }
+        await queue.work()
+        manager.tell("READY=1", "STATUS=\(await status(of: queue))")
+        let others = [
+            Task { await tellStatus(of: queue) }, Task { await keepAlive(queue) },
+            Task { await reload(queue, reloads) },
+        ]
+        var failure: QueueError?
+        await withTaskGroup(of: QueueError?.self) { group in
+            group.addTask {
+                for await _ in stop {}
+                return nil
+            }
+            group.addTask {
+                do throws(QueueError) { try await queue.lasts() } catch {
+                    return Task.isCancelled ? nil : error
+                }
+            }
+            failure = await group.next() ?? nil
+            group.cancelAll()
+        }
+        manager.tell("STOPPING=1", "STATUS=stopping")
+        for task in others { task.cancel() }
+        await worked.close()
+        await logging.value
+        if let pidFile { unlink(pidFile) }
+        if let failure { throw failure }
+        log.say(.info, "ended in order")
+    }
+
+    // MARK: What the manager hears
+
+    private func status(of queue: DownloadQueue) async -> String {
+        guard let snapshot = try? await queue.snapshot() else { return "the queue cannot be read" }
+        return Self.status(snapshot)
+    }
+
+    /// A line such as `3 running, 12 MiB/s`.
+    static func status(_ snapshot: QueueSnapshot) -> String {
+        func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
+        let running = count("running") + count("verifying")
+        var parts = running > 0 ? ["\(running) running", Units.speed(snapshot.bytesPerSecond)] : []
+        let waiting = max(0, count("waiting") - count("held")) + count("retrying")
+        if waiting > 0 { parts.append("\(waiting) waiting") }
+        let offline = count("waiting_for_network")
+        if offline > 0 { parts.append("\(offline) waiting for the network") }
+        return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")
+    }
+
+    /// Tells how far everything is, at most once a second and when it has changed.
+    private func tellStatus(of queue: DownloadQueue) async {
+        var told = ""
+        for await snapshot in await queue.snapshots() {
+            let status = Self.status(snapshot)
+            if status != told { manager.tell("STATUS=\(status)") }
+            told = status
+            guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+        }
+    }
+
+    /// Tells twice in the manager's time that the queue answers.
+    private func keepAlive(_ queue: DownloadQueue) async {
+        guard let time = manager.watchdog else { return }
+        while (try? await Task.sleep(for: time / 2)) != nil {
+            if (try? await queue.settings()) != nil { manager.tell("WATCHDOG=1") }
+        }
+    }
+
+    // MARK: Settings
+
+    /// Reads the settings again whenever that is wanted: those of the queue, and those of the command.
+    private func reload(_ queue: DownloadQueue, _ wishes: AsyncStream<Void>) async {
+        for await _ in wishes {
+            manager.tellReloading()
+            do {
+                try await queue.rereadSettings()
+                if let command = try Program(Manager.self).reread() as? ServeCommand {
+                    setNiceness(command.nice)
+                }
+                log.say(.info, "the settings were read again")
+            } catch {
+                let reason = (error as? QueueError)?.message ?? "\(error)"
+                log.say(.error, "the settings cannot be read, and stay: \(reason)")
+            }
+            manager.tell("READY=1", "STATUS=\(await status(of: queue))")
+        }
+    }
+
+    private func writePIDFile() throws(QueueError) {
+        guard let pidFile else { return }
+        unlink(pidFile)
+        let descriptor = open(pidFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .noFile(pidFile, errno) }
+        defer { close(descriptor) }
+        guard fchmod(descriptor, 0o644) == 0,
+            StandardStreams.write("\(getpid())\n", to: descriptor)
+        else { throw .noFile(pidFile, errno) }
+    }
+}
+
+extension QueueError {
+    /// A file that a service writes cannot be made.
+    static func noFile(_ path: String, _ code: Int32) -> QueueError {
+        QueueError(
+            .unavailable,
+            "\(Diagnostic.quote(path)) cannot be written: \(Diagnostic.describe(errno: code))",
+            hint: "name a file in a folder that you can write to")
+    }
+}
+
+/// Whether a user's services go on when the user is not logged in.
+enum Lingering {
+    /// What to do about it, where systemd ends them at logout.
+    static var advice: String? {
+        guard getenv("INVOCATION_ID") != nil, geteuid() != 0, let user = getpwuid(geteuid()) else {
+            return nil
+        }
+        let name = String(cString: user.pointee.pw_name)
+        guard access("/var/lib/systemd/linger/\(name)", F_OK) != 0 else { return nil }
+        return
+            "downloads stop when you log out: `loginctl enable-linger` has services go on without you"
+    }
+}

@@ -1,0 +1,31 @@
+import SeggetQueue
+import SeggetReports
+
+/// What is said of a task whose state has changed.
+///
+/// Pure.
+struct TaskNews {
+    /// The file's path, or what it is called before it has one.
+    let name: String
+    /// The line; `nil` where nothing is said.
+    let text: String?
+
+    init(_ task: TaskReport, now: Double = secondsSinceEpoch()) {
+        name = task.path ?? TaskText.name(task)
+        switch task.state {
+        case "completed": text = "\(name): complete, \(Units.size(task.size ?? task.bytesDone))"
+        case "failed": text = task.error?.message ?? "\(name) failed"
+        case "retrying":
+            guard let problem = task.error, let retry = task.retryAt else {
+                text = nil
+                return
+            }
+            let when = Units.duration(.seconds(max(0, retry - now))).map {
+                "; tried again in \($0)"
+            }
+            text = problem.message + (when ?? "")
+        case "waiting_for_network": text = "\(name): waiting for the network"
+        default: text = nil
+        }
+    }
+}

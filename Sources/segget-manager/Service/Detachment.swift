@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+import SeggetCommand
+import SeggetReports
+
+/// How a service goes on without the terminal that it was started from.
+///
+/// The program starts itself anew, in a session of its own, and ends when that says by sd_notify(3) that it is ready.
+enum Detachment {
+    private static func prefix(_ parent: pid_t) -> String { "@segget-\(parent)-" }
+
+    /// Whether this is the process that was started.
+    static var isDone: Bool {
+        getenv("NOTIFY_SOCKET").map { String(cString: $0) }?.hasPrefix(prefix(getppid())) ?? false
+    }
+
+    /// Starts the service, waits until it is ready, and ends this process.
+    ///
+    /// - Parameter log: Path of the file that the service's output is appended to; `nil` for none.
+    static func run(log: String?) -> Never {
+        let address = "\(prefix(getpid()))\(UInt64.random(in: 0...UInt64.max))"
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        let output =
+            log.map { open($0, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600) } ?? null
+        guard null >= 0, output >= 0, let socket = NotifySocket(address, listens: true) else {
+            fail(
+                "\(Diagnostic.quote(log ?? "/dev/null")) cannot be opened: "
+                    + Diagnostic.describe(errno: errno))
+        }
+        var environment: [String] = []
+        var next = environ
+        while let variable = next.pointee {
+            let text = String(cString: variable)
+            if !text.hasPrefix("NOTIFY_SOCKET=") { environment.append(text) }
+            next += 1
+        }
+        environment.append("NOTIFY_SOCKET=\(address)")
+        var pid: pid_t = 0
+        let code = Hooks.withCStrings(CommandLine.arguments) { arguments in
+            Hooks.withCStrings(environment) {
+                segget_spawn_session("/proc/self/exe", arguments, $0, null, output, &pid)
+            }
+        }
+        guard code == 0 else {
+            fail("the service cannot be started: \(Diagnostic.describe(errno: code))")
+        }
+        if socket.isToldReady(by: pid) {
+            Voice.say(.none, "segget works the queue in the background, as process \(pid)")
+            Glibc.exit(ExitStatus.done.rawValue)
+        }
+        var status: Int32 = 0
+        waitpid(pid, &status, 0)
+        let problem = Hooks.problem(status) ?? "ended at once"
+        Voice.say(.error, "the service \(problem)")
+        Voice.say(
+            .hint,
+            log.map { "see \(Diagnostic.quote($0))" }
+                ?? "`--log-file FILE` has it say why; so does `segget serve` without `--detach`")
+        Glibc.exit(status & 0x7f == 0 ? max(1, (status >> 8) & 0xff) : 70)
+    }
+
+    private static func fail(_ text: String) -> Never {
+        Voice.say(.error, text)
+        Glibc.exit(ExitStatus.cannotCreate.rawValue)
+    }
+}

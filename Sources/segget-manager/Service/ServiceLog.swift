@@ -1,0 +1,97 @@
+import ArgumentParser
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import Segmenter
+
+/// The log of a service on standard error: one line an event.
+///
+/// In systemd's journal each line has its priority in front, by sd-daemon(3); elsewhere it has the time. No line has
+/// a query, a header or a password.
+struct ServiceLog: Sendable {
+    /// How important a line is, by syslog(3).
+    enum Priority: Int, Sendable {
+        case error = 3
+        case warning = 4
+        case notice = 5
+        case info = 6
+    }
+
+    private let isJournal: Bool
+
+    /// Finds out where standard error leads: systemd says by `$JOURNAL_STREAM` which file the journal is.
+    init() {
+        var status = stat()
+        let stream = getenv("JOURNAL_STREAM").map { String(cString: $0) }
+        isJournal =
+            fstat(STDERR_FILENO, &status) == 0 && stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
+    /// Has standard error, and standard output, go to the end of a file.
+    ///
+    /// - Throws: `ValidationError`, when it cannot be opened.
+    static func append(to path: String) throws {
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            throw ValidationError(
+                "\(Diagnostic.quote(path)) cannot be opened: \(Diagnostic.describe(errno: errno))")
+        }
+        defer { close(file) }
+        for stream in [STDOUT_FILENO, STDERR_FILENO] { dup2(file, stream) }
+    }
+
+    /// Writes a line.
+    func say(_ priority: Priority, _ text: String) {
+        let text = PrintableText.escape(text)
+        let start = isJournal ? "<\(priority.rawValue)>" : "\(Self.time()) \(Self.word(priority))"
+        StandardStreams.write("\(start)\(text)\n", to: STDERR_FILENO)
+    }
+
+    private static func word(_ priority: Priority) -> String {
+        switch priority {
+        case .error: "error: "
+        case .warning: "warning: "
+        case .notice, .info: ""
+        }
+    }
+
+    /// The local time, as `2026-01-31 18:59:07`.
+    private static func time() -> String {
+        var (now, parts) = (Glibc.time(nil), tm())
+        localtime_r(&now, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Writes what happens in a queue, until that ends.
+    func follow(_ events: AsyncStream<QueueEvent>) async {
+        var told: [QueueTask.ID: String] = [:]
+        for await event in events {
+            switch event {
+            case .changed(let task):
+                guard told[task.id] != task.state else { continue }
+                told[task.id] = task.isEnded ? nil : task.state
+                tell(task)
+            case .removed(let id): told[id] = nil
+            default: break
+            }
+        }
+    }
+
+    private func tell(_ task: TaskReport) {
+        let news = TaskNews(task)
+        guard let text = news.text ?? (task.state == "running" ? "\(news.name): begins" : nil)
+        else { return }
+        let priority: Priority =
+            switch task.state {
+            case "failed": .error
+            case "retrying", "waiting_for_network": .warning
+            case "completed": .notice
+            default: .info
+            }
+        let hint = task.state == "failed" ? task.error.map { "; \($0.hint)" } ?? "" : ""
+        say(priority, "\(task.id): \(text)\(hint)")
+    }
+}

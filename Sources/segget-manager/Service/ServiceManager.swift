@@ -1,0 +1,148 @@
+// Service: a queue's worker as a service: what it tells whoever manages it, and its log. It knows systemd's protocols;
+// it never knows how a queue is worked.
+
+import CLinux
+import Glibc
+import SeggetQueue
+import SeggetReports
+
+/// Who started this process and wants to know how it does: systemd, by the protocol of sd_notify(3), which others speak
+/// too.
+struct ServiceManager: Sendable {
+    private let address: String?
+    /// How often it wants to hear that the process is alive, at least; `nil` for never.
+    let watchdog: Duration?
+
+    /// Takes what the environment says, so that no other program that is started here inherits it.
+    static func take() -> ServiceManager {
+        let address = variable("NOTIFY_SOCKET")
+        let process = variable("WATCHDOG_PID")
+        let time = variable("WATCHDOG_USEC").flatMap { Int64($0) }
+        let isOurs = process == nil || process == "\(getpid())"
+        return ServiceManager(
+            address: address,
+            watchdog: isOurs ? time.flatMap { $0 > 0 ? .microseconds($0) : nil } : nil)
+    }
+
+    private static func variable(_ name: String) -> String? {
+        defer { unsetenv(name) }
+        return getenv(name).map { String(cString: $0) }
+    }
+
+    /// Tells something, in lines such as `READY=1`; nobody waits for it.
+    func tell(_ lines: String...) {
+        guard let address, let socket = NotifySocket(address) else { return }
+        socket.send(lines.joined(separator: "\n"))
+    }
+
+    /// Tells that settings are being read again; `READY=1` ends that.
+    func tellReloading() {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        let microseconds = Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+        tell("RELOADING=1", "MONOTONIC_USEC=\(microseconds)")
+    }
+}
+
+/// A socket for datagrams to an address of unix(7); `@` in front says that it is an abstract one.
+final class NotifySocket {
+    private let descriptor: Int32
+    private let address: sockaddr_un
+    private let length: socklen_t
+
+    /// - Parameters:
+    ///   - name: The address.
+    ///   - listens: Whether what is sent to it is received here.
+    init?(_ name: String, listens: Bool = false) {
+        let bytes = Array(name.utf8)
+        var address = sockaddr_un()
+        guard let first = bytes.first, [UInt8(ascii: "/"), UInt8(ascii: "@")].contains(first),
+            bytes.count < MemoryLayout.size(ofValue: address.sun_path)
+        else { return nil }
+        address.sun_family = sa_family_t(AF_UNIX)
+        let isAbstract = first == UInt8(ascii: "@")
+        withUnsafeMutableBytes(of: &address.sun_path) { path in
+            path.copyBytes(from: bytes)
+            if isAbstract { path[0] = 0 }
+        }
+        self.address = address
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        length = socklen_t(start + bytes.count + (isAbstract ? 0 : 1))
+        let type = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue
+        descriptor = socket(AF_UNIX, Int32(type), 0)
+        guard descriptor >= 0 else { return nil }
+        guard !listens || withAddress({ bind(descriptor, $0, length) }) == 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    private func withAddress(_ call: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
+        withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1, call)
+        }
+    }
+
+    /// Waits until a process says that it is ready, or ends.
+    ///
+    /// - Returns: Whether it is ready.
+    func isToldReady(by pid: pid_t) -> Bool {
+        let process = segget_open_process(pid)
+        guard process >= 0 else { return false }
+        defer { close(process) }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            var events = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: process, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&events, 2, -1) > 0 else { continue }
+            if events[0].revents != 0 {
+                let count = recv(descriptor, &buffer, buffer.count, 0)
+                let lines = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+                if lines.split(separator: "\n").contains("READY=1") { return true }
+            } else if events[1].revents != 0 {
+                return false
+            }
+        }
+    }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = withAddress {
+            Int32(
+                sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length))
+        }
+    }
+}
+
+/// The socket that systemd listens on for this process, by the protocol of sd_listen_fds(3).
+enum ActivationSocket {
+    private static let first: Int32 = 3
+
+    /// Takes it, so that no other program that is started here inherits it.
+    ///
+    /// - Returns: Its descriptor; `nil` when there is none.
+    /// - Throws: `QueueError`, when it is none that the queue can be reached by.
+    static func take() throws(QueueError) -> Int32? {
+        let names = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
+        let values = names.map { name in getenv(name).map { String(cString: $0) } }
+        names.forEach { unsetenv($0) }
+        guard values[0] == "\(getpid())", let count = values[1].flatMap({ Int32($0) }), count > 0
+        else { return nil }
+        for descriptor in first..<first + count {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+        guard count == 1, option(SO_DOMAIN) == AF_UNIX, option(SO_ACCEPTCONN) == 1 else {
+            throw QueueError(
+                .unavailable, "the service manager gives \(count) sockets to listen on",
+                hint: "one stream socket of unix(7) is understood: see `segget.socket`")
+        }
+        return first
+    }
+
+    private static func option(_ name: Int32) -> Int32 {
+        var (value, length) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(first, SOL_SOCKET, name, &value, &length)
+        return value
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetService
+import Segmenter
+
+/// A queue that this process works, and the API by which others reach it.
+struct WorkedQueue {
+    let queue: DownloadQueue
+    private let server: QueueServer
+
+    /// Opens a queue, and has commands find it; nothing is fetched yet.
+    ///
+    /// - Parameters:
+    ///   - path: The queue's file.
+    ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
+    /// - Throws: `QueueError`.
+    static func open(_ path: String, listener: Int32? = nil) async throws(QueueError) -> WorkedQueue
+    {
+        var configuration = DownloadQueue.Configuration()
+        configuration.memory = ServerMemory.own
+        configuration.refresh = { RefreshCommand($0).link }
+        let queue = try await DownloadQueue.open(path, configuration: configuration)
+        do throws(QueueError) {
+            let server: QueueServer
+            if let listener {
+                server = try await QueueServer.start(on: listener, door: queue)
+            } else {
+                let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+                server = try await QueueServer.start(for: path, door: queue, runtime: runtime)
+            }
+            try await queue.announce(socket: server.path)
+            return WorkedQueue(queue: queue, server: server)
+        } catch {
+            await queue.shutdown()
+            throw error
+        }
+    }
+
+    /// Answers what was asked, stops all downloads in order, and lets go of the queue.
+    func close() async {
+        await server.close()
+        await queue.shutdown()
+    }
+}

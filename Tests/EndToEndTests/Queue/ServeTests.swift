@@ -1,0 +1,215 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `segget serve`: the worker of a queue as a service.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ServeTests {
+    private let stage: QueueStage
+    private let manager: NotifyReceiver
+
+    init() throws {
+        stage = try QueueStage(size: 2_000_000)
+        manager = try NotifyReceiver(at: stage.home.path("notify"))
+    }
+
+    private func serve(
+        _ arguments: String..., environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try Segget.start(
+            ["serve", "--queue", stage.queue] + arguments, in: stage.folder,
+            environment: environment.merging(
+                ["SEGGET_NO_CONFIG": "1", "NOTIFY_SOCKET": manager.path], uniquingKeysWith: { $1 }))
+    }
+
+    @Test func whoeverManagesItHearsHowItDoes() throws {
+        let service = try serve(environment: ["WATCHDOG_USEC": "200000"])
+        #expect(manager.hears("READY=1"))
+        #expect(stage.isWorked(by: service.pid))
+        #expect(manager.hears("WATCHDOG=1"))
+        _ = try stage.add("/a", "--limit-rate", "1m")
+        #expect(manager.hears { $0.hasPrefix("STATUS=1 running, ") })
+        #expect(manager.hears("STATUS=nothing to do"))
+        kill(service.pid, SIGHUP)
+        #expect(manager.hears("RELOADING=1"))
+        #expect(manager.hears("READY=1"))
+        kill(service.pid, SIGTERM)
+        #expect(manager.hears("STOPPING=1"))
+        #expect(try service.wait(timeout: 60).end == .exit(0))
+        #expect(try stage.isRight("a", "/a"))
+    }
+
+    /// Told to stop, it has recorded all that has come, and the next one goes on there.
+    @Test func itEndsInOrderAndTheNextOneGoesOn() throws {
+        let first = try serve()
+        #expect(manager.hears("READY=1"))
+        let id = try stage.add("/a", "--limit-rate", "500k", "-x", "1")
+        #expect(
+            try eventually { try (stage.task(id)["bytes_done"] as? Int ?? 0) > 300_000 })
+        kill(first.pid, SIGTERM)
+        let outcome = try first.wait(timeout: 60)
+        #expect(outcome.end == .exit(0))
+        #expect(outcome.errorOutput.hasSuffix("ended in order\n"))
+        let second = try serve()
+        #expect(try stage.waits(for: "completed", of: id))
+        #expect(try stage.isRight("a", "/a"))
+        // What a connection had on its way is asked for again.
+        #expect(stage.origin.bytesServed < 2_000_000 + 1_000_000)
+        kill(second.pid, SIGINT)
+        #expect(try second.wait(timeout: 60).end == .exit(0))
+    }
+
+    @Test func theLogHasALineAnEventAndNoSecret() throws {
+        let service = try serve(environment: ["INVOCATION_ID": "1"])
+        #expect(manager.hears("READY=1"))
+        let good = try stage.add("/a?token=SECRET", "-u", "me:SECRET", "-H", "X-Key: SECRET")
+        let bad = try stage.add(
+            "/b?token=SECRET", "--checksum", "sha-256=" + String(repeating: "0", count: 64))
+        #expect(try stage.waits(for: "completed", of: good))
+        #expect(try stage.waits(for: "failed", of: bad))
+        kill(service.pid, SIGTERM)
+        let log = try service.wait(timeout: 60).errorOutput
+        #expect(!log.contains("SECRET"))
+        #expect(log.contains("\(good): \(stage.folder)/a: complete, 1.91 MiB\n"))
+        #expect(log.split(separator: "\n").contains { $0.contains(" error: \(bad): ") })
+        // Each begins with the time.
+        #expect(log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") && $0.utf8.count > 20 })
+    }
+
+    @Test func aQueueThatIsWorkedAlreadyIsLeftAlone() throws {
+        let worker = try stage.work("--keep-running")
+        let outcome = try serve().wait(timeout: 60)
+        #expect(outcome.end == .exit(69))
+        #expect(outcome.errorOutput.contains("is worked already: by process \(worker.pid)"))
+        kill(worker.pid, SIGTERM)
+        _ = try worker.wait(timeout: 60)
+    }
+
+    @Test func itGoesOnInTheBackground() throws {
+        let (log, pidFile) = (stage.home.path("log"), stage.home.path("pid"))
+        let outcome = try serve(
+            "--detach", "--log-file", log, "--pid-file", pidFile, "--nice", "7"
+        ).wait(timeout: 60)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let text = try String(contentsOfFile: pidFile, encoding: .utf8)
+        let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+        defer { kill(pid, SIGKILL) }
+        #expect(outcome.errorOutput.contains("as process \(pid)"))
+        #expect(stage.isWorked(by: pid))
+        #expect(getsid(pid) == pid)
+        #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(pid)) == 7)
+        let id = try stage.add("/a")
+        #expect(try stage.waits(for: "completed", of: id))
+        kill(pid, SIGTERM)
+        #expect(eventually { access(pidFile, F_OK) != 0 })
+        let lines = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(lines.contains("a: complete") && lines.hasSuffix("ended in order\n"))
+    }
+
+    @Test func whatKeepsItFromTheBackgroundIsSaid() throws {
+        let worker = try stage.work("--keep-running")
+        let log = stage.home.path("log")
+        let outcome = try serve("--detach", "--log-file", log).wait(timeout: 60)
+        #expect(outcome.end == .exit(69))
+        #expect(outcome.errorOutput.contains("see `\(log)`"))
+        #expect(
+            try String(contentsOfFile: log, encoding: .utf8).contains("is worked already"))
+        kill(worker.pid, SIGTERM)
+        _ = try worker.wait(timeout: 60)
+    }
+
+    /// The first command starts it, and waits for its answer.
+    @Test(
+        .enabled(
+            if: access("/usr/bin/systemd-socket-activate", X_OK) == 0,
+            "it needs systemd-socket-activate"))
+    func theFirstCommandStartsIt() throws {
+        let runtime = stage.home.path("runtime")
+        mkdir(runtime, 0o700)
+        mkdir(runtime + "/segget", 0o700)
+        let socket = runtime + "/segget/service.sock"
+        let environment = [
+            "SEGGET_NO_CONFIG": "1", "XDG_RUNTIME_DIR": runtime,
+            "XDG_DATA_HOME": stage.home.path("data"), "NOTIFY_SOCKET": manager.path,
+        ]
+        let listener = try ChildProcess(
+            "/usr/bin/systemd-socket-activate",
+            [
+                "-l", socket, "-E", "SEGGET_NO_CONFIG", "-E", "XDG_RUNTIME_DIR", "-E",
+                "XDG_DATA_HOME", "-E", "NOTIFY_SOCKET", try Segget.binary(), "serve",
+            ],
+            environment: environment)
+        #expect(eventually { access(socket, F_OK) == 0 })
+        #expect(!manager.hasHeard("READY=1"))
+        let added = try Segget.start(
+            ["add", stage.origin.url("/a")], in: stage.folder, environment: environment
+        ).wait(timeout: 60)
+        #expect(added.end == .exit(0), "\(added.errorOutput)")
+        #expect(!added.errorOutput.contains("nothing works the queue"))
+        #expect(manager.hears("READY=1"))
+        #expect(eventually { (try? stage.isRight("a", "/a")) ?? false })
+        kill(listener.pid, SIGTERM)
+        #expect(try listener.wait(timeout: 60).end == .exit(0))
+        // It is systemd's.
+        #expect(access(socket, F_OK) == 0)
+    }
+}
+
+/// Receives what a service says by sd_notify(3).
+final class NotifyReceiver: Sendable {
+    let path: String
+    private let descriptor: Int32
+    private let lines = Guarded<[String]>([])
+
+    init(at path: String) throws {
+        self.path = path
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        try #require(bytes.count < 108)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        descriptor = socket(
+            AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        let descriptor = descriptor
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    private func receive() {
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            let text = String(decoding: buffer[..<count], as: UTF8.self)
+            lines.withLock { $0 += text.split(separator: "\n").map(String.init) }
+        }
+    }
+
+    /// Whether a line was said already.
+    func hasHeard(_ line: String) -> Bool {
+        receive()
+        return lines.withLock { $0.contains(line) }
+    }
+
+    /// Waits for a line, and forgets those up to it.
+    func hears(_ line: String) -> Bool { hears { $0 == line } }
+
+    /// Waits for a line that fits, and forgets those up to it.
+    func hears(_ fits: (String) -> Bool) -> Bool {
+        eventually {
+            receive()
+            return lines.withLock { lines in
+                guard let place = lines.firstIndex(where: fits) else { return false }
+                lines.removeFirst(place + 1)
+                return true
+            }
+        }
+    }
+}
