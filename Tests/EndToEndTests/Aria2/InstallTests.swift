@@ -57,6 +57,29 @@ struct InstallTests {
         #expect(try help().exitCode == 69)
     }
 
+    @Test(
+        .enabled(
+            if: access("/usr/bin/systemd-analyze", X_OK) == 0, "it needs systemd-analyze"))
+    func theUnitsAreUnderstoodBySystemd() throws {
+        let sandbox = try Sandbox()
+        try install(into: sandbox)
+        let image = sandbox.path("image/usr")
+        let unit = "\(image)/lib/systemd/user/segget.service"
+        let text = try String(contentsOfFile: unit, encoding: .utf8)
+        #expect(text.contains("ExecStart=/usr/bin/segget serve\n"))
+        // As it stands here, for the program has to be there.
+        try text.replacing("/usr/bin/segget", with: "\(image)/bin/segget")
+            .write(toFile: unit, atomically: false, encoding: .utf8)
+        mkdir(sandbox.path("runtime"), 0o700)
+        let outcome = try ChildProcess.run(
+            "/usr/bin/systemd-analyze",
+            ["verify", "--user", "--man=no", unit, "\(image)/lib/systemd/user/segget.socket"],
+            environment: ["XDG_RUNTIME_DIR": sandbox.path("runtime")])
+        #expect(outcome.end == .exit(0))
+        // What it does not know it passes over, and says so.
+        #expect(outcome.errorOutput + outcome.output == "")
+    }
+
     /// A real aria2c is found as before.
     @Test func nothingInBinIsCalledAria2c() throws {
         let sandbox = try Sandbox()
