@@ -9,6 +9,11 @@ let instrument = Context.environment["SEGGET_INSTRUMENT"]
 let sanitizers = (instrument == "fuzzer" ? ["address", "fuzzer"] : [instrument].compactMap { $0 })
     .map { "-sanitize=\($0)" }
 
+/// Tests that are not built with instruments: they start the programs, or are about words and options.
+let uninstrumented: Set = [
+    "EndToEndTests", "SeggetTests", "SeggetManagerTests", "SeggetReportsTests",
+]
+
 /// What tests are compiled with: Swift 6, strict imports, no warnings.
 let testSettings: [SwiftSetting] =
     [
@@ -184,7 +189,7 @@ let package = Package(
                 "Segmenter", "TestSupport", "segget", "segget-manager",
             ],
             swiftSettings: testSettings),
-    ]
+    ].filter { instrument == nil || !uninstrumented.contains($0.name) }
 )
 
 if Context.environment["SEGGET_DOCC"] != nil {
