@@ -173,13 +173,13 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|help)
+    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe verify repair bench add list show start pause resume cancel retry remove clear move rename set tag settings run help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get probe verify repair bench add list show start pause resume cancel retry remove clear move rename set tag settings run serve help' -- "${cur}"))
         ;;
     esac
 }
@@ -1304,6 +1304,37 @@ _segget_run() {
     esac
 }
 
+_segget_serve() {
+    repeating_flags=()
+    non_repeating_flags=(--detach --no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--nice --pid-file --log-file --queue --config)
+    __segget_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--nice')
+        return
+        ;;
+    '--pid-file')
+        __segget_add_completions -f
+        return
+        ;;
+    '--log-file')
+        __segget_add_completions -f
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _segget_help() {
     repeating_flags=()
     non_repeating_flags=(--version)
@@ -1315,7 +1346,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|help) ;;
+    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

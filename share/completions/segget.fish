@@ -19,7 +19,7 @@ end
 function __segget_parse_tokens -S
     set -l unparsed_tokens (__segget_tokens -pc)
     # `segget OPTION` is short for `segget get OPTION`.
-    if not string match -qr '^(get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|help)$' -- "$unparsed_tokens[2]"
+    if not string match -qr '^(get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)$' -- "$unparsed_tokens[2]"
         if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
             set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
         end
@@ -70,6 +70,8 @@ function __segget_parse_tokens -S
             __segget_parse_subcommand 0 'max-running=' 'limit-rate=' 'limit-schedule=' 'json' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'run'
             __segget_parse_subcommand 0 'keep-running' 'q/quiet' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+        case 'serve'
+            __segget_parse_subcommand 0 'nice=' 'detach' 'pid-file=' 'log-file=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'help'
             __segget_parse_subcommand -r 1 'version'
         end
@@ -148,6 +150,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'tag' -d 'Put tags on tasks, or take them off.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'settings' -d 'Show or change what holds for the whole queue.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'run' -d 'Work the queue in the foreground.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'serve' -d 'Work the queue as a service, in the background.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" o output' -l 'output' -s 'o' -d 'Save as this file; `-` writes to standard output, in order.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -l 'directory' -s 'd' -d 'Save in this folder, under the name that the server or the URL suggests; it is made if it is missing. (default: the current folder)' -rfa '(__segget_complete_directories)'
@@ -550,4 +553,13 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" nice' -l 'nice' -d 'Run at this niceness, from 0 to 19. (default: 10)' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" detach' -l 'detach' -d 'Go on in the background, once the queue can be reached.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" pid-file' -l 'pid-file' -d 'Write the number of the process here while it runs.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" log-file' -l 'log-file' -d 'Append the log to this file; with `--detach`, what else is said, too.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version' -l 'version' -d 'Show the version.'
