@@ -553,7 +553,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" nice' -l 'nice' -d 'Run at this niceness, from 0 to 19. (default: 10)' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" nice' -l 'nice' -d 'Run at this niceness, from 0 to 19.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" detach' -l 'detach' -d 'Go on in the background, once the queue can be reached.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" pid-file' -l 'pid-file' -d 'Write the number of the process here while it runs.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" log-file' -l 'log-file' -d 'Append the log to this file; with `--detach`, what else is said, too.' -rF

@@ -3,8 +3,10 @@ import SeggetReports
 import Segmenter
 import Synchronization
 
-/// What signals do: the first SIGINT, SIGTERM or SIGHUP stops in order, the second one at once;
-/// SIGUSR1 and SIGUSR2 make the run slower and faster. In a service SIGHUP has settings read again instead.
+/// What signals do.
+///
+/// The first SIGINT, SIGTERM or SIGHUP stops in order, the second one at once; SIGUSR1 and SIGUSR2 make the run
+/// slower and faster. In a service SIGHUP has settings read again instead.
 ///
 /// The signals are blocked and waited for by one thread, so nothing ever runs in a signal handler.
 /// Must be made before any thread is started: threads inherit what is blocked.

@@ -17,7 +17,7 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Run at this niceness, from 0 to 19. (default: 10)", valueName: "n"))
+            "Run at this niceness, from 0 to 19.", valueName: "n"))
     var nice = 10
     @Flag(help: "Go on in the background, once the queue can be reached.") var detach = false
     @Option(

@@ -14,6 +14,7 @@ struct WorkedQueue {
     /// - Parameters:
     ///   - path: The queue's file.
     ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
+    /// - Returns: The queue, which commands find.
     /// - Throws: `QueueError`.
     static func open(_ path: String, listener: Int32? = nil) async throws(QueueError) -> WorkedQueue
     {
