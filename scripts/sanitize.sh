@@ -3,8 +3,8 @@
 #
 #     scripts/sanitize.sh [--brief] [thread|address…]     both
 #
-# With --brief, as the CI has time for: under ThreadSanitizer the tests of the modules, and of the end-to-end tests
-# those in which most goes on at a time; under AddressSanitizer the end-to-end tests of hostile input.
+# With --brief, as the CI has time for, the programs only: under ThreadSanitizer the end-to-end tests in which most
+# goes on at a time, under AddressSanitizer those of hostile input.
 #
 # The tests of the modules are instrumented themselves; of the end-to-end tests, the program is: optimized,
 # and with Swift's libraries as they are, because in a static program the sanitizers' own `malloc` and what
@@ -38,11 +38,6 @@ if [ "${1:-}" = --brief ]; then
     brief=true
     # What looks for leaks takes a second at the end of each process, for the one that is none.
     leaks=0
-    # One thread that reads options or simulates a network.
-    skip+=(
-        --skip 'SimulationTests'
-        --skip '\.(QueueModel|QueueMachineTable)Tests'
-    )
     only=(
         [thread]='(BatchEndToEnd|ServerLimitEndToEnd|MirrorCombination|Pipe|QueueKill|Signal|SilentServer)'
         [address]='(Destination|Hostile|Reply)'
@@ -67,7 +62,7 @@ sanitize() {
     # Of whatever user the processes are.
     mkdir -m 1777 "$here/reports"
     export SEGGET_INSTRUMENT=$sanitizer
-    if $brief && [ "$sanitizer" = address ]; then
+    if $brief; then
         "$swift" build --product segget
         "$swift" build --product segget-manager
     else
