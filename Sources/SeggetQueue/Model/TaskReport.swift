@@ -21,6 +21,9 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var folder: String
     /// Its place in the order, from 1; `nil` when it has ended.
     public var position: Int?
+    /// By which tasks that have not ended are in their order, smallest first: a place that does not change when others
+    /// come and go.
+    public var rank: Int64?
     /// Bytes on the disk and checked.
     public var bytesDone: Int64
     /// Size in bytes.
@@ -59,8 +62,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var file: String?
 
     enum CodingKeys: String, CodingKey {
-        case id, state, wanted, url, path, folder, position, size, connections, error, attempts,
-            added
+        case id, state, wanted, url, path, folder, position, rank, size, connections, error
+        case attempts, added
         case started, finished, digests, tags, seen, file
         case currentURL = "current_url"
         case bytesDone = "bytes_done"

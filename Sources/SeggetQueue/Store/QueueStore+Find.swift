@@ -145,6 +145,8 @@ extension QueueStore {
         package var size: Int64
         /// How many there are in each state: ``QueueStore/counts()``.
         package var counts: [String: Int]
+        /// How many have ended that nobody was told of: ``QueueStore/unseen()``.
+        package var unseen: [String: Int]
     }
 
     /// What the tasks together come to, which is counted again only where this store has changed something: whoever
@@ -166,7 +168,8 @@ extension QueueStore {
             var reader = ColumnReader(row)
             return (try reader.integer(), try reader.integer())
         }
-        let sums = Sums(bytesDone: bytesDone, size: size, counts: try counts())
+        let sums = Sums(
+            bytesDone: bytesDone, size: size, counts: try counts(), unseen: try unseen())
         counted = (changes, sums)
         return sums
     }
@@ -235,7 +238,7 @@ extension QueueStore {
         return tasks
     }
 
-    private func forEach(
+    func forEach(
         _ condition: TaskCondition, _ select: String, _ body: (QueueTask) -> Void
     ) throws(QueueError) {
         try read { db in
@@ -360,7 +363,7 @@ struct TaskCondition {
             arguments: StatementArguments(columns.map { _ in text.lowercased() }))
     }
 
-    private static func joined(_ parts: [TaskCondition], by word: String) -> TaskCondition {
+    static func joined(_ parts: [TaskCondition], by word: String) -> TaskCondition {
         TaskCondition(
             sql: "(\(parts.map(\.sql).joined(separator: word)))",
             arguments: parts.reduce(into: StatementArguments()) { $0 += $1.arguments })
@@ -372,7 +375,7 @@ struct TaskCondition {
     }
 
     /// Texts as one argument.
-    private static func list(_ texts: Set<String>) -> String {
+    static func list(_ texts: Set<String>) -> String {
         guard let json = try? JSONEncoder().encode(texts) else {
             preconditionFailure("texts always have a form in JSON")
         }

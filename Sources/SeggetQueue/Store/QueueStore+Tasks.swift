@@ -20,6 +20,7 @@ extension QueueStore {
     @discardableResult
     package func insert(_ tasks: [QueueTask]) throws(QueueError) -> [TaskSecrets] {
         try write { db in
+            touch(tasks.map(\.id))
             let statement = try db.cachedStatement(sql: TaskRow.insert)
             var stored: [(QueueTask.ID, TaskSecrets)] = []
             let all = try tasks.map { task in
@@ -90,6 +91,7 @@ extension QueueStore {
         _ id: QueueTask.ID, _ status: TaskStatus, chore: QueueTask.Chore?
     ) throws(QueueError) {
         try write { db in
+            touch([id])
             let statement = try db.cachedStatement(
                 sql: """
                     UPDATE tasks SET wanted = ?, state = ?, state_time = ?, position = ?, attempts = ?,
@@ -109,6 +111,7 @@ extension QueueStore {
     /// - Throws: `QueueError`.
     package func markSeen(_ ids: [QueueTask.ID]) throws(QueueError) {
         try write { db in
+            touch(ids)
             let statement = try db.cachedStatement(
                 sql: "UPDATE tasks SET seen = 1 WHERE id = ? AND \(TaskCondition.isEnded)")
             for id in ids { try statement.execute(arguments: [id.description]) }
@@ -120,6 +123,7 @@ extension QueueStore {
     /// - Throws: `QueueError`.
     package func delete(_ ids: [QueueTask.ID]) throws(QueueError) {
         try write { db in
+            touch(ids)
             let statement = try db.cachedStatement(sql: "DELETE FROM tasks WHERE id = ?")
             for id in ids {
                 try outdateSecrets(of: id, db)
@@ -220,6 +224,7 @@ extension QueueStore {
     // MARK: - Rows
 
     private func writeRecord(_ task: QueueTask, _ db: Database) throws {
+        touch([task.id])
         let earlierRoot = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT root_id FROM tasks WHERE id = ?"),
             arguments: [task.id.description])

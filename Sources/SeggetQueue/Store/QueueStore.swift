@@ -19,6 +19,9 @@ package final class QueueStore {
     private var current: Database?
     /// What ``sums()`` has counted, and how much had been changed by then.
     var counted: (changes: Int, sums: Sums)?
+    /// The tasks that were added, changed or removed since this was last taken; some of them by a transaction that
+    /// failed.
+    private var touched: Set<QueueTask.ID> = []
     /// Secrets that no record names once the transaction has gone well.
     var outdatedSecrets: [SecretStore.Key] = []
     /// Secrets that no record names if the transaction fails.
@@ -54,7 +57,16 @@ package final class QueueStore {
         try write { _ throws(QueueError) in try body() }
     }
 
+    /// The tasks that may have been added, changed or removed since this was last asked.
+    package func takeTouched() -> Set<QueueTask.ID> {
+        defer { touched = [] }
+        return touched
+    }
+
     // MARK: - For the calls
+
+    /// Notes that tasks are added, changed or removed.
+    func touch(_ ids: some Sequence<QueueTask.ID>) { touched.formUnion(ids) }
 
     /// Reads, in one transaction.
     func read<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {

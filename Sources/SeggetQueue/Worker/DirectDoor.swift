@@ -103,7 +103,8 @@ public struct DirectDoor: QueueDoor {
     public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
         try await offLoop("queue") { [files, now] () throws(QueueError) in
             let store = try QueueStore(files, mode: .readOnly)
-            return try store.detail(try QueueDesk(store, maxRunning: 0, now).id(selector))
+            let id = try QueueDesk(store, maxRunning: 0, now).id(selector)
+            return try store.detail(id, isWorked: false)
         }
     }
 

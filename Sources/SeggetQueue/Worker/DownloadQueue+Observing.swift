@@ -18,7 +18,8 @@ extension DownloadQueue {
         let desk = try desk()
         let run = runs[id]
         let progress = run?.download.progress
-        var detail = try desk.store.detail(id, secrets: desk.unstored[id], progress: progress)
+        var detail = try desk.store.detail(
+            id, isWorked: true, secrets: desk.unstored[id], progress: progress)
         guard let run else { return detail }
         detail.map = progress?.map ?? []
         detail.identity = run.identity

@@ -240,6 +240,7 @@ public actor DownloadQueue: QueueDoor {
     }
 
     private func tellChanges(_ desk: QueueDesk) {
+        subscribers.touch(desk.store.takeTouched())
         let (changed, removed) = desk.takeRecorded()
         guard subscribers.wantsEvents else { return }
         for id in changed {

@@ -47,9 +47,16 @@ extension QueueStore {
 
     /// Tells everything of one task, as far as it is recorded.
     ///
+    /// - Parameters:
+    ///   - id: The task.
+    ///   - isWorked: Whether somebody works the queue.
+    ///   - secrets: Those that are not stored.
+    ///   - progress: How far it is, while it is fetched.
+    /// - Returns: What there is to tell.
     /// - Throws: `QueueError`.
     func detail(
-        _ id: QueueTask.ID, secrets: TaskSecrets? = nil, progress: DownloadProgress? = nil
+        _ id: QueueTask.ID, isWorked: Bool, secrets: TaskSecrets? = nil,
+        progress: DownloadProgress? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
             throw QueueError(.noTask, "task \(id) is gone", hint: "`segget list` shows the tasks")
@@ -62,6 +69,7 @@ extension QueueStore {
             task: TaskReport(task, position: try positions()[id], progress: progress, file: file),
             urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted), map: [],
             segments: [], events: try events(of: id))
+        if !isWorked, task.status.hasSlot { detail.task.stop(task) }
         if file == .there, let size = task.size, size > 0 {
             detail.segments = [TaskDetail.Segment(start: 0, end: size)]
         } else if let target = Chores.target(task.place),

@@ -7,6 +7,7 @@ struct Subscribers {
 
     private var snapshots: [UInt64: AsyncStream<QueueSnapshot>.Continuation] = [:]
     private var events: [UInt64: AsyncStream<QueueEvent>.Continuation] = [:]
+    private var observers: [UInt64: Observer] = [:]
     private var next: UInt64 = 0
 
     /// Whether nobody wants snapshots.
@@ -29,8 +30,16 @@ struct Subscribers {
         return next
     }
 
+    /// Adds one who asks which tasks have changed, and is told when there is something to ask for.
+    mutating func add(_ bell: @escaping @Sendable () -> Void) -> UInt64 {
+        next += 1
+        observers[next] = Observer(bell: bell)
+        return next
+    }
+
     /// Forgets one.
     mutating func remove(_ number: UInt64) {
+        observers[number] = nil
         snapshots[number] = nil
         events[number] = nil
     }
@@ -45,10 +54,47 @@ struct Subscribers {
         for continuation in events.values { continuation.yield(event) }
     }
 
+    /// Notes that tasks may have changed.
+    mutating func touch(_ ids: Set<QueueTask.ID>) {
+        guard !ids.isEmpty else { return }
+        for number in observers.keys { observers[number]?.touch(ids) }
+    }
+
+    /// The tasks that may have changed since an observer last asked; `nil` when they are too many to be named, or
+    /// when there is no such observer.
+    mutating func takeTouched(_ number: UInt64) -> Set<QueueTask.ID>? {
+        observers[number]?.take()
+    }
+
     /// Ends all streams.
     mutating func finish() {
         for continuation in snapshots.values { continuation.finish() }
         for continuation in events.values { continuation.finish() }
         (snapshots, events) = ([:], [:])
+    }
+}
+
+/// One who asks which tasks have changed.
+private struct Observer {
+    /// Most tasks that are named.
+    private static let most = 16_384
+
+    let bell: @Sendable () -> Void
+    private var touched: Set<QueueTask.ID>? = []
+    private var isRung = false
+
+    init(bell: @escaping @Sendable () -> Void) { self.bell = bell }
+
+    mutating func touch(_ ids: Set<QueueTask.ID>) {
+        touched?.formUnion(ids)
+        if let count = touched?.count, count > Self.most { touched = nil }
+        guard !isRung else { return }
+        isRung = true
+        bell()
+    }
+
+    mutating func take() -> Set<QueueTask.ID>? {
+        defer { (touched, isRung) = ([], false) }
+        return touched
     }
 }

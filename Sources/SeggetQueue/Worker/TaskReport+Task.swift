@@ -25,6 +25,7 @@ extension TaskReport {
         path = task.place.path
         folder = task.place.folderPath
         self.position = status.isEnded ? nil : position
+        rank = status.position
         bytesDone = task.bytesDone
         size = task.size
         error = status.problem

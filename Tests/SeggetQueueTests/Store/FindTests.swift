@@ -209,7 +209,7 @@ import Testing
 
     @Test func sumsFollowTheRecords() throws {
         let store = try queue.open()
-        #expect(try store.sums() == .init(bytesDone: 0, size: 0, counts: [:]))
+        #expect(try store.sums() == .init(bytesDone: 0, size: 0, counts: [:], unseen: [:]))
         var tasks: [QueueTask] = [
             .plain(at: 0), .plain(at: 1), .plain(at: 2, .completed), .plain(at: 3, .failed),
         ]
@@ -222,6 +222,9 @@ import Testing
         #expect(sums.bytesDone == 6)
         #expect(sums.size == (1 << 40) + 7)
         #expect(sums.counts == ["waiting": 2, "completed": 1, "failed": 1])
+        #expect(sums.unseen == ["completed": 1, "failed": 1])
+        try store.markSeen([tasks[3].id])
+        #expect(try store.sums().unseen == ["completed": 1])
         try store.update(tasks[1].id) { $0.bytesDone = 5 }
         #expect(try store.sums().bytesDone == 9)
         try store.delete([tasks[0].id])

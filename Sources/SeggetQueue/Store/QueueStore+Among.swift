@@ -1,0 +1,62 @@
+internal import GRDB
+import Segmenter
+
+// Some tasks of many, by their ids.
+extension QueueStore {
+    /// Most tasks that are read one by one: to look for more of them together is quicker, and for a few it would
+    /// read the tags of all.
+    private static let few = 100
+
+    /// Has a look at the records of some tasks, as far as there are any and a filter lets them pass; in no order, and
+    /// without their options where they are many.
+    ///
+    /// - Throws: `QueueError`.
+    package func look(
+        at filter: TaskFilter, among ids: Set<QueueTask.ID>, _ body: (QueueTask) -> Void
+    ) throws(QueueError) {
+        guard !ids.isEmpty else { return }
+        guard ids.count > Self.few else {
+            let passing = filter == TaskFilter() ? ids : try self.ids(filter, among: ids)
+            return try tasks(Array(passing)).forEach(body)
+        }
+        let condition = TaskCondition.joined([try TaskCondition(filter), .among(ids)], by: " AND ")
+        try forEach(condition, TaskRow.selectWithoutOptions, body)
+    }
+
+    /// The ids of the tasks that a filter lets pass.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - ids: The tasks that it is asked about; `nil` for all.
+    /// - Returns: Those that pass.
+    /// - Throws: `QueueError`.
+    package func ids(
+        _ filter: TaskFilter, among ids: Set<QueueTask.ID>? = nil
+    ) throws(QueueError) -> Set<QueueTask.ID> {
+        var condition = try TaskCondition(filter)
+        if let ids { condition = .joined([condition, .among(ids)], by: " AND ") }
+        return try read { db in
+            let found = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT tasks.id FROM tasks JOIN roots ON roots.id = tasks.root_id
+                            WHERE \(condition.sql)
+                        """), arguments: condition.arguments)
+            var passing: Set<QueueTask.ID> = []
+            while let row = try found.next() {
+                var reader = ColumnReader(row)
+                passing.insert(try reader.id())
+            }
+            return passing
+        }
+    }
+}
+
+extension TaskCondition {
+    /// The rows of some tasks.
+    fileprivate static func among(_ ids: Set<QueueTask.ID>) -> TaskCondition {
+        TaskCondition(
+            sql: "tasks.id IN (SELECT value FROM json_each(?))",
+            arguments: [list(Set(ids.map(\.description)))])
+    }
+}

@@ -1,0 +1,35 @@
+import Segmenter
+
+// Who asks which tasks have changed.
+extension DownloadQueue: QueueFeed {
+    package func observe(_ bell: @escaping @Sendable () -> Void) -> UInt64 {
+        subscribers.add(bell)
+    }
+
+    package func stopObserving(_ number: UInt64) { subscribers.remove(number) }
+
+    package func pulse(_ number: UInt64) throws(QueueError) -> QueuePulse {
+        let desk = try desk()
+        let touched = subscribers.takeTouched(number)
+        let sums = try desk.store.sums()
+        return QueuePulse(
+            touched: touched, running: try reports(of: Set(runs.keys), TaskFilter()),
+            counts: sums.counts, unseen: sums.unseen)
+    }
+
+    package func reports(
+        of ids: Set<QueueTask.ID>, _ filter: TaskFilter
+    ) throws(QueueError) -> [TaskReport] {
+        var reports: [TaskReport] = []
+        try desk().store.look(at: filter, among: ids) { task in
+            let progress = runs[task.id]?.download.progress
+            let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
+            reports.append(TaskReport(task, position: nil, progress: progress, file: file))
+        }
+        return reports
+    }
+
+    package func ids(_ filter: TaskFilter) throws(QueueError) -> Set<QueueTask.ID> {
+        try desk().store.ids(filter)
+    }
+}
