@@ -25,6 +25,8 @@ struct QueueAPI: Sendable {
         case .health: try APIReply(HealthReport(version: seggetVersion, worker: getpid()))
         case .tasks(let filter): try APIReply(try await door.report(filter))
         case .task(let selector): try APIReply(try await door.detail(selector))
+        // Whoever asks for events is not answered once, but listens.
+        case .events: throw Refusal("there is nothing at this path", status: 404)
         case .commands:
             try APIReply(
                 BatchResults(

@@ -6,6 +6,7 @@ enum Route: Sendable, Hashable {
     case health
     case tasks(TaskFilter)
     case task(String)
+    case events(TaskFilter)
     case commands
     case settings
     case newSettings
@@ -31,6 +32,8 @@ enum Route: Sendable, Hashable {
             self = try Self.choose(asked, ["GET": .health], items)
         case ["v1", "tasks"]:
             self = try Self.choose(asked, ["GET": .tasks(try Self.filter(items))], [])
+        case ["v1", "events"]:
+            self = try Self.choose(asked, ["GET": .events(try Self.filter(items))], [])
         case ["v1", "commands"]:
             self = try Self.choose(asked, ["POST": .commands], items)
         case ["v1", "settings"]:
@@ -97,8 +100,8 @@ enum Route: Sendable, Hashable {
         }
     }
 
-    /// The target that asks for tasks, with a filter.
-    static func target(_ filter: TaskFilter) -> String {
+    /// The target that asks for tasks, with a filter; or at another path for what happens to them.
+    static func target(_ filter: TaskFilter, at path: String = "/v1/tasks") -> String {
         var items = filter.selection.ids.map { URLQueryItem(name: "id", value: $0) }
         items += filter.selection.tags.map { URLQueryItem(name: "tag", value: $0) }
         items += filter.selection.states.map { URLQueryItem(name: "state", value: $0) }
@@ -106,11 +109,11 @@ enum Route: Sendable, Hashable {
         if filter.isUnseen { items.append(URLQueryItem(name: "unseen", value: "1")) }
         if filter.selection.isAll { items.append(URLQueryItem(name: "all", value: "1")) }
         var components = URLComponents()
-        components.path = "/v1/tasks"
+        components.path = path
         if !items.isEmpty { components.queryItems = items }
         // What is no plus sign to everybody is written out.
         components.percentEncodedQuery = components.percentEncodedQuery?.replacing("+", with: "%2B")
-        return components.string ?? "/v1/tasks"
+        return components.string ?? path
     }
 
     /// The target that asks for one task.

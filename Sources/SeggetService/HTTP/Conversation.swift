@@ -25,7 +25,10 @@ final class Conversation: ChannelInboundHandler {
     }
 
     private let api: QueueAPI
+    private let hub: EventHub
     private let limits: ServerLimits
+    /// What is told to a client that listens.
+    private var events: EventAnswer?
     private var state = State.waiting
     private var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
     private var body = ByteBuffer()
@@ -35,7 +38,9 @@ final class Conversation: ChannelInboundHandler {
     /// Of a request that was refused: whether all of it has come, and whether the answer is taken.
     private var (isComplete, isAnswered) = (false, false)
 
-    init(api: QueueAPI, limits: ServerLimits) { (self.api, self.limits) = (api, limits) }
+    init(api: QueueAPI, hub: EventHub, limits: ServerLimits) {
+        (self.api, self.hub, self.limits) = (api, hub, limits)
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         wait(limits.headTime, context) { $0.close(promise: nil) }
@@ -44,6 +49,8 @@ final class Conversation: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         state = .closed
         timer?.cancel()
+        events?.leave()
+        events = nil
         context.fireChannelInactive()
     }
 
@@ -117,20 +124,43 @@ final class Conversation: ChannelInboundHandler {
     private func answer(_ context: ChannelHandlerContext) {
         state = .answering
         timer?.cancel()
+        if case .events(let filter)? = try? Route(head.method.rawValue, head.uri) {
+            tellEvents(filter, context)
+            return
+        }
         let request = APIRequest(
             method: head.method.rawValue, target: head.uri, body: Data(body.readableBytesView))
         body = ByteBuffer()
         let api = api
         context.eventLoop.makeFutureWithTask { await api.answer(request) }
-            .assumeIsolated().whenSuccess { [self] in
-                guard state == .answering else { return }
-                let isLast = isInputClosed || !head.isKeepAlive
-                send($0, isLast: isLast, context) { [self] in
-                    guard state == .answering else { return }
-                    state = .waiting
-                    if !isLast { wait(limits.headTime, context) { $0.close(promise: nil) } }
-                }
-            }
+            .assumeIsolated().whenSuccess { [self] in answer($0, context) }
+    }
+
+    private func answer(_ reply: APIReply, _ context: ChannelHandlerContext) {
+        guard state == .answering else { return }
+        let isLast = isInputClosed || !head.isKeepAlive
+        send(reply, isLast: isLast, context) { [self] in
+            guard state == .answering else { return }
+            state = .waiting
+            if !isLast { wait(limits.headTime, context) { $0.close(promise: nil) } }
+        }
+    }
+
+    /// Tells what happens, as long as the client listens.
+    private func tellEvents(_ filter: TaskFilter, _ context: ChannelHandlerContext) {
+        let version = head.version
+        let events = EventAnswer(hub: hub, limits: limits, version: version, context)
+        self.events = events
+        do throws(QueueError) {
+            try filter.check()
+        } catch {
+            return answer(APIReply(error), context)
+        }
+        guard head.method != .HEAD else { return events.answerHead() }
+        events.begin(filter, after: head.headers.first(name: "last-event-id")) { [self] in
+            self.events = nil
+            answer(APIReply($0), context)
+        }
     }
 
     /// Answers before the request is complete, or understood, and ends the connection.

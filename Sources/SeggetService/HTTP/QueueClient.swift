@@ -15,14 +15,15 @@ package actor QueueClient: QueueDoor {
     /// silent for longer.
     private static let longestSilence = Duration.seconds(30)
 
-    private let path: String
-    private let connectTime: Duration
+    let path: String
+    let connectTime: Duration
     private let mostBytes: Int
     private let tellOtherVersion: @Sendable (String) -> Void
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private var line: Task<(any Channel, HealthReport), any Error>?
     private var lastUse = ContinuousClock.now
     private var toldVersion: String?
+    private var isClosed = false
 
     /// Makes the door of the queue whose worker listens at a path; connects when it is first used.
     ///
@@ -42,6 +43,7 @@ package actor QueueClient: QueueDoor {
 
     /// Ends the connection and the thread; nothing can be asked any more.
     package func close() async {
+        isClosed = true
         let last = line
         line = nil
         if let (channel, _) = try? await last?.value { try? await channel.close().answer() }
@@ -165,7 +167,7 @@ package actor QueueClient: QueueDoor {
     /// Connects, and finds out who is there.
     private func connect() async throws -> (any Channel, HealthReport) {
         let deadline = ContinuousClock.now + connectTime
-        let channel = try await openChannel(until: deadline)
+        let channel = try await openChannel(until: deadline) { ClientLine() }
         let alarm = channel.eventLoop.scheduleTask(
             in: TimeAmount(deadline - ContinuousClock.now)
         ) { channel.close(promise: nil) }
@@ -183,16 +185,31 @@ package actor QueueClient: QueueDoor {
         }
     }
 
-    private func openChannel(until deadline: ContinuousClock.Instant) async throws -> any Channel {
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - deadline: Until when.
+    ///   - silence: Longest time without a byte from the other end; `nil` for any.
+    ///   - handler: Makes what says and hears something on the connection.
+    /// - Returns: The connection.
+    /// - Throws: `QueueError`.
+    func openChannel(
+        until deadline: ContinuousClock.Instant,
+        silence: TimeAmount? = nil, _ handler: @escaping @Sendable () -> any ChannelHandler
+    ) async throws -> any Channel {
         while true {
+            guard !isClosed else { throw unreachable("this end is closed") }
             do {
                 return try await ClientBootstrap(group: group)
                     .connectTimeout(TimeAmount(deadline - ContinuousClock.now))
                     .channelInitializer { channel in
                         channel.eventLoop.makeCompletedFuture {
                             let pipeline = channel.pipeline.syncOperations
+                            if let silence {
+                                try pipeline.addHandler(IdleStateHandler(readTimeout: silence))
+                            }
                             try pipeline.addHTTPClientHandlers()
-                            try pipeline.addHandler(ClientLine())
+                            try pipeline.addHandler(handler())
                         }
                     }
                     .connect(unixDomainSocketPath: path).answer()
@@ -215,13 +232,13 @@ package actor QueueClient: QueueDoor {
                 + " segget \(seggetVersion)")
     }
 
-    private func unreachable(_ reason: String) -> QueueError {
+    nonisolated func unreachable(_ reason: String) -> QueueError {
         QueueError(
             .worker, "the process that works the queue cannot be reached at \(path): \(reason)",
             hint: "see whether it runs; `segget run` works the queue when nothing does")
     }
 
-    private func notUnderstood() -> QueueError {
+    nonisolated func notUnderstood() -> QueueError {
         QueueError(
             .worker, "what listens at \(path) answers something that is not understood",
             hint: "restart the process that works the queue; it may be of another version")

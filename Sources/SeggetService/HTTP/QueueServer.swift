@@ -18,6 +18,7 @@ package final class QueueServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
     private let connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
+    private let hub: NIOLoopBoundBox<EventHub>
 
     /// Serves a queue at the first place that will do.
     ///
@@ -33,7 +34,7 @@ package final class QueueServer: Sendable {
     /// - Returns: The server, which serves.
     /// - Throws: `QueueError`, when there is no such place, or somebody listens there.
     package static func start(
-        for queue: String, door: any QueueDoor, runtime: String?, users: String = "/run/user",
+        for queue: String, door: any QueueFeed, runtime: String?, users: String = "/run/user",
         base: String = "/tmp", limits: ServerLimits = ServerLimits()
     ) async throws(QueueError) -> QueueServer {
         for place in try SocketPlace.candidates(
@@ -65,13 +66,16 @@ package final class QueueServer: Sendable {
     ///
     /// - Throws: `QueueError`, when that cannot be.
     init(
-        _ socket: ListeningSocket, door: any QueueDoor, limits: ServerLimits
+        _ socket: ListeningSocket, door: any QueueFeed, limits: ServerLimits
     ) async throws(QueueError) {
         (path, entry, self.limits) = (socket.path, socket.entry, limits)
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let connections = NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
             .makeBoxSendingValue([:], eventLoop: group.any())
         self.connections = connections
+        let hub = NIOLoopBoundBox<EventHub>
+            .makeBoxSendingValue(EventHub(feed: door, on: group.any()), eventLoop: group.any())
+        self.hub = hub
         let api = QueueAPI(door: door)
         do {
             listener = try await ServerBootstrap(group: group)
@@ -79,7 +83,7 @@ package final class QueueServer: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try Self.admit(channel, connections, limits)
-                        try Self.equip(channel, api, limits)
+                        try Self.equip(channel, api, hub.value, limits)
                     }
                 }
                 .withBoundSocket(socket.descriptor).answer()
@@ -95,7 +99,8 @@ package final class QueueServer: Sendable {
     package func close() async {
         entry?.remove()
         try? await listener.close().answer()
-        let limits = limits
+        let (limits, hub) = (limits, hub)
+        let streams = group.any().flatSubmit { hub.value.close(within: limits.closeTime) }
         let channels = await everyConnection()
         for channel in channels {
             channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
@@ -105,6 +110,7 @@ package final class QueueServer: Sendable {
         }
         for channel in channels { try? await channel.closeFuture.answer() }
         end.cancel()
+        try? await streams.answer()
         try? await group.shutdownGracefully()
     }
 
@@ -130,7 +136,7 @@ package final class QueueServer: Sendable {
     }
 
     private static func equip(
-        _ channel: any Channel, _ api: QueueAPI, _ limits: ServerLimits
+        _ channel: any Channel, _ api: QueueAPI, _ hub: EventHub, _ limits: ServerLimits
     ) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = limits.head
@@ -140,7 +146,7 @@ package final class QueueServer: Sendable {
         try pipeline.configureHTTPServerPipeline(
             withErrorHandling: false, withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding)
-        try pipeline.addHandler(Conversation(api: api, limits: limits))
+        try pipeline.addHandler(Conversation(api: api, hub: hub, limits: limits))
     }
 
     /// Somebody else's connection, or one too many.

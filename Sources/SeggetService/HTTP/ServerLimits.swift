@@ -6,6 +6,8 @@ package struct ServerLimits: Sendable {
     package var bodyTime = Duration.seconds(120)
     /// Longest time until an answer is taken.
     package var replyTime = Duration.seconds(60)
+    /// Time without an event after which a stream of events says that it is there.
+    package var keepAliveTime = Duration.seconds(15)
     /// Longest time for which the rest of a request that was refused is read away.
     package var lingerTime = Duration.seconds(5)
     /// Longest time for requests that are being answered when the server ends.

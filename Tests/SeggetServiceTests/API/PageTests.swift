@@ -18,8 +18,14 @@ struct PageTests {
             .dropFirst().map { $0.components(separatedBy: "\n```")[0] }
     }
 
+    /// What the page shows, of this process.
+    private static func own(_ text: String) -> String {
+        text.replacing("4711", with: "\(getpid())")
+            .replacing(#""0.1.0""#, with: #""\#(seggetVersion)""#)
+    }
+
     @Test func commandsOfThePageGiveWhatItShows() async throws {
-        let blocks = try Self.blocks("console")
+        let blocks = try Self.blocks("console").filter { !$0.contains("/v1/events") }
         #expect(blocks.count == 7)
         for block in blocks {
             try await ServedDoor.use { served throws in
@@ -29,11 +35,29 @@ struct PageTests {
                         "/bin/sh",
                         ["-c", "SOCKET=\(served.server.path); \(line.dropFirst(2)) -sS"],
                         in: served.sandbox.path)
-                    let shown = next.replacing("4711", with: "\(getpid())")
-                        .replacing(#""0.1.0""#, with: #""\#(seggetVersion)""#)
-                    #expect(outcome.output == shown)
+                    #expect(outcome.output == Self.own(next))
                 }
             }
+        }
+    }
+
+    /// The page shows what comes when the task gets on as it says.
+    @Test func eventsOfThePageComeAsItShows() async throws {
+        let block = try #require(try Self.blocks("console").first { $0.contains("/v1/events") })
+        let lines = block.components(separatedBy: "\n")
+        let shown = Self.own(lines.dropFirst().joined(separator: "\n") + "\n")
+        let changed = try #require(lines.last { $0.hasPrefix("data: ") }?.dropFirst(6))
+        let changes = try JSONDecoder().decode(QueueChanges.self, from: Data(changed.utf8))
+        try await ServedDoor.use { served throws in
+            let command = "SOCKET=\(served.server.path); exec \(lines[0].dropFirst(2)) -sS"
+            let child = try ChildProcess("/bin/sh", ["-c", command], in: served.sandbox.path)
+            #expect(await soon { child.output.hasSuffix("\n\n") })
+            await served.door.put(try #require(changes.tasks.first))
+            let id = #/id: [0-9a-f]+-[0-9]+/#
+            #expect(await soon { child.output.matches(of: id).count == 2 })
+            #expect(await soon { child.output.hasSuffix("\n\n") })
+            #expect(child.output.replacing(id, with: "id") == shown.replacing(id, with: "id"))
+            child.signal(SIGTERM)
         }
     }
 
@@ -50,7 +74,10 @@ struct PageTests {
         let page = try String(contentsOf: Self.page, encoding: .utf8)
         let batch = try JSON.write(CommandBatch(commands: Commands.all))
         let settings = try JSON.write(QueueSettings())
-        for text in [batch, settings] {
+        let changes = try JSON.write(
+            QueueChanges(
+                tasks: Sample.tasks, removed: [], counts: [:], unseen: [:], bytesPerSecond: 0))
+        for text in [batch, settings, changes] {
             let object = try JSONSerialization.jsonObject(with: text)
             var keys: Set<String> = []
             Self.collect(object, &keys)

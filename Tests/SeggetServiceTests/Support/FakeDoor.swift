@@ -4,7 +4,7 @@ import Segmenter
 @testable import SeggetQueue
 
 /// A queue that is nothing but two tasks, and notes what it is told.
-actor FakeDoor: QueueDoor {
+actor FakeDoor: QueueFeed {
     /// All that it was told.
     private(set) var commands: [QueueCommand] = []
     private(set) var filters: [TaskFilter] = []
@@ -13,6 +13,12 @@ actor FakeDoor: QueueDoor {
     var failure: QueueError?
     /// Bytes of the message of the first task's error, so that answers are long.
     var padding = 0
+    /// The tasks, as a test has changed them.
+    private(set) var tasks = Sample.tasks
+    /// Whether the first task gets another byte whenever it is asked what has changed.
+    private var isMoving = false
+    private var touched: Set<QueueTask.ID> = []
+    private var bells: [UInt64: @Sendable () -> Void] = [:]
     private var isHeld = false
     private(set) var waiting = 0
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -62,9 +68,7 @@ actor FakeDoor: QueueDoor {
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         try await pass()
         filters.append(filter)
-        var tasks = Sample.tasks.filter {
-            filter.selection.states.isEmpty || filter.selection.states.contains($0.state)
-        }
+        var tasks = tasks.filter { Self.passes($0, filter) }
         if padding > 0, !tasks.isEmpty {
             tasks[0].contentType = String(repeating: "x", count: padding)
         }
@@ -76,7 +80,7 @@ actor FakeDoor: QueueDoor {
 
     func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
         try await pass()
-        let found = Sample.tasks.filter { $0.id.description.hasPrefix(selector) }
+        let found = tasks.filter { $0.id.description.hasPrefix(selector) }
         guard found.count == 1 else {
             throw QueueError(
                 .noTask, found.isEmpty ? "there is no such task" : "several tasks begin like that",
@@ -90,6 +94,65 @@ actor FakeDoor: QueueDoor {
     func change(_ settings: QueueSettings) async throws(QueueError) {
         if let failure { throw failure }
         kept = settings
+    }
+}
+
+extension FakeDoor {
+    private static func passes(_ task: TaskReport, _ filter: TaskFilter) -> Bool {
+        filter.selection.states.isEmpty || filter.selection.states.contains(task.state)
+    }
+
+    /// Changes a task, or adds it.
+    func put(_ task: TaskReport) {
+        tasks.removeAll { $0.id == task.id }
+        tasks.append(task)
+        touch(task.id)
+    }
+
+    /// Removes a task.
+    func take(_ id: QueueTask.ID) {
+        tasks.removeAll { $0.id == id }
+        touch(id)
+    }
+
+    private func touch(_ id: QueueTask.ID) {
+        touched.insert(id)
+        for bell in bells.values { bell() }
+    }
+
+    /// Has the first task get on from now on.
+    func move() {
+        isMoving = true
+        touch(Sample.first)
+    }
+
+    func observe(_ bell: @escaping @Sendable () -> Void) -> UInt64 {
+        let number = UInt64(bells.count + 1)
+        bells[number] = bell
+        return number
+    }
+
+    func stopObserving(_ number: UInt64) { bells[number] = nil }
+
+    func pulse(_ number: UInt64) throws(QueueError) -> QueuePulse {
+        if let failure { throw failure }
+        if isMoving, let index = tasks.firstIndex(where: { $0.id == Sample.first }) {
+            tasks[index].bytesDone += 1
+        }
+        defer { touched = [] }
+        return QueuePulse(
+            touched: touched, running: tasks.filter(\.isFetched),
+            counts: ["completed": 1, "running": 1], unseen: ["completed": 1])
+    }
+
+    func reports(
+        of ids: Set<QueueTask.ID>, _ filter: TaskFilter
+    ) throws(QueueError) -> [TaskReport] {
+        tasks.filter { ids.contains($0.id) && Self.passes($0, filter) }
+    }
+
+    func ids(_ filter: TaskFilter) throws(QueueError) -> Set<QueueTask.ID> {
+        Set(tasks.filter { Self.passes($0, filter) }.map(\.id))
     }
 }
 
@@ -107,6 +170,7 @@ enum Sample {
     private static let running = TaskReport(
         id: first, state: "running", wanted: .run, url: "https://example.org/file.iso",
         path: "/home/u/Downloads/file.iso", folder: "/home/u/Downloads", position: 1,
+        rank: 1_048_576,
         bytesDone: 268_435_456, size: 1_073_741_824, bytesPerSecond: 1_048_576, secondsLeft: 768,
         connections: 4, attempts: 0, added: 1_751_364_000, started: 1_751_364_001,
         lastByte: 1_751_364_256, contentType: "application/octet-stream", digests: [],
@@ -114,7 +178,8 @@ enum Sample {
 
     private static let completed = TaskReport(
         id: second, state: "completed", wanted: .run, url: "https://example.org/notes.txt",
-        path: "/home/u/Downloads/notes.txt", folder: "/home/u/Downloads", bytesDone: 5, size: 5,
+        path: "/home/u/Downloads/notes.txt", folder: "/home/u/Downloads", rank: 2_097_152,
+        bytesDone: 5, size: 5,
         attempts: 0, added: 1_751_363_000, started: 1_751_363_000, finished: 1_751_363_001,
         lastByte: 1_751_363_001, contentType: "text/plain", digests: [], tags: [], seen: false,
         file: "there")

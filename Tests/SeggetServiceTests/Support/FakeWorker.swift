@@ -12,7 +12,12 @@ final class FakeWorker: Sendable {
     private let listener: Int32
 
     /// Listens; to each request, by its first line, it sends an answer, or closes the connection for `nil`.
-    init(_ answer: @escaping @Sendable (String) -> String?) throws {
+    ///
+    /// `heads` is told each request as it came.
+    init(
+        _ answer: @escaping @Sendable (String) -> String?,
+        heads: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
         sandbox = try Sandbox("worker")
         path = sandbox.path("q.sock")
         let socket = try ListeningSocket(at: path)
@@ -22,7 +27,7 @@ final class FakeWorker: Sendable {
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
-                Thread.detachNewThread { Self.serve(connection, answer) }
+                Thread.detachNewThread { Self.serve(connection, answer, heads) }
             }
         }
     }
@@ -32,12 +37,15 @@ final class FakeWorker: Sendable {
         close(listener)
     }
 
-    private static func serve(_ connection: Int32, _ answer: (String) -> String?) {
+    private static func serve(
+        _ connection: Int32, _ answer: (String) -> String?, _ heads: (String) -> Void
+    ) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = recv(connection, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             let text = String(decoding: buffer[..<count], as: UTF8.self)
+            heads(text)
             guard let answer = answer(String(text.prefix { $0 != "\r\n" })) else { break }
             let bytes = Array(answer.utf8)
             send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))

@@ -58,6 +58,13 @@ final class RawConnection {
         return String(decoding: received, as: UTF8.self)
     }
 
+    /// What has come since this was last asked.
+    func takeBytes() -> [UInt8] {
+        take()
+        defer { received = [] }
+        return received
+    }
+
     /// Forgets what has come so far.
     func forget() { received = [] }
 

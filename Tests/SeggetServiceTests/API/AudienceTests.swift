@@ -1,0 +1,206 @@
+import Testing
+
+@testable import SeggetQueue
+@testable import SeggetService
+
+struct AudienceTests {
+    private static let held = TaskFilter(selection: TaskSelection(states: ["held"]))
+    private let ids = (0..<4).map { _ in QueueTask.ID() }
+
+    private static func pulse(
+        _ touched: Set<QueueTask.ID>?, running: [TaskReport] = [], counts: [String: Int] = [:]
+    ) -> QueuePulse {
+        QueuePulse(touched: touched, running: running, counts: counts, unseen: [:])
+    }
+
+    private static func task(_ id: QueueTask.ID, bytes: Int64 = 0, speed: Double? = nil)
+        -> TaskReport
+    {
+        TaskReport(
+            id: id, state: speed == nil ? "waiting" : "running", wanted: .run, url: "http://a/",
+            folder: "/a", rank: 1, bytesDone: bytes, bytesPerSecond: speed, attempts: 0, added: 0,
+            digests: [], tags: [])
+    }
+
+    /// Asks the queue, which says that tasks were touched.
+    private func round(
+        _ audience: inout Audience, at now: Int64, _ pulse: QueuePulse
+    ) -> [Audience.Question] {
+        audience.beginRound(at: now)
+        audience.note(pulse)
+        return audience.takeQuestions(isRound: true)
+    }
+
+    /// Tells what was asked, and has it taken.
+    private func tell(
+        _ audience: inout Audience, _ questions: [Audience.Question], isTaken: Bool = true
+    ) {
+        for question in questions {
+            for number in audience.answer(question, question.known, isTold: true) where isTaken {
+                audience.taken(number)
+            }
+        }
+    }
+
+    @Test func nothingIsDoneForNobody() {
+        var audience = Audience(epoch: "e")
+        audience.ring()
+        #expect(audience.step(at: 1) == .rest)
+        let number = audience.add(TaskFilter(), after: nil)
+        #expect(audience.step(at: 1) == .round(true))
+        audience.remove(number)
+        #expect(audience.step(at: 1) == .rest)
+    }
+
+    @Test func changesAreToldFourTimesASecond() {
+        var audience = Audience(epoch: "e")
+        _ = audience.add(TaskFilter(), after: nil)
+        var told = 0
+        for now in 1...1000 {
+            audience.ring()
+            guard audience.step(at: Int64(now)) == .round(true) else {
+                let rest = 250 - (now - 1) % 250
+                #expect(audience.step(at: Int64(now)) == .wait(Int64(rest)))
+                continue
+            }
+            let questions = round(&audience, at: Int64(now), Self.pulse([ids[0]]))
+            told += questions.count
+            tell(&audience, questions)
+        }
+        #expect(told == 4)
+    }
+
+    @Test func whoComesInBetweenIsToldAtOnce() {
+        var audience = Audience(epoch: "e")
+        _ = audience.add(TaskFilter(), after: nil)
+        tell(&audience, round(&audience, at: 1, Self.pulse([])))
+        #expect(audience.step(at: 2) == .rest)
+        let second = audience.add(TaskFilter(), after: nil)
+        #expect(audience.step(at: 2) == .round(false))
+        let questions = audience.takeQuestions(isRound: false)
+        #expect(questions.map(\.listeners) == [[second]])
+        #expect(questions[0].changed == nil)
+        #expect(audience.step(at: 2) == .rest)
+    }
+
+    @Test func thoseWhoKnowTheSameAreToldTogether() {
+        var audience = Audience(epoch: "e")
+        let all = (0..<100).map { _ in audience.add(TaskFilter(), after: nil) }
+        let filtered = audience.add(Self.held, after: nil)
+        let first = round(&audience, at: 1, Self.pulse([]))
+        #expect(first.map(\.listeners) == [all, [filtered]])
+        tell(&audience, first)
+        let second = round(&audience, at: 300, Self.pulse([ids[0]]))
+        #expect(second.map(\.listeners) == [all, [filtered]])
+        #expect(second.map(\.changed) == [[ids[0]], [ids[0]]])
+        #expect(second[0].id.description == "e-300")
+    }
+
+    @Test func aSlowOneIsToldWhatIsNewestWhenItHasTakenWhatItWasTold() {
+        var audience = Audience(epoch: "e")
+        let number = audience.add(TaskFilter(), after: nil)
+        tell(&audience, round(&audience, at: 1, Self.pulse([])), isTaken: false)
+        for (place, id) in ids.enumerated() {
+            #expect(round(&audience, at: 300 * Int64(place + 1), Self.pulse([id])).isEmpty)
+        }
+        audience.taken(number)
+        #expect(audience.step(at: 1201) == .wait(249))
+        #expect(audience.step(at: 1450) == .round(true))
+        let questions = round(&audience, at: 1450, Self.pulse([]))
+        #expect(questions.map(\.changed) == [Set(ids)])
+        #expect(questions[0].id.moment == 1200)
+        tell(&audience, questions)
+        #expect(audience.step(at: 2000) == .rest)
+    }
+
+    @Test func whoComesBackIsToldWhatHasChangedSince() {
+        var audience = Audience(epoch: "e")
+        let number = audience.add(TaskFilter(), after: nil)
+        tell(&audience, round(&audience, at: 1, Self.pulse([ids[0]])))
+        tell(&audience, round(&audience, at: 300, Self.pulse([ids[1]])))
+        audience.remove(number)
+        _ = audience.add(TaskFilter(), after: "e-1")
+        let questions = round(&audience, at: 600, Self.pulse([ids[2]]))
+        #expect(questions.map(\.changed) == [[ids[1], ids[2]]])
+        // Who has it all is told nothing.
+        _ = audience.add(TaskFilter(), after: "e-600")
+        #expect(audience.takeQuestions(isRound: true).isEmpty)
+    }
+
+    @Test(arguments: [nil, "", "x", "f-1", "e-999999", "e-x", "e--1"])
+    func whoComesFromElsewhereIsToldAll(id: String?) {
+        var audience = Audience(epoch: "e")
+        _ = audience.add(TaskFilter(), after: id)
+        #expect(round(&audience, at: 1000, Self.pulse([ids[0]])).map(\.changed) == [nil])
+    }
+
+    @Test func whatIsFetchedAndGetsOnHasChanged() {
+        var audience = Audience(epoch: "e")
+        _ = audience.add(TaskFilter(), after: nil)
+        let running = Self.task(ids[0], bytes: 1, speed: 5)
+        tell(&audience, round(&audience, at: 1, Self.pulse([ids[0]], running: [running])))
+        // It is looked at again without a bell.
+        #expect(audience.step(at: 251) == .round(true))
+        #expect(round(&audience, at: 251, Self.pulse([], running: [running])).isEmpty)
+        let more = Self.task(ids[0], bytes: 2, speed: 5)
+        let questions = round(&audience, at: 501, Self.pulse([], running: [more]))
+        #expect(questions.map(\.changed) == [[ids[0]]])
+        tell(&audience, questions)
+        #expect(round(&audience, at: 751, Self.pulse([])).map(\.changed) == [[ids[0]]])
+    }
+
+    @Test func historyIsBounded() {
+        var journal = EventJournal()
+        for moment in 1...40 {
+            let ids = Set((0..<1000).map { _ in QueueTask.ID() })
+            journal.note(Self.pulse(ids), at: Int64(moment))
+        }
+        #expect(journal.changed(since: 1) == nil)
+        let recent = journal.changed(since: 38)
+        #expect(recent?.count == 2000)
+        let oldest = (0...40).first { journal.changed(since: Int64($0)) != nil }
+        let most = oldest.flatMap { journal.changed(since: Int64($0))?.count } ?? .max
+        #expect(most <= EventJournal.most)
+        // Too many at once are all of them.
+        journal.note(Self.pulse(nil), at: 41)
+        #expect(journal.changed(since: 40) == nil)
+        #expect(journal.changed(since: 41) == [])
+    }
+
+    // MARK: What is told
+
+    private func question(
+        changed: Set<QueueTask.ID>, filter: TaskFilter = Self.held, tasks: Set<QueueTask.ID>?,
+        totals: QueueTotals? = QueueTotals()
+    ) -> Audience.Question {
+        Audience.Question(
+            listeners: [1], filter: filter, changed: changed, running: [],
+            known: Audience.Known(tasks: tasks, totals: totals), totals: QueueTotals(),
+            id: EventID(epoch: "e", moment: 1))
+    }
+
+    @Test func whatPassesNoMoreIsRemoved() {
+        let question = question(changed: [ids[0], ids[1], ids[2]], tasks: [ids[0], ids[3]])
+        let (changes, known) = question.changes([Self.task(ids[1])])
+        #expect(changes?.tasks.map(\.id) == [ids[1]])
+        // The third one never was there.
+        #expect(changes?.removed == [ids[0]])
+        #expect(known.tasks == [ids[1], ids[3]])
+    }
+
+    @Test func nothingIsToldWhereNothingHasChanged() {
+        let question = question(changed: [ids[2]], tasks: [ids[0]])
+        #expect(question.changes([]).0 == nil)
+        #expect(question.changes([Self.task(ids[0])]).0 == nil)
+        #expect(question.changes([Self.task(ids[0], speed: 5)]).0?.tasks == [])
+        let unknown = self.question(changed: [], tasks: [], totals: nil)
+        #expect(unknown.changes([]).0?.counts == [:])
+    }
+
+    @Test func whoComesBackWithAFilterIsToldAllThatPassesNoMore() {
+        let question = question(changed: [ids[0], ids[1]], tasks: nil)
+        let (changes, known) = question.changes([Self.task(ids[1])], all: [ids[1], ids[2]])
+        #expect(changes?.removed == [ids[0]])
+        #expect(known.tasks == [ids[1], ids[2]])
+    }
+}
