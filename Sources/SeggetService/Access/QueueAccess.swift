@@ -11,7 +11,7 @@ public struct QueueAccess: Sendable {
     public let door: any QueueDoor
     /// The process that works it; `nil` when none does.
     public let worker: Int32?
-    private let path: String
+    let path: String
 
     /// Finds the way to a queue.
     ///

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembler
 import Glibc
 import SeggetCommand
 import SeggetQueue
@@ -43,12 +44,7 @@ struct ListCommand: ParsableCommand {
                 "there is no state `\(state)`: they are \(known.joined(separator: ", "))")
         }
         guard !markSeen || json else { throw ValidationError("`--mark-seen` goes with `--json`") }
-        guard !watch || !json else {
-            throw ValidationError("`--watch` and `--json` cannot be used together")
-        }
-        guard !watch || isatty(STDOUT_FILENO) == 1 else {
-            throw ValidationError("`--watch` draws on a terminal, and standard output is none")
-        }
+        try WatchScreen.check(watch, json: json)
     }
 
     private var filter: TaskFilter {
@@ -60,9 +56,10 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         let (filter, json, markSeen, watch) = (filter, json, markSeen, watch)
         let isFiltered = filter != TaskFilter()
-        try queue.run { access in
+        let leave: (() -> Void)? = watch ? { OtherScreen.leave() } : nil
+        try queue.run(atSignal: leave) { access in
             let isTerminal = isatty(STDOUT_FILENO) == 1
-            if watch { return try await Watch(access: access, filter: filter).run() }
+            if watch { return try await Self.watch(access, filter) }
             let report = try await access.report(filter)
             let ended = report.tasks.filter { $0.seen == false }
             if json {
@@ -86,6 +83,35 @@ struct ListCommand: ParsableCommand {
     }
 }
 
+extension ListCommand {
+    /// Shows the table again and again.
+    private static func watch(
+        _ access: QueueAccess, _ filter: TaskFilter
+    ) async throws -> ExitStatus {
+        let ends = Monitor(ShownEnds())
+        let screen = WatchScreen<(QueueAccess, QueueReport)> { shown in
+            let access = shown.0
+            var report = shown.1
+            report.unseen = ends.withLock { $0.counted(with: report) }
+            let size = Terminal.size(of: STDOUT_FILENO)
+            // The last column stays free: what clears the rest of a line would clear what stands in it.
+            let table = TaskTable.standardOutput(columns: size.columns - 1)
+            var page = ListPage(report, isFiltered: filter != TaskFilter(), in: table)
+            if access.worker == nil, report.tasks.contains(where: \.waitsForWorker) {
+                page.rest.append(table.fit(QueueAccess.notWorked))
+            }
+            let (lines, count) = page.cut(to: size.rows, in: table)
+            let tasks = report.tasks.prefix(count)
+            return WatchScreen.Page(lines: lines) {
+                try await access.markSeen(ends.withLock { $0.show(tasks) })
+            }
+        }
+        return try await screen.run { show in
+            try await access.watch(filter) { access, report in show((access, report)) }
+        }
+    }
+}
+
 extension TaskTable {
     /// The table as standard output shows it.
     static func standardOutput(columns: Int?) -> TaskTable {
@@ -101,44 +127,4 @@ func secondsSinceEpoch() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
-}
-
-/// The table, drawn again and again in place.
-struct Watch: Sendable {
-    let access: QueueAccess
-    let filter: TaskFilter
-
-    /// Draws until the process is ended, or the terminal takes no more.
-    func run() async throws -> ExitStatus {
-        // Another screen: what was printed before is there again afterwards.
-        let (enter, leave) = ("\u{1b}[?1049h\u{1b}[?25l", "\u{1b}[?25h\u{1b}[?1049l")
-        let interrupts = Interrupts()
-        Task.detached {
-            interrupts.wait(stop: {
-                StandardStreams.write(leave, to: STDOUT_FILENO)
-                return false
-            })
-        }
-        guard StandardStreams.write(enter, to: STDOUT_FILENO) else { return .disk }
-        defer { StandardStreams.write(leave, to: STDOUT_FILENO) }
-        var ends = ShownEnds()
-        while true {
-            var report = try await access.report(filter)
-            report.unseen = ends.counted(with: report)
-            let size = Terminal.size(of: STDOUT_FILENO)
-            // The last column stays free: what clears the rest of a line would clear what stands in it.
-            let table = TaskTable.standardOutput(columns: size.columns - 1)
-            var page = ListPage(report, isFiltered: filter != TaskFilter(), in: table)
-            if report.worker == nil, report.tasks.contains(where: \.waitsForWorker) {
-                page.rest.append(table.fit(QueueAccess.notWorked))
-            }
-            let (lines, count) = page.cut(to: size.rows, in: table)
-            // Line by line over what is there, so that nothing flickers; what is left behind is cleared.
-            let frame =
-                "\u{1b}[H" + lines.map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J"
-            guard StandardStreams.write(frame, to: STDOUT_FILENO) else { return .disk }
-            try await access.markSeen(ends.show(report.tasks.prefix(count)))
-            try await Task.sleep(for: .milliseconds(250))
-        }
-    }
 }

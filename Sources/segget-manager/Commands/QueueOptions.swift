@@ -63,11 +63,18 @@ struct QueueOptions: ParsableArguments {
 
     /// Runs something on the queue, by whoever works it or else by its records, and ends the process.
     ///
-    /// - Parameter body: What is done; it gives the code that the process ends with.
+    /// - Parameters:
+    ///   - leave: What a signal that ends the process does before; `nil` for nothing.
+    ///   - body: What is done; it gives the code that the process ends with.
     /// - Throws: `ValidationError`, when there is no path for it.
-    func run(_ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus) throws -> Never {
+    func run(
+        atSignal leave: (() -> Void)? = nil,
+        _ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus
+    ) throws -> Never {
         StandardStreams.prepare()
-        let (path, service) = (try path, try service)
+        let path = try path
+        // Before there is another thread, which a signal could end.
+        let interrupts = leave.map { _ in Interrupts() }
         Task {
             do {
                 let access = try await QueueAccess.open(path, service: service) {
@@ -79,6 +86,12 @@ struct QueueOptions: ParsableArguments {
             } catch {
                 Voice.say(.error, "\(error)")
                 Glibc.exit(ExitStatus.disk.rawValue)
+            }
+        }
+        if let leave {
+            interrupts?.wait {
+                leave()
+                return false
             }
         }
         while true { pause() }

@@ -14,25 +14,26 @@ struct ShowCommand: ParsableCommand {
     var id: String
     @Flag(help: "Print one JSON object (see docs/json.md).") var json = false
     @Flag(help: "With `--json`: its end counts as seen.") var markSeen = false
+    @Flag(help: "Show it again and again, in place, until Ctrl-C.") var watch = false
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
         guard !markSeen || json else { throw ValidationError("`--mark-seen` goes with `--json`") }
+        try WatchScreen.check(watch, json: json)
     }
 
     func run() throws {
-        let (id, json, markSeen) = (id, json, markSeen)
-        try queue.run { access in
+        let (id, json, markSeen, watch) = (id, json, markSeen, watch)
+        let leave: (() -> Void)? = watch ? { OtherScreen.leave() } : nil
+        try queue.run(atSignal: leave) { access in
             let detail = try await access.door.detail(id)
+            if watch { return try await Self.watch(access, detail.task.id) }
             let isTerminal = isatty(STDOUT_FILENO) == 1
             let text =
                 json
                 ? JSONText.line(detail)
-                : DetailText(
-                    now: secondsSinceEpoch(), unicode: Terminal.standardOutput.unicode,
-                    colour: Terminal.standardOutput.colour
-                ).lines(detail).joined(separator: "\n")
+                : DetailText.standardOutput(columns: nil).lines(detail).joined(separator: "\n")
             guard let text, StandardStreams.write(text + "\n", to: STDOUT_FILENO) else {
                 return .disk
             }
@@ -42,5 +43,39 @@ struct ShowCommand: ParsableCommand {
             access.sayWhetherWorked([detail.task])
             return .done
         }
+    }
+}
+
+extension ShowCommand {
+    /// Shows a task again and again.
+    private static func watch(
+        _ access: QueueAccess, _ id: QueueTask.ID
+    ) async throws -> ExitStatus {
+        let screen = WatchScreen<(QueueAccess, TaskDetail)> { access, detail in
+            let size = Terminal.size(of: STDOUT_FILENO)
+            let text = DetailText.standardOutput(columns: size.columns - 1)
+            let isWaiting = access.worker == nil && detail.task.waitsForWorker
+            let note = isWaiting ? QueueAccess.notWorked : nil
+            return WatchScreen.Page(lines: text.page(detail, note: note, rows: size.rows)) {
+                guard detail.task.seen == false else { return }
+                try await access.markSeen([detail.task.id])
+            }
+        }
+        let filter = TaskFilter(selection: TaskSelection(id))
+        return try await screen.run { show in
+            try await access.watch(filter) { access, _ in
+                show((access, try await access.door.detail(id.description)))
+            }
+        }
+    }
+}
+
+extension DetailText {
+    /// The text as standard output shows it.
+    static func standardOutput(columns: Int?) -> DetailText {
+        let terminal = Terminal.standardOutput
+        return DetailText(
+            columns: columns, now: secondsSinceEpoch(), unicode: terminal.unicode,
+            colour: terminal.colour)
     }
 }

@@ -6,6 +6,8 @@ import Segmenter
 ///
 /// Pure.
 struct DetailText {
+    /// Columns of the terminal; `nil` where lines are not cut.
+    var columns: Int?
     /// The time, in seconds since 1970.
     var now: Double
     /// Whether characters beyond ASCII show.
@@ -17,13 +19,37 @@ struct DetailText {
 
     /// Its lines.
     func lines(_ detail: TaskDetail) -> [String] {
+        let events = events(detail)
+        return facts(detail) + (events.isEmpty ? [] : [""]) + events
+    }
+
+    /// As much of it as has room: what is so now comes before what happened, of which the newest is shown.
+    ///
+    /// - Parameters:
+    ///   - detail: The task.
+    ///   - note: What else is to be said.
+    ///   - rows: How many lines have room.
+    /// - Returns: The lines.
+    func page(_ detail: TaskDetail, note: String?, rows: Int) -> [String] {
+        let below = note.map { [fit($0)] } ?? []
+        let facts = Array(facts(detail).prefix(max(0, rows - below.count)))
+        let room = rows - facts.count - below.count - 1
+        let events = events(detail).suffix(max(0, room))
+        return facts + (events.isEmpty ? [] : [""]) + events + below
+    }
+
+    /// What is so now.
+    private func facts(_ detail: TaskDetail) -> [String] {
         let task = detail.task
         var lines: [String] = []
         func add(_ name: String, _ text: String?) {
             guard let text, !text.isEmpty else { return }
             let label = name + String(repeating: " ", count: max(1, 14 - name.count))
+            let line = fit(label + text)
+            // Nothing of a label is escaped; of one that has no room nothing is coloured.
+            let isBold = colour && line.hasPrefix(label)
             lines.append(
-                (colour ? "\u{1b}[1m\(label)\u{1b}[0m" : label) + PrintableText.escape(text))
+                isBold ? "\u{1b}[1m\(label)\u{1b}[0m\(line.dropFirst(label.count))" : line)
         }
         add("task", task.id.description)
         add("state", TaskText.sentence(task, now: now))
@@ -64,13 +90,18 @@ struct DetailText {
             add("error", "\(problem.message) (exit code \(problem.code))")
             add("hint", problem.hint)
         }
-        guard !detail.events.isEmpty else { return lines }
-        lines.append("")
-        for event in detail.events {
-            lines.append(
-                "\(day(event.time))  \(PrintableText.escape(event.message))")
-        }
         return lines
+    }
+
+    /// What happened.
+    private func events(_ detail: TaskDetail) -> [String] {
+        detail.events.map { fit("\(day($0.time))  \($0.message)") }
+    }
+
+    /// A line, cut where the terminal ends.
+    private func fit(_ line: String) -> String {
+        columns.map { PrintableText.fit(line, columns: $0, unicode: unicode) }
+            ?? PrintableText.escape(line)
     }
 
     private func size(_ task: TaskReport) -> String {

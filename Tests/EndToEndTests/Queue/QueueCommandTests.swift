@@ -331,7 +331,7 @@ struct QueueCommandTests {
             ["add", "--jobs", "3", "http://127.0.0.1/a"], ["add", "nonsense:/"], ["pause"],
             ["pause", "ffff"], ["move", "--all"], ["list", "--state", "good"], ["rename", "ffff"],
             ["add", "--id", "12", "http://127.0.0.1/a"],
-            ["list", "--watch"],
+            ["list", "--watch"], ["show", "--watch", "ffff"],
         ] {
             let outcome = try stage.start(arguments).wait()
             #expect(outcome.end == .exit(64), "\(arguments): \(outcome.errorOutput)")

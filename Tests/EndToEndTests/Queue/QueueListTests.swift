@@ -40,6 +40,54 @@ struct QueueListTests {
             }, "\(screen.shown)")
     }
 
+    @Test(.timeLimit(.minutes(10))) func aWatchGoesOnWithoutItsWorkerAndWithTheNext() throws {
+        let stage = try QueueStage()
+        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        try stage.done("settings", "--max-running", "1")
+        let id = try add(2, stage)[0]
+        let worker = try stage.work("--keep-running")
+        let list = try Screen(
+            [try Segget.binary(), "list", "--watch", "--queue", stage.queue], in: stage.folder,
+            width: 80)
+        let show = try Screen(
+            [try Segget.binary(), "show", "--watch", id, "--queue", stage.queue], in: stage.folder,
+            width: 80)
+        func has(_ screen: Screen, _ text: String, _ isWorked: Bool) throws -> Bool {
+            try eventually {
+                let shown = try screen.lines().joined(separator: "\n")
+                return shown.contains(text) && shown.contains("nothing works the queue") != isWorked
+            }
+        }
+        #expect(try has(list, "\n1 running, 1 waiting", true), "\(list.shown)")
+        #expect(try has(show, "state         being fetched", true), "\(show.shown)")
+        #expect(try has(show, "connection    ", true), "\(show.shown)")
+        // What is added is told of.
+        _ = try stage.add("/3/3.iso", "--paused")
+        #expect(try has(list, "\n1 running, 1 waiting, 1 held", true), "\(list.shown)")
+        worker.signal(SIGKILL)
+        _ = try worker.wait()
+        #expect(try has(list, "\n2 waiting, 1 held", false), "\(list.shown)")
+        #expect(try has(show, "state         waiting for a slot", false), "\(show.shown)")
+        let next = try stage.work("--keep-running")
+        #expect(try has(list, "\n1 running, 1 waiting, 1 held", true), "\(list.shown)")
+        #expect(try has(show, "state         being fetched", true), "\(show.shown)")
+        try stage.done("cancel", id)
+        #expect(try has(show, "state         cancelled", true), "\(show.shown)")
+        // Ctrl-C ends the one; the other ends when there is nothing to show any more.
+        try list.press("C-c")
+        #expect(
+            try eventually {
+                let lines = try list.lines()
+                // What was there before is there again, and nothing else.
+                return lines.count == 1 && lines[0].hasSuffix("code 130")
+            }, "\(list.shown)")
+        try stage.done("remove", id)
+        #expect(try eventually { try show.text().contains("code 64") }, "\(show.shown)")
+        #expect(try show.text().contains("there is no task \(id)"), "\(show.shown)")
+        next.signal(SIGTERM)
+        _ = try next.wait()
+    }
+
     @Test(.timeLimit(.minutes(5))) func everyCommandSaysThatNobodyWorksTheQueue() throws {
         let stage = try QueueStage(size: 1000)
         let id = try add(1, stage)[0]
