@@ -35,11 +35,9 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// The long names of options that only these commands have, without dashes: in a configuration
     /// file, the others pass them over.
     package static let options: Set<String> = [
-        "again", "all", "at", "detach", "files", "first", "id", "keep-running", "last",
-        "limit-schedule",
-        "log-file", "mark-seen", "max-running", "name", "nice", "no-store-secrets", "paused",
-        "pid-file", "queue", "recover",
-        "state", "tag", "text", "unseen", "url", "watch",
+        "again", "all", "at", "files", "first", "id", "keep-running", "last", "limit-schedule",
+        "mark-seen", "max-running", "metered", "name", "no-store-secrets", 
+        "paused", "queue", "recover", "rule", "state", "tag", "text", "unseen", "url", "watch",
     ]
 
     /// The long names of the options that the environment and the configuration file can set; `nil`

@@ -11,6 +11,20 @@ public struct QueueSettings: Sendable, Hashable {
     /// Seconds after which a task that failed in a way that passes is tried again, one after the other; behind
     /// the last one it fails.
     public var retryDelays: [Double] = [60, 300, 900, 3600]
+    /// What holds while something is so; the strictest of all limits and rules counts.
+    public var rules: [QueueRule] = []
+    /// Whether the network costs by the byte.
+    public var metered = Metered.auto
+
+    /// Whether a network costs by the byte.
+    public enum Metered: String, Sendable, Hashable, Codable, CaseIterable {
+        /// NetworkManager is asked; where it does not know, or is not there, the network does not.
+        case auto
+        /// It does.
+        case yes
+        /// It does not.
+        case no
+    }
 
     /// Makes the default settings.
     public init() {}
@@ -41,6 +55,20 @@ public struct QueueSettings: Sendable, Hashable {
         guard rates.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
             throw refuse("a limit of rate is a number of bytes per second from 0 on")
         }
+        guard rules.count <= 100, rules.allSatisfy(\.isValid) else {
+            throw refuse(
+                "a rule has a span within a day and `pause` or a rate above 0, and there are at most 100"
+            )
+        }
         return self
+    }
+}
+
+extension QueueRule {
+    /// Whether it can be used.
+    fileprivate var isValid: Bool {
+        if case .rate(let rate) = effect, !rate.isFinite || rate <= 0 { return false }
+        if case .span(let span) = condition { return span.isValid }
+        return true
     }
 }

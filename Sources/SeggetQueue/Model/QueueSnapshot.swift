@@ -10,6 +10,8 @@ public struct QueueSnapshot: Sendable, Hashable {
     public var bytesDone: Int64
     /// Their sizes together, in bytes, as far as these are known.
     public var size: Int64
+    /// Why nothing is fetched, in words, where a rule of the settings pauses the queue.
+    public var paused: String?
 
     /// Seconds to go at the present speed, for the tasks whose size is known; `nil` when that cannot be said.
     public var secondsLeft: Double? {

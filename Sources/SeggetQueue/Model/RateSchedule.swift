@@ -17,10 +17,8 @@ public struct RateSchedule: Sendable, Hashable, Codable {
             (self.start, self.end, self.rate) = (start, end, rate)
         }
 
-        /// Whether a minute of the day is in it.
-        func contains(_ minute: Int) -> Bool {
-            start <= end ? (start..<end).contains(minute) : minute >= start || minute < end
-        }
+        /// Its times.
+        public var times: DaySpan { DaySpan(start: start, end: end) }
     }
 
     /// Parts of the day, the ones that count first in front.
@@ -48,24 +46,9 @@ public struct RateSchedule: Sendable, Hashable, Codable {
                 otherwise = rate
                 continue
             }
-            let times = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-            guard times.count == 2, let start = Self.minute(times[0]), start < 1440,
-                let end = Self.minute(times[1]), start != end
-            else { return nil }
-            spans.append(Span(start: start, end: end, rate: rate))
+            guard let times = DaySpan(parts[0]) else { return nil }
+            spans.append(Span(start: times.start, end: times.end, rate: rate))
         }
-    }
-
-    /// Minutes from midnight of `HH:MM`; 24:00 is the end of the day.
-    private static func minute(_ text: Substring) -> Int? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
-            parts.joined().utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            ),
-            let hour = Int(parts[0]), let minute = Int(parts[1]), (0...24).contains(hour),
-            (0..<60).contains(minute), hour * 60 + minute <= 1440
-        else { return nil }
-        return hour * 60 + minute
     }
 
     /// The limit at a minute of the day.
@@ -75,7 +58,7 @@ public struct RateSchedule: Sendable, Hashable, Codable {
     ///   - own: What holds where the schedule says nothing, in bytes per second; `nil` for none.
     /// - Returns: Bytes per second; `nil` for none.
     public func rate(atMinute minute: Int, own: Double?) -> Double? {
-        let rate = spans.first { $0.contains(minute) }?.rate ?? otherwise ?? own
+        let rate = spans.first { $0.times.contains(minute) }?.rate ?? otherwise ?? own
         return rate.flatMap { $0 > 0 ? $0 : nil }
     }
 }

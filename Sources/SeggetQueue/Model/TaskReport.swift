@@ -42,6 +42,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var retryAt: Double?
     /// Since when it waits for the network, in seconds since 1970.
     public var waitingSince: Double?
+    /// Why it is not fetched though the user wants it, in words: a rule of the settings pauses the queue.
+    public var paused: String?
     /// When it was added, in seconds since 1970.
     public var added: Double
     /// When it first got a slot.
@@ -62,9 +64,9 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var file: String?
 
     enum CodingKeys: String, CodingKey {
-        case id, state, wanted, url, path, folder, position, rank, size, connections, error
-        case attempts, added
-        case started, finished, digests, tags, seen, file
+        case id, state, wanted, url, path, folder, position, size, connections, error, attempts,
+            added
+        case paused, started, finished, digests, tags, seen, file
         case currentURL = "current_url"
         case bytesDone = "bytes_done"
         case bytesPerSecond = "bytes_per_second"
@@ -184,19 +186,21 @@ public struct QueueReport: Sendable, Hashable, Codable {
     public var bytesPerSecond: Double
     /// How many tasks have ended that nobody was told of: completed, failed.
     public var unseen: [String: Int]
+    /// Why nothing is fetched, in words, where a rule of the settings pauses the queue.
+    public var paused: String?
 
     enum CodingKeys: String, CodingKey {
-        case version, worker, tasks, counts, unseen
+        case version, worker, tasks, counts, unseen, paused
         case bytesPerSecond = "bytes_per_second"
     }
 
     /// Makes a report.
     public init(
         version: String, worker: Int32?, tasks: [TaskReport], counts: [String: Int],
-        bytesPerSecond: Double, unseen: [String: Int]
+        bytesPerSecond: Double, unseen: [String: Int], paused: String? = nil
     ) {
         (self.version, self.worker, self.tasks, self.counts) = (version, worker, tasks, counts)
-        (self.bytesPerSecond, self.unseen) = (bytesPerSecond, unseen)
+        (self.bytesPerSecond, self.unseen, self.paused) = (bytesPerSecond, unseen, paused)
     }
 }
 

@@ -5,7 +5,8 @@ import Segmenter
 extension QueueMachine {
     /// Starts tasks now, in place of those that have run longest where all slots are taken.
     ///
-    /// Those that are started together do not take the slot of one another: what finds none comes next.
+    /// Those that are started together do not take the slot of one another: what finds none comes next. So does what is
+    /// started while nothing may be fetched.
     ///
     /// - Returns: Those that were not running.
     mutating func start(_ ids: [QueueTask.ID], _ now: Moment) -> Set<QueueTask.ID> {
@@ -20,12 +21,12 @@ extension QueueMachine {
                 entry.status.attempts = 0
             }
             guard !entry.isAway || entry.fetching != .on else { continue }
-            if slotsTaken >= maxRunning, maxRunning > 0,
+            if slotsTaken >= maxRunning, maxRunning > 0, !isPaused,
                 let longest = longestRunning(sparing: Set(ids))
             {
                 preempt(longest)
             }
-            if slotsTaken < maxRunning {
+            if slotsTaken < maxRunning, !isPaused {
                 begin(id, now)
             } else {
                 next.append(id)

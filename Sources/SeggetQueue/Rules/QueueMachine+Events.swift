@@ -148,4 +148,10 @@ extension QueueMachine {
         }
         settle(now)
     }
+
+    /// Nothing may be fetched from now on, or all may be again.
+    mutating func pause(_ isPaused: Bool, _ now: Moment) {
+        self.isPaused = isPaused
+        settle(now)
+    }
 }

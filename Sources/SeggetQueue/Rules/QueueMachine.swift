@@ -97,6 +97,8 @@ struct QueueMachine {
 
     var entries: [QueueTask.ID: Entry] = [:]
     var maxRunning: Int
+    /// Whether nothing may be fetched now, whoever wants it.
+    var isPaused = false
     /// Below the first place in the order that is taken, and above the last.
     private(set) var (lowest, highest): (Int64, Int64) = (0, 0)
     var actions: [Action] = []
@@ -187,6 +189,7 @@ struct QueueMachine {
     mutating func settle(_ now: Moment) {
         guard maxRunning > 0 else { return }
         demote()
+        guard !isPaused else { return }
         var away = Set(entries.values.lazy.filter(\.isAway).map(\.host))
         while slotsTaken < maxRunning {
             let next = entries.values.lazy.filter { $0.isReady && !away.contains($0.host) }.min {
@@ -218,6 +221,13 @@ struct QueueMachine {
     /// Whether something is still to be done on the disk about any of these tasks.
     func hasChore(_ ids: Set<QueueTask.ID>) -> Bool { ids.contains { entries[$0]?.chore != nil } }
 
+    /// Whether all that has not ended is held, and nothing is to be done on the disk; what is held may still be stopping.
+    var isDone: Bool {
+        entries.values.allSatisfy {
+            $0.chore == nil && ($0.status.isEnded || $0.status.wanted == .held)
+        }
+    }
+
     /// Whether nothing is left to be done but by the user: all that has not ended is held, and nothing is under way.
     var isIdle: Bool {
         entries.values.allSatisfy {
@@ -226,9 +236,20 @@ struct QueueMachine {
         }
     }
 
-    /// Takes slots from the newest until no more than may run do; what verifies keeps its slot.
+    /// Takes slots from the newest until no more than may run do, or from all that run while nothing may; what verifies
+    /// keeps its slot.
     mutating func demote() {
+        if isPaused { stopAll() }
         while slotsTaken > maxRunning, let newest = newestRunning { giveUpSlot(newest) }
+    }
+
+    /// Has nothing fetched any more: what runs waits, and goes on before all others; nobody asks for a network.
+    private mutating func stopAll() {
+        for entry in entries.values where entry.status.state == .running {
+            giveUpSlot(entry.id)
+            entries[entry.id]?.hasClaim = true
+        }
+        for entry in entries.values where entry.isAway { stop(entry.id) }
     }
 
     /// How many slots are taken.

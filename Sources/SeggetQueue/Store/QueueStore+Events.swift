@@ -99,6 +99,8 @@ private struct SettingsField: Sendable {
         .init(optional: "rate_limit", \.rateLimit),
         .init(optional: "rate_schedule", \.rateSchedule),
         .init("retry_delays", \.retryDelays),
+        .init("rules", \.rules),
+        .init("metered", \.metered),
     ]
 
     private init<Value: Codable & Sendable>(

@@ -9,6 +9,8 @@ extension DownloadQueue {
     ) async throws(QueueError) -> [[CommandResult]] {
         try await waitForChores(of: commands)
         recordAll()
+        // Where nothing was to be done, nobody has looked at the time.
+        applyRules()
         let desk = try desk()
         var results = try desk.perform(commands, now)
         carryOut()
@@ -48,20 +50,11 @@ extension DownloadQueue {
     public func change(_ settings: QueueSettings) throws(QueueError) {
         let settings = try settings.checked()
         try desk().store.setSettings(settings)
+        if settings.questions != current.questions { forgetFacts() }
         current = settings
-        applyRate()
+        applyRules()
         guard isWorking else { return }
         occur { machine, now in machine.limit(to: settings.maxRunning, now) }
-    }
-
-    /// Reads the settings again, where something else has written them.
-    ///
-    /// - Throws: `QueueError`.
-    public func rereadSettings() throws(QueueError) { try change(try desk().store.settings()) }
-
-    /// Puts the limit of rate in force that holds at this time.
-    func applyRate() {
-        session.limitRate(current.rate(atMinute: TimeOfDay.minute))
     }
 
     // MARK: Chores

@@ -53,6 +53,7 @@ extension DownloadQueue {
         Task {
             occur { [self] machine, now throws(QueueError) in
                 machine.ended(id, .failed(.fail, problem), now)
+                note(nil, of: id, machine)
                 try desk().store.update(id) { $0.finished = now.wall }
             }
         }
@@ -216,6 +217,7 @@ extension DownloadQueue {
                 }
             }
             if let ending { machine.ended(id, ending, now) }
+            note(result, of: id, machine)
             if case .success(let file) = result {
                 _ = try settle(
                     id, run.place, at: file.path, FinishedFile.mark(of: file.path), &machine)

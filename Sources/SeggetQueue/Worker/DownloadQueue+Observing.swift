@@ -6,7 +6,9 @@ public import Segmenter
 extension DownloadQueue {
     /// Tells of tasks.
     public func report(_ filter: TaskFilter) throws(QueueError) -> QueueReport {
-        try desk().store.report(filter, worker: getpid()) { runs[$0]?.download.progress }
+        try desk().store.report(filter, worker: getpid(), pause: pause) {
+            runs[$0]?.download.progress
+        }
     }
 
     /// Tells everything of one task.
@@ -19,7 +21,7 @@ extension DownloadQueue {
         let run = runs[id]
         let progress = run?.download.progress
         var detail = try desk.store.detail(
-            id, isWorked: true, secrets: desk.unstored[id], progress: progress)
+            id, secrets: desk.unstored[id], progress: progress, pause: pause)
         guard let run else { return detail }
         detail.map = progress?.map ?? []
         detail.identity = run.identity
@@ -50,7 +52,7 @@ extension DownloadQueue {
         return QueueSnapshot(
             running: running, counts: sums.counts,
             bytesPerSecond: running.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            bytesDone: sums.bytesDone, size: sums.size)
+            bytesDone: sums.bytesDone, size: sums.size, paused: pause)
     }
 
     /// How far everything is, whenever that changes, at most ten times a second.

@@ -24,6 +24,16 @@ public actor DownloadQueue: QueueDoor {
         public var memory: ServerMemory?
         /// Makes, of the words of a task's refresh command, what gives a new link.
         public var refresh: (@Sendable ([String]) -> RefreshURL)?
+        /// Is told of each task that is complete or has failed for good, once that is recorded.
+        ///
+        /// Called on the queue's thread, in order: it must not block.
+        public var ended: (@Sendable (TaskEnd) -> Void)?
+        /// Is told when the end of a task has left nothing to do but for the user.
+        ///
+        /// Called on the queue's thread, behind ``ended``: it must not block.
+        public var idle: (@Sendable () -> Void)?
+        /// Answers what rules ask of the machine.
+        var machine = MachineWatch()
         /// Makes the default configuration.
         public init() {}
     }
@@ -76,6 +86,14 @@ public actor DownloadQueue: QueueDoor {
     /// Whether subscribers were told what is so now, but for what is being fetched.
     private var isTold = true
     var current = QueueSettings()
+    /// What these come to now.
+    var limits = QueueLimits()
+    /// What the machine said last; `nil` where it was not asked what the rules want to know.
+    var facts: MachineFacts?
+    /// Whether it is being asked, and when that is due, on the boot clock.
+    var (isLooking, nextLook) = (false, 0.0)
+    /// How downloads of tasks have ended that have not been told yet; `nil` of those that could not begin.
+    var ends: [QueueTask.ID: Result<DownloadedFile, DownloadError>?] = [:]
     /// Whether it is being shut down; whoever copies bytes asks for it on another thread.
     let isLeaving = Monitor(false)
     var isShuttingDown: Bool { isLeaving.withLock { $0 } }
@@ -112,7 +130,7 @@ public actor DownloadQueue: QueueDoor {
         current = try store.settings()
         try Self.restore(store, now)
         open = try QueueDesk(store, maxRunning: 0, now)
-        applyRate()
+        applyRules()
         // What was to be done on the disk is done at once.
         carryOut()
     }
@@ -121,8 +139,11 @@ public actor DownloadQueue: QueueDoor {
     public func work() {
         guard !isWorking, !isShuttingDown else { return }
         isWorking = true
-        let settings = current
-        occur { machine, now in machine.limit(to: settings.maxRunning, now) }
+        let (maxRunning, isPaused) = (current.maxRunning, limits.isPaused)
+        occur { machine, now in
+            machine.pause(isPaused, now)
+            machine.limit(to: maxRunning, now)
+        }
         setClock()
     }
 
@@ -235,33 +256,21 @@ public actor DownloadQueue: QueueDoor {
             }
         }
         tellChanges(desk)
+        lookAtMachine()
         setClock()
         wake()
-    }
-
-    private func tellChanges(_ desk: QueueDesk) {
-        subscribers.touch(desk.store.takeTouched())
-        let (changed, removed) = desk.takeRecorded()
-        guard subscribers.wantsEvents else { return }
-        for id in changed {
-            // A record that cannot be read is found out by whoever needs it.
-            guard let task = try? desk.store.task(id) else { continue }
-            let progress = runs[id]?.download.progress
-            subscribers.tell(.changed(TaskReport(task, position: nil, progress: progress)))
-        }
-        for id in removed { subscribers.tell(.removed(id)) }
     }
 
     private var secondsToNextTick: Double {
         guard let desk = open else { return 60 }
         if !unrecorded.isEmpty { return 1 }
-        // A schedule is looked at often enough for its minutes, and what was suspended is found out soon.
-        let most = current.rateSchedule == nil ? 30.0 : 5.0
-        return min(most, max(0.01, desk.machine.nextDue - bootSeconds()))
+        // A time of day is looked at often enough for its minutes, and what was suspended is found out soon.
+        let most = current.dependsOnTime && !desk.machine.isIdle ? 5.0 : 30.0
+        return min(most, max(0.01, min(desk.machine.nextDue, lookDue) - bootSeconds()))
     }
 
     /// Has the clock ring in time, if it would not.
-    private func setClock() {
+    func setClock() {
         guard isWorking, !isShuttingDown else { return }
         let seconds = secondsToNextTick
         let due = bootSeconds() + seconds
@@ -277,7 +286,7 @@ public actor DownloadQueue: QueueDoor {
 
     private func tick() {
         clock = nil
-        applyRate()
+        applyRules()
         occur { machine, now in machine.tick(now) }
         setClock()
     }

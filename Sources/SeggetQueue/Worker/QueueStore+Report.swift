@@ -8,11 +8,12 @@ extension QueueStore {
     /// - Parameters:
     ///   - filter: Which ones.
     ///   - worker: The process that works the queue.
+    ///   - pause: Why nothing is fetched.
     ///   - progress: How far those are that are being fetched.
     /// - Returns: The report.
     /// - Throws: `QueueError`.
     func report(
-        _ filter: TaskFilter, worker: Int32?,
+        _ filter: TaskFilter, worker: Int32?, pause: String? = nil,
         progress: (QueueTask.ID) -> DownloadProgress? = { _ in nil }
     ) throws(QueueError) -> QueueReport {
         // Without a filter those that have not ended come first, in their order.
@@ -22,7 +23,8 @@ extension QueueStore {
             var report = TaskReport(
                 task, position: positions.map { $0[task.id] } ?? reports.count + 1,
                 progress: progress(task.id),
-                file: task.status.state == .completed ? FinishedFile.look(at: task) : nil)
+                file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
+                pause: pause)
             if worker == nil, task.status.hasSlot { report.stop(task) }
             reports.append(report)
         }
@@ -34,7 +36,7 @@ extension QueueStore {
         return QueueReport(
             version: seggetVersion, worker: worker, tasks: reports, counts: counts,
             bytesPerSecond: reports.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            unseen: try unseen())
+            unseen: try unseen(), paused: pause)
     }
 
     /// The places of the tasks that have not ended, from 1.
@@ -55,8 +57,8 @@ extension QueueStore {
     /// - Returns: What there is to tell.
     /// - Throws: `QueueError`.
     func detail(
-        _ id: QueueTask.ID, isWorked: Bool, secrets: TaskSecrets? = nil,
-        progress: DownloadProgress? = nil
+        _ id: QueueTask.ID, secrets: TaskSecrets? = nil, progress: DownloadProgress? = nil,
+        pause: String? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
             throw QueueError(.noTask, "task \(id) is gone", hint: "`segget list` shows the tasks")
@@ -66,7 +68,8 @@ extension QueueStore {
         if let stored = try self.secrets(of: id) { whole = stored.merged(into: task) }
         let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
         var detail = TaskDetail(
-            task: TaskReport(task, position: try positions()[id], progress: progress, file: file),
+            task: TaskReport(
+                task, position: try positions()[id], progress: progress, file: file, pause: pause),
             urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted), map: [],
             segments: [], events: try events(of: id))
         if !isWorked, task.status.hasSlot { detail.task.stop(task) }

@@ -9,9 +9,10 @@ extension TaskReport {
     ///   - position: Its place in the order, from 1.
     ///   - progress: How far it is, while it is fetched.
     ///   - file: What became of the finished file.
+    ///   - pause: Why nothing of the queue is fetched.
     init(
         _ task: QueueTask, position: Int?, progress: DownloadProgress? = nil,
-        file: FinishedStanding? = nil
+        file: FinishedStanding? = nil, pause: String? = nil
     ) {
         let status = task.status
         id = task.id
@@ -41,7 +42,13 @@ extension TaskReport {
         tags = task.tags
         seen = status.isEnded ? task.isSeen : nil
         self.file = file?.rawValue
+        self.pause(pause)
         if let progress, progress.phase != .ended { take(progress) }
+    }
+
+    /// Says why nothing of the queue is fetched, where the task would be.
+    package mutating func pause(_ reason: String?) {
+        if state == TaskStatus.State.waiting.word, wanted == .run { paused = reason }
     }
 
     /// A URL without credentials and query.

@@ -96,10 +96,11 @@ public struct QueueAccess: Sendable {
         let live = try await door.report(fetched)
         let byID = Dictionary(uniqueKeysWithValues: live.tasks.map { ($0.id, $0) })
         for index in report.tasks.indices {
-            guard let task = byID[report.tasks[index].id] else { continue }
-            report.tasks[index] = task
+            if let task = byID[report.tasks[index].id] { report.tasks[index] = task }
+            report.tasks[index].pause(live.paused)
         }
         (report.counts, report.bytesPerSecond) = (live.counts, live.bytesPerSecond)
+        report.paused = live.paused
         return report
     }
 

@@ -114,12 +114,19 @@ actor RunReport {
 
     /// Shows how far everything is, in one line that is drawn again in place.
     func show(_ snapshots: AsyncStream<QueueSnapshot>) async {
-        for await snapshot in snapshots where terminal.canRedraw && !isQuiet {
+        var paused: String?
+        for await snapshot in snapshots {
+            if snapshot.paused != paused {
+                paused = snapshot.paused
+                say(.note, paused.map { "paused: \($0)" } ?? "going on")
+            }
+            guard terminal.canRedraw, !isQuiet else { continue }
             // What is held waits, too.
             let held = snapshot.counts["held"] ?? 0
             let waiting = max(0, (snapshot.counts["waiting"] ?? 0) - held)
             var parts = ["\(snapshot.running.count) running", "\(waiting) waiting"]
             if held > 0 { parts.append("\(held) held") }
+            if let paused { parts.append("paused: \(paused)") }
             parts.append(Units.speed(snapshot.bytesPerSecond))
             if let percent = Units.percent(snapshot.bytesDone, of: snapshot.size), snapshot.size > 0
             {

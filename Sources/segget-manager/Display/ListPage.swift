@@ -28,8 +28,9 @@ struct ListPage {
                 $0 > 0 ? "\($0) \(state == "completed" ? "finished" : state)" : nil
             }
         }
+        if let paused = report.paused { rest.append(table.fit("paused: \(paused)")) }
         if !ends.isEmpty {
-            rest = [table.fit("\(ends.joined(separator: ", ")) since you last looked")]
+            rest += [table.fit("\(ends.joined(separator: ", ")) since you last looked")]
         }
     }
 

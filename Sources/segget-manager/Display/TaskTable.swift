@@ -130,6 +130,7 @@ enum TaskText {
     static func word(_ task: TaskReport, now: Double) -> String {
         if task.wanted == .held, !task.isEnded { return "held" }
         switch task.state {
+        case "waiting" where task.paused != nil: return "paused"
         case "retrying":
             let seconds = max(0, (task.retryAt ?? now) - now)
             return Units.duration(.seconds(seconds)).map { "in \($0)" } ?? "retrying"
@@ -143,7 +144,7 @@ enum TaskText {
     static func sentence(_ task: TaskReport, now: Double) -> String {
         if task.wanted == .held, !task.isEnded { return "held: `segget resume` lets it go on" }
         switch task.state {
-        case "waiting": return "waiting for a slot"
+        case "waiting": return task.paused.map { "paused: \($0)" } ?? "waiting for a slot"
         case "running": return "being fetched"
         case "verifying": return "being verified"
         case "retrying":

@@ -17,6 +17,15 @@ final class QueueStage: Sendable {
         files = try BatchStage(size: size, network: network)
         home = try Sandbox("segget-queue")
         self.network = network
+        mkdir(home.path("bin"), 0o700)
+    }
+
+    /// Puts a program of a shell's commands in front of all others of its name.
+    func tool(_ name: String, _ script: String) throws {
+        // Replaced as a whole: another one may be reading it.
+        try home.write("bin/.\(name)", "#!/bin/sh\n\(script)\n")
+        chmod(home.path("bin/.\(name)"), 0o700)
+        rename(home.path("bin/.\(name)"), home.path("bin/\(name)"))
     }
 
     var origin: FaultOrigin { files.origin }
@@ -24,13 +33,16 @@ final class QueueStage: Sendable {
     /// Path of the queue's file.
     var queue: String { home.path("q/queue.sqlite") }
 
-    private static let options = ["SEGGET_NO_CONFIG": "1"]
+    private var environment: [String: String] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return ["SEGGET_NO_CONFIG": "1", "PATH": "\(home.path("bin")):\(path)"]
+    }
 
     /// Starts `segget COMMAND --queue …` in the folder of the downloads.
     func start(_ arguments: [String]) throws -> ChildProcess {
         try Segget.start(
             [arguments[0], "--queue", queue] + arguments.dropFirst(), in: folder,
-            environment: Self.options, network: network)
+            environment: environment, network: network)
     }
 
     /// Runs a command to its end.

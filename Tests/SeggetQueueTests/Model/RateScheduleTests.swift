@@ -40,6 +40,10 @@ struct RateScheduleTests {
             { $0.maxRunning = 0 }, { $0.maxRunning = 65 }, { $0.rateLimit = -1 },
             { $0.rateLimit = .infinity }, { $0.retryDelays = [-1] },
             { $0.rateSchedule = RateSchedule(spans: [], otherwise: .nan) },
+            { $0.rules = [QueueRule(while: .battery, .rate(0))] },
+            { $0.rules = [QueueRule(while: .span(DaySpan(start: 0, end: 1441)), .pause)] },
+            { $0.rules = [QueueRule(while: .span(DaySpan(start: 5, end: 5)), .pause)] },
+            { $0.rules = Array(repeating: QueueRule(while: .metered, .pause), count: 101) },
         ] {
             settings = QueueSettings()
             change(&settings)

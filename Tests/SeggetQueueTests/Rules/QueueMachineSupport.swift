@@ -102,6 +102,7 @@ struct MachineDesk {
         command { m, _ in _ = m.move(numbers.map { .number($0) }, to: position) }
     }
     mutating func limit(_ count: Int) { call { $0.limit(to: count, $1) } }
+    mutating func pauseAll(_ isPaused: Bool) { call { $0.pause(isPaused, $1) } }
     mutating func lose(_ number: Int) { call { $0.networkLost(.number(number), $1) } }
     mutating func find(_ number: Int) { call { $0.networkBack(.number(number), $1) } }
     mutating func verify(_ number: Int, _ isVerifying: Bool = true) {

@@ -135,6 +135,7 @@ extension QueueModel {
     }
 
     mutating func restartWorker() {
+        isPaused = false
         for task in line + over {
             change(task.number) { [boot, wall] task in
                 task.download = .none

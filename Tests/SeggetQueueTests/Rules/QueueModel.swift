@@ -37,6 +37,8 @@ struct QueueModel {
     }
 
     var limit: Int
+    /// Whether nothing may be fetched now.
+    var isPaused = false
     /// Those that have not ended, in their order.
     var line: [Task] = []
     /// Those that have ended.
@@ -98,6 +100,15 @@ struct QueueModel {
     }
 
     mutating func settle() {
+        if isPaused {
+            // What ran comes first again; what verifies fetches nothing.
+            for task in line where task.phase == .running {
+                takeSlot(task.number)
+                change(task.number) { $0.hasFirstClaim = true }
+            }
+            for task in line where task.phase == .away { stopDownload(task.number) }
+            return
+        }
         // Lowered: the newest go, but none that verifies.
         while slots > limit {
             let running = line.filter { $0.phase == .running }
@@ -146,7 +157,7 @@ struct QueueModel {
             }
             // It asks already whether its host can be reached.
             if task.phase == .away, task.download == .on { continue }
-            if slots >= limit {
+            if slots >= limit, !isPaused {
                 let others = line.filter { $0.phase == .running && !numbers.contains($0.number) }
                 if let since = others.map(\.slotSince).min(),
                     let longest = others.first(where: { $0.slotSince == since })
@@ -155,7 +166,11 @@ struct QueueModel {
                     move([longest.number], before: 0)
                 }
             }
-            if slots < limit { giveSlot(number, .byHand) } else { unlucky.append(number) }
+            if slots < limit, !isPaused {
+                giveSlot(number, .byHand)
+            } else {
+                unlucky.append(number)
+            }
         }
         for number in unlucky {
             change(number) { task in

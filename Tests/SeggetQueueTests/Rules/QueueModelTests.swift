@@ -57,7 +57,12 @@ private struct Pair {
         case 9...15: event()
         case 16: doChore()
         case 17, 18: pass()
-        default: if oneIn(4) { restart() } else { limit() }
+        default:
+            switch below(8) {
+            case 0, 1: restart()
+            case 2, 3, 4: limit()
+            default: pauseAll(!model.isPaused)
+            }
         }
     }
 
@@ -255,6 +260,13 @@ private struct Pair {
         }
     }
 
+    mutating func pauseAll(_ isPaused: Bool) {
+        both("paused: \(isPaused)", { $0.pauseAll(isPaused) }) { model in
+            model.isPaused = isPaused
+            model.settle()
+        }
+    }
+
     /// The worker is killed; the next one has what was recorded, and clocks of its own.
     mutating func restart() {
         let isReboot = oneIn(2)
@@ -265,6 +277,8 @@ private struct Pair {
 
     /// All goes well from now on, and the user lets everything run that is not cancelled.
     mutating func finish() -> Bool {
+        pauseAll(false)
+        if difference() != nil { return false }
         for _ in 0..<1000 {
             if let number = desk.chores.min() {
                 let isRemoved = model[number]?.chore == .remove
@@ -380,6 +394,7 @@ private struct Pair {
         let slots = entries.filter(\.status.hasSlot).count
         if slots > max(desk.machine.maxRunning, verifying) { return "\(slots) have slots" }
         let away = Set(entries.filter(\.isAway).map(\.host))
+        let isPaused = desk.machine.isPaused
         for entry in entries {
             let number = entry.id.number
             let cell = Cell(
@@ -406,14 +421,17 @@ private struct Pair {
             if entry.status.hasSlot, entry.fetching == .none, entry.chore == nil {
                 return "\(number) has a slot, and nothing fetches it"
             }
-            if slots < desk.machine.maxRunning, entry.status.state == .waiting,
+            if isPaused, entry.fetching == .on, entry.status.state != .verifying {
+                return "\(number) is fetched while nothing may be"
+            }
+            if !isPaused, slots < desk.machine.maxRunning, entry.status.state == .waiting,
                 entry.status.wanted == .run, entry.fetching == .none, entry.chore == nil,
                 !away.contains(entry.host)
             {
                 return "\(number) waits, and a slot is free"
             }
         }
-        for host in away
+        for host in isPaused ? [] : away
         where !entries.contains(where: {
             $0.isAway && $0.host == host && ($0.fetching != .none || $0.chore != nil)
         }) {

@@ -209,8 +209,13 @@ import Testing
         settings.rateSchedule = RateSchedule(
             spans: [.init(start: 480, end: 1080, rate: 2e6)], otherwise: 0)
         settings.retryDelays = [1, 2.5]
+        settings.rules = [
+            QueueRule(while: .metered, .pause), QueueRule(while: .battery, .rate(0.5)),
+            QueueRule(while: .span(DaySpan(start: 1320, end: 360)), .pause),
+        ]
+        settings.metered = .no
         // Whatever is added to them has to be stored, too.
-        #expect(Mirror(reflecting: settings).children.count == 4)
+        #expect(Mirror(reflecting: settings).children.count == 6)
         try queue.open().setSettings(settings)
         #expect(try queue.open().settings() == settings)
         settings.rateLimit = nil

@@ -73,11 +73,11 @@ struct PageTests {
     @Test func everyKeyThatIsUnderstoodIsOnThePage() throws {
         let page = try String(contentsOf: Self.page, encoding: .utf8)
         let batch = try JSON.write(CommandBatch(commands: Commands.all))
-        let settings = try JSON.write(QueueSettings())
-        let changes = try JSON.write(
-            QueueChanges(
-                tasks: Sample.tasks, removed: [], counts: [:], unseen: [:], bytesPerSecond: 0))
-        for text in [batch, settings, changes] {
+        var settings = QueueSettings()
+        settings.rules = [
+            QueueRule(while: .metered, .pause), QueueRule(while: .battery, .rate(1)),
+        ]
+        for text in [batch, try JSON.write(settings)] {
             let object = try JSONSerialization.jsonObject(with: text)
             var keys: Set<String> = []
             Self.collect(object, &keys)
@@ -97,7 +97,9 @@ struct PageTests {
         for (key, value) in fields {
             keys.insert(key)
             if key != "options" { collect(value, &keys) }
-            if let word = value as? String, key == "command" { keys.insert(word) }
+            if let word = value as? String, ["command", "while"].contains(key) {
+                keys.insert(word)
+            }
         }
     }
 }

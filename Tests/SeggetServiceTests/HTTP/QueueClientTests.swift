@@ -34,6 +34,8 @@ struct QueueClientTests {
                 settings.maxRunning = 7
                 settings.rateSchedule = RateSchedule(
                     spans: [RateSchedule.Span(start: 480, end: 1080, rate: 2e6)], otherwise: 0)
+                settings.rules = [QueueRule(while: .span(DaySpan(start: 0, end: 1)), .rate(2))]
+                settings.metered = .yes
                 try await client.change(settings)
                 #expect(try await client.settings() == settings)
                 let health = HealthReport(version: seggetVersion, worker: getpid())

@@ -39,12 +39,17 @@ struct QueueServerTests {
             #expect(await served.door.commands == [.pause(TaskSelection(ids: ["53a1", "77"]))])
 
             let before = try await served.curl("http://localhost/v1/settings")
-            #expect(before.body == #"{"max_running":3,"retry_delays":[60,300,900,3600]}"#)
+            let (start, end) = (#"{"max_running":"#, #","metered":"auto""#)
+            #expect(
+                before.body == start + "3" + end + #","retry_delays":[60,300,900,3600],"rules":[]}"#
+            )
             let change = try await served.curl(
                 "http://localhost/v1/settings", "-X", "PUT", "-d",
                 #"{"max_running":5,"rate_limit":1000,"retry_delays":[1]}"#)
             #expect(change.status == 200)
-            #expect(change.body == #"{"max_running":5,"rate_limit":1000,"retry_delays":[1]}"#)
+            #expect(
+                change.body == start + "5" + end
+                    + #","rate_limit":1000,"retry_delays":[1],"rules":[]}"#)
             #expect(await served.door.kept.maxRunning == 5)
         }
     }

@@ -1,4 +1,4 @@
-/// Settings in JSON: `max_running`, `rate_limit`, `rate_schedule` and `retry_delays`.
+/// Settings in JSON: `max_running`, `rate_limit`, `rate_schedule`, `retry_delays`, `rules` and `metered`.
 extension QueueSettings: Codable {
     /// Reads settings.
     ///
@@ -7,13 +7,18 @@ extension QueueSettings: Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: [
-            "max_running", "rate_limit", "rate_schedule", "retry_delays",
+            "max_running", "rate_limit", "rate_schedule", "retry_delays", "rules", "metered",
         ])
         self.init()
         maxRunning = try fields.decode("max_running", else: maxRunning)
         rateLimit = try fields.decodeIfPresent(Double.self, forKey: "rate_limit")
         rateSchedule = try fields.decodeIfPresent(RateSchedule.self, forKey: "rate_schedule")
         retryDelays = try fields.decode("retry_delays", else: retryDelays)
+        rules = try fields.decode("rules", else: rules)
+        guard let metered = Metered(rawValue: try fields.decode("metered", else: "auto")) else {
+            throw fields.wrong("metered", "it is neither auto nor yes nor no")
+        }
+        self.metered = metered
     }
 
     /// Writes the settings.
@@ -23,5 +28,7 @@ extension QueueSettings: Codable {
         try fields.encodeIfPresent(rateLimit, forKey: "rate_limit")
         try fields.encodeIfPresent(rateSchedule, forKey: "rate_schedule")
         try fields.encode(retryDelays, forKey: "retry_delays")
+        try fields.encode(rules, forKey: "rules")
+        try fields.encode(metered, forKey: "metered")
     }
 }

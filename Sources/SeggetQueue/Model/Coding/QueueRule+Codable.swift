@@ -1,0 +1,29 @@
+extension QueueRule: Codable {
+    /// Reads a rule.
+    ///
+    /// - Throws: `DecodingError`, for keys that are not known too.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: WireKey.self)
+        try fields.refuseOthers(than: ["while", "pause", "rate"])
+        guard let condition = Condition(try fields.decode(String.self, forKey: "while")) else {
+            throw fields.wrong(
+                "while", "it is neither `metered` nor `battery` nor a span such as `22:00-06:00`")
+        }
+        let rate = try fields.decodeIfPresent(Double.self, forKey: "rate")
+        switch (try fields.decode("pause", else: false), rate) {
+        case (true, nil): self.init(while: condition, .pause)
+        case (false, let rate?): self.init(while: condition, .rate(rate))
+        default: throw fields.wrong(nil, "it has either `pause`, which is true, or `rate`")
+        }
+    }
+
+    /// Writes the rule.
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: WireKey.self)
+        try fields.encode(condition.text, forKey: "while")
+        switch effect {
+        case .pause: try fields.encode(true, forKey: "pause")
+        case .rate(let rate): try fields.encode(rate, forKey: "rate")
+        }
+    }
+}

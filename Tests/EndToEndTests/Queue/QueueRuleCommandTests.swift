@@ -1,0 +1,56 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Rules of the settings, as they are typed and shown.
+@Suite(.timeLimit(.minutes(5)))
+struct QueueRuleCommandTests {
+    private let stage: QueueStage
+
+    init() throws { stage = try QueueStage(size: 100_000) }
+
+    @Test func aMeteredNetworkPausesUntilItIsNone() throws {
+        try stage.tool("busctl", "echo u 1")
+        try stage.done("settings", "--rule", "metered=pause", "--rule", "battery=2M")
+        let id = try stage.add("/1/a.iso")
+        let worker = try stage.work()
+        #expect(
+            try eventually { try stage.task(id)["paused"] as? String == "on a metered network" })
+        #expect(try stage.task(id)["wanted"] as? String == "run")
+        let list = try stage.done("list")
+        #expect(list.contains(" paused ") && list.contains("\npaused: on a metered network\n"))
+        let shown = try stage.done("show", id)
+        #expect(shown.contains("state         paused: on a metered network"), "\(shown)")
+        #expect(stage.origin.requests.isEmpty)
+        // Whoever changes a rule has it looked at anew.
+        try stage.tool("busctl", "echo u 4")
+        try stage.done("settings", "--rule", "metered=pause")
+        let outcome = try worker.wait(timeout: 120)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("note: paused: on a metered network"))
+        #expect(outcome.errorOutput.contains("note: going on"))
+        #expect(try stage.isRight("a.iso", "/1/a.iso"))
+    }
+
+    @Test func theyAreShownAndTakenBack() throws {
+        let shown = try stage.done(
+            "settings", "--rule", "metered=pause", "--rule", "22:00-06:00=pause", "--rule",
+            "battery=2M", "--metered", "yes")
+        #expect(
+            shown.contains("rules           metered pause, 22:00-06:00 pause, battery 2.00 MiB/s"))
+        #expect(shown.contains("metered         yes"))
+        let json = try stage.done("settings", "--json")
+        let settings = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        #expect(settings["metered"] as? String == "yes")
+        #expect((settings["rules"] as? [[String: Any]])?.count == 3)
+        let none = try stage.done("settings", "--rule", "none", "--metered", "auto")
+        #expect(!none.contains("rules") && !none.contains("metered"))
+        for bad in ["metered", "battery=0", "wifi=pause", "metered=pause,battery=2M"] {
+            let refused = try stage.run("settings", "--rule", bad)
+            #expect(refused.end == .exit(64), "\(bad): \(refused.errorOutput)")
+            #expect(refused.errorOutput.contains("`--rule` takes"), "\(refused.errorOutput)")
+        }
+    }
+}
