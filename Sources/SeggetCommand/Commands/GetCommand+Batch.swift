@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
 import SeggetFormats
-import SeggetReports
-import Segmenter
+package import SeggetReports
+package import Segmenter
 
 // Several files in one run.
 extension GetCommand {
@@ -94,7 +94,7 @@ struct FileList: Sendable {
 
 extension ExitStatus {
     /// What one file's end means by itself.
-    init(_ result: Result<DownloadedFile, DownloadError>) {
+    package init(_ result: Result<DownloadedFile, DownloadError>) {
         switch result {
         case .success: self = .done
         case .failure(let error): self = Diagnostic(error).status

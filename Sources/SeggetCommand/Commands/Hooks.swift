@@ -44,15 +44,28 @@ package struct Hooks: Sendable {
         case .failure: (option, command) = ("--on-error", onError)
         }
         guard let command else { return }
-        let facts = Self.facts(result, url: url, status: status)
-        let input = Self.input(result, time: monotonicSeconds() - begun)
-        let problem = await offLoop("hook") { () throws(Never) -> String? in
-            Self.run(command, environment: Self.environment(with: facts), input: input)
-        }
+        let problem = await Self.carryOut(
+            command, facts: Self.facts(result, url: url, status: status),
+            input: Self.input(result, time: monotonicSeconds() - begun))
         guard let problem else { return }
         let message = Message(.note, "the command of `\(option)` \(problem)")
         StandardStreams.write(
             message.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
+    }
+
+    /// Runs a command to its end, without blocking.
+    ///
+    /// - Parameters:
+    ///   - command: Its name and its arguments.
+    ///   - facts: What the environment says beside what ours says.
+    ///   - input: What it reads.
+    /// - Returns: What went wrong, in words.
+    package static func carryOut(
+        _ command: [String], facts: [String: String], input: String
+    ) async -> String? {
+        await offLoop("hook") { () throws(Never) -> String? in
+            run(command, environment: environment(with: facts), input: input)
+        }
     }
 
     /// What the environment says of a file.
@@ -80,7 +93,8 @@ package struct Hooks: Sendable {
         return Dictionary(uniqueKeysWithValues: facts.map { (prefix + $0, $1) })
     }
 
-    private static func input(
+    /// What a command reads: the object of `--json`, on a line; `time` is in seconds since the run began.
+    package static func input(
         _ result: Result<DownloadedFile, DownloadError>, time: Double
     ) -> String {
         let line =

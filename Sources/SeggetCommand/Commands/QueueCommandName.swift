@@ -36,7 +36,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// file, the others pass them over.
     package static let options: Set<String> = [
         "again", "all", "at", "files", "first", "id", "keep-running", "last", "limit-schedule",
-        "mark-seen", "max-running", "metered", "name", "no-store-secrets", 
+        "mark-seen", "max-running", "metered", "name", "no-inhibit", "no-store-secrets", "on-idle",
         "paused", "queue", "recover", "rule", "state", "tag", "text", "unseen", "url", "watch",
     ]
 

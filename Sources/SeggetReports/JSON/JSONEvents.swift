@@ -255,6 +255,15 @@ public enum JSONEvents {
             }
             self.mirrors = mirrors.isEmpty ? nil : mirrors
         }
+
+        /// Says why a file could not even be asked for; `url` is without credentials and query.
+        package init(
+            code: Int32, kind: String, message: String, hint: String, url: String, path: String?,
+            bytesKept: Int64
+        ) {
+            (self.code, self.kind, self.message, self.hint) = (code, kind, message, hint)
+            (self.url, self.path, self.bytesKept) = (url, path, bytesKept)
+        }
     }
 }
 

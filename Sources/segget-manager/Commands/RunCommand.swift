@@ -13,10 +13,15 @@ struct RunCommand: ParsableCommand {
             It ends when nothing is left but what is held or has ended, with the code of the worst failure, as \
             `segget get` does. Stopped or killed, the next run goes on where this one was. While it runs, the other \
             commands reach it; one process works a queue at a time.
+
+            The commands for the ends of tasks find `SEGGET_TASK_ID` and `SEGGET_TASK_TAGS` in their environment, too. \
+            They hold nothing up, 4 run at a time, and at its end it waits for them for a minute. Where logind lets \
+            it, it keeps the machine from going to sleep while tasks are fetched.
             """)
 
     @Flag(help: "Wait for more when nothing is left to do.") var keepRunning = false
     @Flag(name: .shortAndLong, help: "Print errors only.") var quiet = false
+    @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -25,13 +30,15 @@ struct RunCommand: ParsableCommand {
         // Each task's file gets the mode that the umask at its adding gives it; until then it is private.
         umask(0o077)
         let path = try queue.path
-        let (keepRunning, quiet) = (keepRunning, quiet)
+        let keepRunning = keepRunning
+        let report = RunReport(isQuiet: quiet)
+        let companions = try worker.companions { await report.note($0) }
         let interrupts = Interrupts()
         let stop = AsyncStream.makeStream(of: Void.self)
         Task {
             do throws(QueueError) {
                 let status = try await Self.work(
-                    path, keepRunning: keepRunning, quiet: quiet, interrupts, stop.stream)
+                    path, keepRunning: keepRunning, report, companions, interrupts, stop.stream)
                 Glibc.exit(status.rawValue)
             } catch {
                 Voice.refuse(error)
@@ -45,16 +52,28 @@ struct RunCommand: ParsableCommand {
 
     /// Works the queue until it is done, or told to stop.
     private static func work(
-        _ path: String, keepRunning: Bool, quiet: Bool, _ interrupts: Interrupts,
-        _ stop: AsyncStream<Void>
+        _ path: String, keepRunning: Bool, _ report: RunReport, _ companions: WorkerCompanions,
+        _ interrupts: Interrupts, _ stop: AsyncStream<Void>
     ) async throws(QueueError) -> ExitStatus {
-        let worked = try await WorkedQueue.open(path)
-        let queue = worked.queue
-        let report = RunReport(isQuiet: quiet)
+        var configuration = DownloadQueue.Configuration()
+        configuration.memory = ServerMemory.own
+        configuration.refresh = { RefreshCommand($0).link }
+        companions.prepare(&configuration)
+        let queue = try await DownloadQueue.open(path, configuration: configuration)
+        let server: QueueServer
+        do throws(QueueError) {
+            let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+            server = try await QueueServer.start(for: path, door: queue, runtime: runtime)
+            try await queue.announce(socket: server.path)
+        } catch {
+            await queue.shutdown()
+            throw error
+        }
         let ends = await queue.events()
         let snapshots = await queue.snapshots()
         let telling = Task { await report.tell(ends) }
         let showing = Task { await report.show(snapshots) }
+        let following = Task { await companions.follow(queue) }
         await queue.work()
         var failure: QueueError?
         await withTaskGroup(of: QueueError?.self) { group in
@@ -76,6 +95,8 @@ struct RunCommand: ParsableCommand {
         await worked.close()
         await telling.value
         await showing.value
+        await following.value
+        await companions.finish()
         if let failure { throw failure }
         let status = await report.status
         return interrupts.received.map { ExitStatus(signal: $0) } ?? status
@@ -143,6 +164,9 @@ actor RunReport {
         }
         clear()
     }
+
+    /// Says what a person should know.
+    func note(_ text: String) { say(.note, text) }
 
     private func say(_ label: Message.Label, _ text: String, always: Bool = false) {
         guard always || !isQuiet else { return }

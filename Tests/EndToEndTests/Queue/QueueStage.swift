@@ -18,6 +18,8 @@ final class QueueStage: Sendable {
         home = try Sandbox("segget-queue")
         self.network = network
         mkdir(home.path("bin"), 0o700)
+        // This machine's own is left alone.
+        try tool("systemd-inhibit", "exec cat")
     }
 
     /// Puts a program of a shell's commands in front of all others of its name.
