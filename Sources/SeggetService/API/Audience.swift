@@ -122,11 +122,17 @@ struct Audience: Sendable {
     /// - Returns: One question for all who know the same.
     mutating func takeQuestions(isRound: Bool) -> [Question] {
         var places: [Place: Int] = [:]
+        // Most know the same, whatever their filters are.
+        var changes: [Int64: Set<QueueTask.ID>?] = [:]
         var questions: [Question] = []
         for (number, listener) in listeners.sorted(by: { $0.key < $1.key })
         where listener.isReady && isBehind(listener) && (isRound || listener.moment == nil) {
             listeners[number]?.isReady = false
-            let changed = listener.moment.flatMap { journal.changed(since: $0) }
+            let changed = listener.moment.flatMap { moment in
+                let known = changes[moment] ?? journal.changed(since: moment)
+                changes[moment] = .some(known)
+                return known
+            }
             let place = Place(
                 filter: listener.filter, moment: changed == nil ? nil : listener.moment)
             if let index = places[place] {
