@@ -35,9 +35,10 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// The long names of options that only these commands have, without dashes: in a configuration
     /// file, the others pass them over.
     package static let options: Set<String> = [
-        "again", "all", "at", "files", "first", "id", "keep-running", "last", "limit-schedule",
-        "mark-seen", "max-running", "metered", "name", "no-inhibit", "no-store-secrets", "on-idle",
-        "paused", "queue", "recover", "rule", "state", "tag", "text", "unseen", "url", "watch",
+        "again", "all", "at", "detach", "files", "first", "id", "keep-running", "last",
+        "limit-schedule", "log-file", "mark-seen", "max-running", "metered", "name", "nice",
+        "no-inhibit", "no-store-secrets", "on-idle", "paused", "pid-file", "queue", "recover", "rule",
+        "state", "tag", "text", "unseen", "url", "watch",
     ]
 
     /// The long names of the options that the environment and the configuration file can set; `nil`

@@ -64,8 +64,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var file: String?
 
     enum CodingKeys: String, CodingKey {
-        case id, state, wanted, url, path, folder, position, size, connections, error, attempts,
-            added
+        case id, state, wanted, url, path, folder, position, rank, size, connections, error
+        case attempts, added
         case paused, started, finished, digests, tags, seen, file
         case currentURL = "current_url"
         case bytesDone = "bytes_done"

@@ -57,6 +57,11 @@ extension DownloadQueue {
         occur { machine, now in machine.limit(to: settings.maxRunning, now) }
     }
 
+    /// Reads the settings again, where something else has written them.
+    ///
+    /// - Throws: `QueueError`.
+    public func rereadSettings() throws(QueueError) { try change(try desk().store.settings()) }
+
     // MARK: Chores
 
     /// Most tasks about which something is done on the disk at a time.

@@ -21,7 +21,7 @@ extension DownloadQueue {
         let run = runs[id]
         let progress = run?.download.progress
         var detail = try desk.store.detail(
-            id, secrets: desk.unstored[id], progress: progress, pause: pause)
+            id, isWorked: true, secrets: desk.unstored[id], progress: progress, pause: pause)
         guard let run else { return detail }
         detail.map = progress?.map ?? []
         detail.identity = run.identity

@@ -12,6 +12,7 @@ public struct TaskEnd: Sendable {
 extension DownloadQueue {
     /// Tells of the records that have changed.
     func tellChanges(_ desk: QueueDesk) {
+        subscribers.touch(desk.store.takeTouched())
         let (changed, removed) = desk.takeRecorded()
         var hasEnded = false
         for id in removed { ends[id] = nil }

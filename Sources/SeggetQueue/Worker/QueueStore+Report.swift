@@ -57,8 +57,8 @@ extension QueueStore {
     /// - Returns: What there is to tell.
     /// - Throws: `QueueError`.
     func detail(
-        _ id: QueueTask.ID, secrets: TaskSecrets? = nil, progress: DownloadProgress? = nil,
-        pause: String? = nil
+        _ id: QueueTask.ID, isWorked: Bool, secrets: TaskSecrets? = nil,
+        progress: DownloadProgress? = nil, pause: String? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
             throw QueueError(.noTask, "task \(id) is gone", hint: "`segget list` shows the tasks")

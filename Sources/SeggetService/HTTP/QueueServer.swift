@@ -56,7 +56,7 @@ package final class QueueServer: Sendable {
     ///
     /// - Throws: `QueueError`.
     package static func start(
-        on descriptor: Int32, door: any QueueDoor, limits: ServerLimits = ServerLimits()
+        on descriptor: Int32, door: any QueueFeed, limits: ServerLimits = ServerLimits()
     ) async throws(QueueError) -> QueueServer {
         try await QueueServer(
             try ListeningSocket(inherited: descriptor), door: door, limits: limits)

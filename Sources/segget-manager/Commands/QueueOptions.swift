@@ -72,7 +72,7 @@ struct QueueOptions: ParsableArguments {
         _ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus
     ) throws -> Never {
         StandardStreams.prepare()
-        let path = try path
+        let (path, service) = (try path, try service)
         // Before there is another thread, which a signal could end.
         let interrupts = leave.map { _ in Interrupts() }
         Task {

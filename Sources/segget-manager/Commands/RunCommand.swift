@@ -55,20 +55,8 @@ struct RunCommand: ParsableCommand {
         _ path: String, keepRunning: Bool, _ report: RunReport, _ companions: WorkerCompanions,
         _ interrupts: Interrupts, _ stop: AsyncStream<Void>
     ) async throws(QueueError) -> ExitStatus {
-        var configuration = DownloadQueue.Configuration()
-        configuration.memory = ServerMemory.own
-        configuration.refresh = { RefreshCommand($0).link }
-        companions.prepare(&configuration)
-        let queue = try await DownloadQueue.open(path, configuration: configuration)
-        let server: QueueServer
-        do throws(QueueError) {
-            let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
-            server = try await QueueServer.start(for: path, door: queue, runtime: runtime)
-            try await queue.announce(socket: server.path)
-        } catch {
-            await queue.shutdown()
-            throw error
-        }
+        let worked = try await WorkedQueue.open(path, companions: companions)
+        let queue = worked.queue
         let ends = await queue.events()
         let snapshots = await queue.snapshots()
         let telling = Task { await report.tell(ends) }

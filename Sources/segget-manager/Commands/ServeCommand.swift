@@ -31,6 +31,7 @@ struct ServeCommand: ParsableCommand {
             valueName: "file"),
         completion: .file())
     var logFile: String?
+    @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -52,7 +53,10 @@ struct ServeCommand: ParsableCommand {
         // Each task's file gets the mode that the umask at its adding gives it; until then it is private.
         umask(0o077)
         if let logFile, !detach { try ServiceLog.append(to: logFile) }
-        let service = Service(path: path, manager: .take(), log: ServiceLog(), pidFile: pidFile)
+        let log = ServiceLog()
+        let companions = try worker.companions { log.say(.warning, $0) }
+        let service = Service(
+            path: path, manager: .take(), log: log, pidFile: pidFile, companions: companions)
         do throws(QueueError) {
             let listener = try ActivationSocket.take()
             service.setNiceness(nice)
@@ -86,6 +90,7 @@ struct Service: Sendable {
     let manager: ServiceManager
     let log: ServiceLog
     let pidFile: String?
+    let companions: WorkerCompanions
 
     /// Ends the process because the queue cannot be worked, or any more.
     func end(with error: QueueError) -> Never {
@@ -112,7 +117,8 @@ struct Service: Sendable {
     func run(
         _ listener: Int32?, until stop: AsyncStream<Void>, _ reloads: AsyncStream<Void>
     ) async throws(QueueError) {
-        let worked = try await WorkedQueue.open(path, listener: listener)
+        let worked = try await WorkedQueue.open(
+            path, companions: companions, listener: listener)
         let queue = worked.queue
         do throws(QueueError) {
             try writePIDFile()
@@ -128,7 +134,7 @@ struct Service: Sendable {
         manager.tell("READY=1", "STATUS=\(await status(of: queue))")
         let others = [
             Task { await tellStatus(of: queue) }, Task { await keepAlive(queue) },
-            Task { await reload(queue, reloads) },
+            Task { await reload(queue, reloads) }, Task { await companions.follow(queue) },
         ]
         var failure: QueueError?
         await withTaskGroup(of: QueueError?.self) { group in
@@ -148,6 +154,7 @@ struct Service: Sendable {
         for task in others { task.cancel() }
         await worked.close()
         await logging.value
+        await companions.finish(within: 1)
         if let pidFile { unlink(pidFile) }
         if let failure { throw failure }
         log.say(.info, "ended in order")

@@ -13,14 +13,16 @@ struct WorkedQueue {
     ///
     /// - Parameters:
     ///   - path: The queue's file.
+    ///   - companions: What is done beside it.
     ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
     /// - Returns: The queue, which commands find.
     /// - Throws: `QueueError`.
-    static func open(_ path: String, listener: Int32? = nil) async throws(QueueError) -> WorkedQueue
+    static func open(_ path: String, companions: WorkerCompanions, listener: Int32? = nil) async throws(QueueError) -> WorkedQueue
     {
         var configuration = DownloadQueue.Configuration()
         configuration.memory = ServerMemory.own
         configuration.refresh = { RefreshCommand($0).link }
+        companions.prepare(&configuration)
         let queue = try await DownloadQueue.open(path, configuration: configuration)
         do throws(QueueError) {
             let server: QueueServer

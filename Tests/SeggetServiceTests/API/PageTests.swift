@@ -77,7 +77,10 @@ struct PageTests {
         settings.rules = [
             QueueRule(while: .metered, .pause), QueueRule(while: .battery, .rate(1)),
         ]
-        for text in [batch, try JSON.write(settings)] {
+        let changes = try JSON.write(
+            QueueChanges(
+                tasks: Sample.tasks, removed: [], counts: [:], unseen: [:], bytesPerSecond: 0))
+        for text in [batch, try JSON.write(settings), changes] {
             let object = try JSONSerialization.jsonObject(with: text)
             var keys: Set<String> = []
             Self.collect(object, &keys)
