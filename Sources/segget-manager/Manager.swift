@@ -8,7 +8,8 @@ struct Manager: ParsableCommand {
 
     /// The commands about the queue, each of which is in a file of `Commands`.
     static let queue: [any ParsableCommand.Type] = [
-        AddCommand.self, ListCommand.self, ShowCommand.self, StartCommand.self, PauseCommand.self,
+        AddCommand.self, AttachCommand.self, ListCommand.self, ShowCommand.self, StartCommand.self,
+        PauseCommand.self,
         ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
         ClearCommand.self, MoveCommand.self, RenameCommand.self, SetCommand.self, TagCommand.self,
         SettingsCommand.self, RunCommand.self, ServeCommand.self,

@@ -30,6 +30,15 @@ struct ManagerTests {
         #expect(own == QueueCommandName.options)
     }
 
+    /// A flag of `get`, and in front of a command about the queue the queue's name.
+    @Test func theQueueMayStandInFrontOfACommand() {
+        let typed = ["--queue", "q", "list", "--json"]
+        #expect(
+            Invocation.commandFirst(typed, of: Self.program) == ["list", "--queue", "q", "--json"])
+        let urls = ["--queue", "http://h/list"]
+        #expect(Invocation.commandFirst(urls, of: Self.program) == urls)
+    }
+
     @Test func itsHelpFitsAScreen() {
         let text = HelpText.overview(Self.program)
         #expect(text.split(separator: "\n").count <= 28)

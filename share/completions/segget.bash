@@ -173,20 +173,20 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)
+    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe verify repair bench add list show start pause resume cancel retry remove clear move rename set tag settings run serve help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve help' -- "${cur}"))
         ;;
     esac
 }
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --queue --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
     non_repeating_options=(--output -o --directory -d -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
@@ -677,9 +677,9 @@ _segget_bench() {
 
 _segget_add() {
     repeating_flags=()
-    non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
+    non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --attach --quiet -q --verbose -v --json --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
     repeating_options=(--input-file -i --tag --mirror -H --header --resolve)
-    non_repeating_options=(--directory -d --name --output -o --at --id --recover -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
+    non_repeating_options=(--directory -d --name --output -o --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -717,6 +717,10 @@ _segget_add() {
         return
         ;;
     '--checksum')
+        return
+        ;;
+    '--progress')
+        __segget_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
         return
         ;;
     '--adopt')
@@ -835,6 +839,38 @@ _segget_add() {
     esac
 }
 
+_segget_attach() {
+    repeating_flags=()
+    non_repeating_flags=(--quiet -q --verbose -v --json --no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--progress --queue --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--progress')
+        __segget_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __segget_add_completions -W "$(__segget_custom_complete ---completion attach -- positional@0 "${COMP_CWORD}" "$(__segget_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
 _segget_list() {
     repeating_flags=()
     non_repeating_flags=(--json --mark-seen --unseen --watch --no-config --version -h --help)
@@ -868,7 +904,7 @@ _segget_list() {
 
 _segget_show() {
     repeating_flags=()
-    non_repeating_flags=(--json --mark-seen --no-config --version -h --help)
+    non_repeating_flags=(--json --mark-seen --watch --no-config --version -h --help)
     repeating_options=()
     non_repeating_options=(--queue --config)
     __segget_offer_flags_options 1
@@ -1258,8 +1294,8 @@ _segget_tag() {
 _segget_settings() {
     repeating_flags=()
     non_repeating_flags=(--json --no-config --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--max-running --limit-rate --limit-schedule --queue --config)
+    repeating_options=(--rule)
+    non_repeating_options=(--max-running --limit-rate --limit-schedule --metered --queue --config)
     __segget_offer_flags_options 0
 
     # Offer option value completions
@@ -1271,6 +1307,13 @@ _segget_settings() {
         return
         ;;
     '--limit-schedule')
+        return
+        ;;
+    '--rule')
+        return
+        ;;
+    '--metered')
+        __segget_add_completions -W 'auto'$'\n''yes'$'\n''no'
         return
         ;;
     '--queue')
@@ -1286,13 +1329,22 @@ _segget_settings() {
 
 _segget_run() {
     repeating_flags=()
-    non_repeating_flags=(--keep-running --quiet -q --no-config --version -h --help)
+    non_repeating_flags=(--keep-running --quiet -q --no-inhibit --no-config --version -h --help)
     repeating_options=()
-    non_repeating_options=(--queue --config)
+    non_repeating_options=(--on-complete --on-error --on-idle --queue --config)
     __segget_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
+    '--on-complete')
+        return
+        ;;
+    '--on-error')
+        return
+        ;;
+    '--on-idle')
+        return
+        ;;
     '--queue')
         __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
         return
@@ -1306,9 +1358,9 @@ _segget_run() {
 
 _segget_serve() {
     repeating_flags=()
-    non_repeating_flags=(--detach --no-config --version -h --help)
+    non_repeating_flags=(--detach --no-inhibit --no-config --version -h --help)
     repeating_options=()
-    non_repeating_options=(--nice --pid-file --log-file --queue --config)
+    non_repeating_options=(--nice --pid-file --log-file --on-complete --on-error --on-idle --queue --config)
     __segget_offer_flags_options 0
 
     # Offer option value completions
@@ -1322,6 +1374,15 @@ _segget_serve() {
         ;;
     '--log-file')
         __segget_add_completions -f
+        return
+        ;;
+    '--on-complete')
+        return
+        ;;
+    '--on-error')
+        return
+        ;;
+    '--on-idle')
         return
         ;;
     '--queue')
@@ -1346,7 +1407,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help) ;;
+    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

@@ -19,7 +19,7 @@ end
 function __segget_parse_tokens -S
     set -l unparsed_tokens (__segget_tokens -pc)
     # `segget OPTION` is short for `segget get OPTION`.
-    if not string match -qr '^(get|probe|verify|repair|bench|add|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)$' -- "$unparsed_tokens[2]"
+    if not string match -qr '^(get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)$' -- "$unparsed_tokens[2]"
         if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
             set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
         end
@@ -29,7 +29,7 @@ function __segget_parse_tokens -S
         __segget_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'resume-unverified' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'keep-manifest' 'N/timestamping' 'remote-name' 'auto-rename' 'i/input-file=+' 'j/jobs=' 'fail-fast' 'mirror=+' 'window=' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'resume-unverified' 'queue' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'keep-manifest' 'N/timestamping' 'remote-name' 'auto-rename' 'i/input-file=+' 'j/jobs=' 'fail-fast' 'mirror=+' 'window=' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
         case 'probe'
             __segget_parse_subcommand -r 2 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'config=' 'no-config' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'json' 'version' 'h/help'
         case 'verify'
@@ -39,11 +39,13 @@ function __segget_parse_tokens -S
         case 'bench'
             __segget_parse_subcommand -r 2 'x/connections=' 'rounds=' 'max-time=' 'max-bytes=' 'warm-up=' 'disk=' 'against=' 'json' 'csv' 'report=' 'overwrite' 'q/quiet' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'config=' 'no-config' 'version' 'h/help'
         case 'add'
-            __segget_parse_subcommand -r 1 'd/directory=' 'name=' 'o/output=' 'i/input-file=+' 'paused' 'first' 'at=' 'tag=+' 'again' 'id=' 'no-store-secrets' 'recover=' 'x/connections=' 'checksum=' 'overwrite' 'resume-unverified' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'keep-manifest' 'N/timestamping' 'remote-name' 'auto-rename' 'mirror=+' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand -r 1 'd/directory=' 'name=' 'o/output=' 'i/input-file=+' 'paused' 'first' 'at=' 'tag=+' 'again' 'id=' 'no-store-secrets' 'recover=' 'x/connections=' 'checksum=' 'overwrite' 'resume-unverified' 'attach' 'q/quiet' 'v/verbose' 'progress=' 'json' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'keep-manifest' 'N/timestamping' 'remote-name' 'auto-rename' 'mirror=+' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+        case 'attach'
+            __segget_parse_subcommand -r 1 'q/quiet' 'v/verbose' 'progress=' 'json' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'list'
             __segget_parse_subcommand 0 'json' 'mark-seen' 'state=+' 'tag=+' 'text=' 'unseen' 'watch' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'show'
-            __segget_parse_subcommand 1 'json' 'mark-seen' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 1 'json' 'mark-seen' 'watch' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'start'
             __segget_parse_subcommand -r 1 'tag=+' 'all' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'pause'
@@ -67,11 +69,11 @@ function __segget_parse_tokens -S
         case 'tag'
             __segget_parse_subcommand -r 2 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'settings'
-            __segget_parse_subcommand 0 'max-running=' 'limit-rate=' 'limit-schedule=' 'json' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 0 'max-running=' 'limit-rate=' 'limit-schedule=' 'rule=+' 'metered=' 'json' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'run'
-            __segget_parse_subcommand 0 'keep-running' 'q/quiet' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 0 'keep-running' 'q/quiet' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'serve'
-            __segget_parse_subcommand 0 'nice=' 'detach' 'pid-file=' 'log-file=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 0 'nice=' 'detach' 'pid-file=' 'log-file=' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'help'
             __segget_parse_subcommand -r 1 'version'
         end
@@ -135,6 +137,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'repair' -d 'Fetch again what is damaged of a file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'bench' -d 'Measure the rate over several numbers of connections.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'add' -d 'Put files into the queue.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'attach' -d 'Show how tasks get on, until they have ended.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'list' -d 'List the tasks of the queue.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'show' -d 'Show all that is known of a task.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'start' -d 'Start tasks at once, before all others.'
@@ -159,6 +162,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" no-resume' -l 'no-resume' -d 'Start over instead of resuming an earlier run.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" resume-unverified' -l 'resume-unverified' -d 'Resume also where only a sample proves that the remote file is still the same.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" queue' -l 'queue' -d 'Put the files into the queue, and show how they get on until they are there.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" adopt' -l 'adopt' -d 'Go on with what curl, wget, aria2 or a browser has begun.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" continue-from' -l 'continue-from' -d 'Go on with this part under a new URL.' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'part\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" refresh-url' -l 'refresh-url' -d 'Ask this command for a new URL when the link has expired (401, 403, 404, 410).' -rfka ''
@@ -372,6 +376,11 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" checksum' -l 'checksum' -d 'The digest that the file must have.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" resume-unverified' -l 'resume-unverified' -d 'Resume also where only a sample proves that the remote file is still the same.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" attach' -l 'attach' -d 'Show how the tasks get on, until they have ended, as `segget attach` does.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" q quiet' -l 'quiet' -s 'q' -d 'Print errors only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" v verbose' -l 'verbose' -s 'v' -d 'Print retries, refused replies and the like too.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" progress' -l 'progress' -d 'Show progress as a bar, as plain lines, or not at all.' -rfka 'auto bar plain none'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" json' -l 'json' -d 'With `--attach`: print a JSON object for each change of a task.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" adopt' -l 'adopt' -d 'Go on with what curl, wget, aria2 or a browser has begun.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" continue-from' -l 'continue-from' -d 'Go on with this part under a new URL.' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'part\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" refresh-url' -l 'refresh-url' -d 'Ask this command for a new URL when the link has expired (401, 403, 404, 410).' -rfka ''
@@ -424,6 +433,16 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget attach" -ge 1' -fka '(__segget_custom_completion ---completion attach -- positional@0 (count (__segget_tokens -pc)) (__segget_tokens -tC))'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" q quiet' -l 'quiet' -s 'q' -d 'Print errors only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" v verbose' -l 'verbose' -s 'v' -d 'Print retries, refused replies and the like too.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" progress' -l 'progress' -d 'Show progress as a bar, as plain lines, or not at all.' -rfka 'auto bar plain none'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" json' -l 'json' -d 'Print a JSON object for each change of a task (see docs/json.md).'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget attach" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget list" json' -l 'json' -d 'Print one JSON array of objects (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget list" mark-seen' -l 'mark-seen' -d 'With `--json`: the ends that are printed count as seen.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget list"' -l 'state' -d 'Only tasks in this state; repeatable.' -rfka 'waiting running verifying retrying waiting_for_network completed failed cancelled held'
@@ -439,6 +458,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget show" -eq 1' -fka '(__segget_custom_completion ---completion show -- positional@0 (count (__segget_tokens -pc)) (__segget_tokens -tC))'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" json' -l 'json' -d 'Print one JSON object (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" mark-seen' -l 'mark-seen' -d 'With `--json`: its end counts as seen.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" watch' -l 'watch' -d 'Show it again and again, in place, until Ctrl-C.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" no-config' -l 'no-config' -d 'Read no configuration file.'
@@ -540,6 +560,8 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" max-running' -l 'max-running' -d 'Tasks at a time, 1 to 64.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" limit-rate' -l 'limit-rate' -d 'Highest rate of all tasks together, in bytes per second, such as `2M`; 0 for none.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" limit-schedule' -l 'limit-schedule' -d 'The same by the time of day: `08:00-18:00=2M,else=0`; `none` for no schedule.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings"' -l 'rule' -d 'What holds while something is so: `metered=pause`; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" metered' -l 'metered' -d 'Whether the network is metered: yes, no, or auto to ask NetworkManager.' -rfka 'auto yes no'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" json' -l 'json' -d 'Print one JSON object.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
@@ -548,6 +570,10 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget settings" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" keep-running' -l 'keep-running' -d 'Wait for more when nothing is left to do.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" q quiet' -l 'quiet' -s 'q' -d 'Print errors only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" on-complete' -l 'on-complete' -d 'Run this command when a file is complete.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" on-error' -l 'on-error' -d 'Run this command when a file has failed, in the same way.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" on-idle' -l 'on-idle' -d 'Run this command when nothing is left to do, in the same way.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" no-inhibit' -l 'no-inhibit' -d 'Let the machine go to sleep while tasks are fetched.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" no-config' -l 'no-config' -d 'Read no configuration file.'
@@ -557,6 +583,10 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" detach' -l 'detach' -d 'Go on in the background, once the queue can be reached.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" pid-file' -l 'pid-file' -d 'Write the number of the process here while it runs.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" log-file' -l 'log-file' -d 'Append the log to this file; with `--detach`, what else is said, too.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" on-complete' -l 'on-complete' -d 'Run this command when a file is complete.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" on-error' -l 'on-error' -d 'Run this command when a file has failed, in the same way.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" on-idle' -l 'on-idle' -d 'Run this command when nothing is left to do, in the same way.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-inhibit' -l 'no-inhibit' -d 'Let the machine go to sleep while tasks are fetched.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-config' -l 'no-config' -d 'Read no configuration file.'

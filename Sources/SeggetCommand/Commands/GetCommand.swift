@@ -18,23 +18,6 @@ package struct GetCommand: ParsableCommand {
             get one name; segget then ends with the code of the worst failure.
             """)
 
-    /// How progress is shown.
-    enum Progress: String, CaseIterable, ExpressibleByArgument {
-        case auto, bar, plain, none
-
-        /// How it looks, by what else was asked for.
-        func style(terminal: Terminal, quiet: Bool, json: Bool) -> ProgressView.Style {
-            switch self {
-            case _ where quiet: .none
-            case .auto where json: .none
-            case .auto: terminal.canRedraw ? .bar : .plain
-            case .bar: .bar
-            case .plain: .plain
-            case .none: .none
-            }
-        }
-    }
-
     @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
     var urls: [String] = []
 
@@ -85,6 +68,15 @@ package struct GetCommand: ParsableCommand {
                 """))
     var resumeUnverified = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Put the files into the queue, and show how they get on until they are there.",
+            discussion: """
+                It is `segget add --attach`, and takes the options of `segget add`. Whoever works the queue downloads: \
+                when the terminal is closed, or after Ctrl-C, the download goes on.
+                """))
+    var queue = false
+
     @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
@@ -99,20 +91,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
 
-    @Flag(name: .shortAndLong, help: "Print errors only.")
-    var quiet = false
-
-    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
-    var verbose = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Show progress as a bar, as plain lines, or not at all.",
-            discussion: """
-                auto is a bar on a terminal and plain lines elsewhere; with `--json` it is none. \
-                All of it goes to standard error.
-                """))
-    var progress = Progress.auto
+    @OptionGroup var display: DisplayOptions
 
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
     var json = false
@@ -161,13 +140,11 @@ package struct GetCommand: ParsableCommand {
             throw ValidationError(
                 "`--no-resume` and `--resume-unverified` cannot be used together")
         }
-        guard !quiet || !verbose else {
-            throw ValidationError("`--quiet` and `--verbose` cannot be used together")
-        }
     }
 
     /// Downloads on other threads while this one, the main thread, waits for signals.
     package func run() throws {
+        if queue { Handover.runQueued(Array(CommandLine.arguments.dropFirst())) }
         // First of all: reading a list or a password may take long.
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         if output == "-" { try StandardStreams.checkOutput() }
@@ -254,8 +231,8 @@ package struct GetCommand: ParsableCommand {
         terminal: Terminal, _ refresh: RefreshCommand? = nil
     ) -> DownloadReport.Settings {
         DownloadReport.Settings(
-            style: progress.style(terminal: terminal, quiet: quiet, json: json),
-            terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal,
+            style: display.style(terminal: terminal, json: json),
+            terminal: terminal, detail: display.detail,
             json: json, connections: connections.most, typed: urls,
             refreshProblem: { refresh?.takeProblem() })
     }

@@ -32,18 +32,37 @@ package enum Handover {
     ///
     /// - Parameter arguments: What was typed, without the program's name.
     package static func run(_ arguments: [String]) {
-        let reader = reader(of: arguments, program: .segget)
-        guard reader != .segget else { return }
-        let own = ownPath()
-        let places = own.map(places) ?? []
-        var problem: (place: Place, code: Int32)?
-        for place in places {
-            execv((place.path + [0]).map { CChar(bitPattern: $0) }, CommandLine.unsafeArgv)
-            // It is not there, or cannot be started.
-            let code = errno
-            if problem == nil, ![ENOENT, ENOTDIR].contains(code) { problem = (place, code) }
+        switch reader(of: arguments, program: .segget) {
+        case .segget: break
+        case .managerIfThere: _ = become(CommandLine.unsafeArgv)
+        case .manager(let command): run(command, CommandLine.unsafeArgv)
         }
-        guard case .manager(let command) = reader else { return }
+    }
+
+    /// Becomes the manager for `segget get --queue`, which is `segget add --attach` there.
+    ///
+    /// - Parameter arguments: What was typed, without the program's name.
+    static func runQueued(_ arguments: [String]) -> Never {
+        let words = [CommandLine.arguments[0]] + queued(arguments)
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        run(.add, &pointers)
+    }
+
+    /// The same command line for `segget add --attach`.
+    static func queued(_ arguments: [String]) -> [String] {
+        let typed = Invocation.commandFirst(arguments, of: .segget)
+        let rest = typed.first == "get" ? typed.dropFirst() : typed[...]
+        let options = rest.prefix { $0 != "--" }.filter { $0 != "--queue" && $0 != "--queue=true" }
+        return ["add", "--attach"] + options + rest.drop { $0 != "--" }
+    }
+
+    /// Becomes the manager, or ends the process.
+    private static func run(
+        _ command: QueueCommandName,
+        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> Never {
+        let problem = become(arguments)
+        let places = ownPath().map(places) ?? []
         let message: String
         let hint: String
         if let (place, code) = problem {
@@ -64,6 +83,23 @@ package enum Handover {
             StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
         }
         Glibc.exit(ExitStatus.unavailable.rawValue)
+    }
+
+    /// Becomes the manager, where it is; returns where it cannot be started.
+    ///
+    /// - Parameter arguments: The command line, with the program's name.
+    /// - Returns: Why not, where something is in its place.
+    private static func become(
+        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> (place: Place, code: Int32)? {
+        var problem: (place: Place, code: Int32)?
+        for place in ownPath().map(places) ?? [] {
+            execv((place.path + [0]).map { CChar(bitPattern: $0) }, arguments)
+            // It is not there, or cannot be started.
+            let code = errno
+            if problem == nil, ![ENOENT, ENOTDIR].contains(code) { problem = (place, code) }
+        }
+        return problem
     }
 
     /// For whom a command line is.
@@ -92,6 +128,8 @@ package enum Handover {
             switch Invocation.judge(arguments[..<index], by: program.tree) {
             case .options: return .manager(command)
             case .unknownOption: return .managerIfThere
+            // A flag of `get`, but the commands about the queue take a value with it.
+            case .others where arguments[..<index].contains("--queue"): return .managerIfThere
             case .others: return .segget
             }
         }

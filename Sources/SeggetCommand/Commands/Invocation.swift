@@ -42,14 +42,15 @@ package struct Invocation {
         var before = arguments
         while let argument = before.popFirst() {
             let name = argument.prefix { $0 != "=" }
-            let option = tree.commands.lazy.flatMap(\.options).first { option in
+            let options = tree.commands.lazy.flatMap(\.options).filter { option in
                 option.names.contains { "--\($0)" == name }
                     || option.letters.contains { "-\($0)" == argument }
             }
-            guard let option else {
+            guard !options.isEmpty else {
                 return argument.hasPrefix("-") && argument != "--" ? .unknownOption : .others
             }
-            guard !option.isFlag, !argument.contains("=") else { continue }
+            // What is a flag of one command may take a value in another.
+            guard options.contains(where: { !$0.isFlag }), !argument.contains("=") else { continue }
             guard before.popFirst() != nil else { return .others }
         }
         return .options

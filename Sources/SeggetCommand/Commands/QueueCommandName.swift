@@ -5,14 +5,14 @@ package import ArgumentParser
 /// What stands here is known to both programs: `segget` knows by it whom to hand over to, and the
 /// commands describe themselves with it.
 package enum QueueCommandName: String, CaseIterable, Sendable {
-    case add, list, show, start, pause, resume, cancel, retry, remove, clear, move, rename, set,
-        tag,
-        settings, run, serve
+    case add, attach, list, show, start, pause, resume, cancel, retry, remove, clear, move, rename
+    case set, tag, settings, run, serve
 
     /// What it does, in a line.
     package var abstract: String {
         switch self {
         case .add: "Put files into the queue."
+        case .attach: "Show how tasks get on, until they have ended."
         case .list: "List the tasks of the queue."
         case .show: "Show all that is known of a task."
         case .start: "Start tasks at once, before all others."
@@ -35,9 +35,10 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// The long names of options that only these commands have, without dashes: in a configuration
     /// file, the others pass them over.
     package static let options: Set<String> = [
-        "again", "all", "at", "detach", "files", "first", "id", "keep-running", "last",
+        "again", "all", "at", "attach", "detach", "files", "first", "id", "keep-running", "last",
         "limit-schedule", "log-file", "mark-seen", "max-running", "metered", "name", "nice",
-        "no-inhibit", "no-store-secrets", "on-idle", "paused", "pid-file", "queue", "recover", "rule",
+        "no-inhibit", "no-store-secrets", "on-idle", "paused", "pid-file", "recover",
+        "rule",
         "state", "tag", "text", "unseen", "url", "watch",
     ]
 
@@ -49,6 +50,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     package var settable: Set<String>? {
         switch self {
         case .add, .run, .serve: nil
+        case .attach: ["json", "progress", "queue", "quiet", "verbose"]
         default: ["json", "queue"]
         }
     }

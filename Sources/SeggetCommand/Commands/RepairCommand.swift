@@ -40,14 +40,7 @@ package struct RepairCommand: ParsableCommand {
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
-    @Flag(name: .shortAndLong, help: "Print errors only.")
-    var quiet = false
-
-    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
-    var verbose = false
-
-    @Option(help: "Show progress as a bar, as plain lines, or not at all.")
-    var progress = GetCommand.Progress.auto
+    @OptionGroup var display: DisplayOptions
 
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
     var json = false
@@ -63,9 +56,6 @@ package struct RepairCommand: ParsableCommand {
             throw ValidationError("the file comes first, then the URL")
         }
         try connections.check()
-        guard !quiet || !verbose else {
-            throw ValidationError("`--quiet` and `--verbose` cannot be used together")
-        }
     }
 
     /// Repairs on other threads while this one, the main thread, waits for signals.
@@ -88,8 +78,8 @@ package struct RepairCommand: ParsableCommand {
 
     private func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
         DownloadReport.Settings(
-            style: progress.style(terminal: terminal, quiet: quiet, json: json),
-            terminal: terminal, detail: quiet ? .errors : verbose ? .all : .normal, json: json,
+            style: display.style(terminal: terminal, json: json),
+            terminal: terminal, detail: display.detail, json: json,
             connections: connections.most)
     }
 }

@@ -1,8 +1,8 @@
-import SeggetReports
-import Segmenter
+package import SeggetReports
+package import Segmenter
 
 /// Shows messages and, below them, a line for each file that is running, and one for all.
-final class BatchView {
+package final class BatchView {
     private let style: ProgressView.Style
     private let terminal: Terminal
     private let size: () -> (columns: Int, rows: Int)
@@ -14,7 +14,7 @@ final class BatchView {
 
     /// Makes a view for `count` files that writes through `write`; `size` gives the terminal's
     /// present size.
-    init(
+    package init(
         style: ProgressView.Style, terminal: Terminal, count: Int,
         size: @escaping () -> (columns: Int, rows: Int), write: @escaping (String) -> Void
     ) {
@@ -26,13 +26,13 @@ final class BatchView {
     }
 
     /// Shows that a file has begun; `now` is in seconds since the batch began.
-    func begin(_ index: Int, name: String, now: Double) {
+    package func begin(_ index: Int, name: String, now: Double) {
         lines.lanes[index] = BatchLines.Lane(name: name)
         refresh(now)
     }
 
     /// Shows a moment of a file.
-    func show(_ index: Int, _ progress: DownloadProgress, name: String, now: Double) {
+    package func show(_ index: Int, _ progress: DownloadProgress, name: String, now: Double) {
         lines.lanes[index] = BatchLines.Lane(name: name, progress: progress)
         refresh(now)
     }
@@ -40,7 +40,7 @@ final class BatchView {
     /// Takes the line of a file away, which is then drawn no more.
     ///
     /// - Returns: Bytes that it had received.
-    func end(_ index: Int, isDone: Bool) -> Int64 {
+    package func end(_ index: Int, isDone: Bool) -> Int64 {
         let progress = lines.lanes.removeValue(forKey: index)?.progress
         lines.earlierBytes += progress?.bytesReceived ?? 0
         if isDone { lines.done += 1 } else { lines.failed += 1 }
@@ -48,14 +48,14 @@ final class BatchView {
     }
 
     /// Prints a line for good, above the lines of the files.
-    func print(_ message: Message) {
+    package func print(_ message: Message) {
         let line = message.line(colour: terminal.colour)
         // It overwrites the block, which is then drawn again below it, all in one write.
         write(isDrawn ? "\r\(line)\u{1b}[K\n\(drawing())" : line + "\n")
     }
 
     /// Takes the lines of the files away, for good.
-    func clear() {
+    package func clear() {
         // Not from the very first character: where that is the screen's, tmux takes it for the
         // clearing of the screen, and keeps a copy in its history.
         if isDrawn { write("\r \u{1b}[J\r") }
@@ -99,23 +99,23 @@ final class BatchView {
 }
 
 /// The line of one file in a ``BatchView``.
-final class BatchLane: ProgressDisplay {
+package final class BatchLane: ProgressDisplay {
     private let view: BatchView
     private let index: Int
     private let clock: JSONOutput
 
-    init(_ view: BatchView, _ index: Int, _ clock: JSONOutput) {
+    package init(_ view: BatchView, _ index: Int, _ clock: JSONOutput) {
         self.view = view
         self.index = index
         self.clock = clock
     }
 
-    func show(_ progress: DownloadProgress, name: String) {
+    package func show(_ progress: DownloadProgress, name: String) {
         view.show(index, progress, name: name, now: clock.elapsed)
     }
 
-    func print(_ message: Message) { view.print(message) }
+    package func print(_ message: Message) { view.print(message) }
 
     /// Its line goes with the end of the file.
-    func clear() {}
+    package func clear() {}
 }

@@ -1,8 +1,8 @@
-import SeggetReports
-import Segmenter
+package import SeggetReports
+package import Segmenter
 
 /// Where messages and the progress of one file are shown.
-protocol ProgressDisplay: AnyObject {
+package protocol ProgressDisplay: AnyObject {
     /// Shows a moment of the download.
     func show(_ progress: DownloadProgress, name: String)
     /// Prints a line for good.
@@ -12,9 +12,9 @@ protocol ProgressDisplay: AnyObject {
 }
 
 /// Shows messages and, below them, how far the download is.
-final class ProgressView: ProgressDisplay {
+package final class ProgressView: ProgressDisplay {
     /// How progress is shown.
-    enum Style: Sendable {
+    package enum Style: Sendable {
         /// One line, redrawn in place.
         case bar
         /// A line every five seconds.
@@ -32,7 +32,7 @@ final class ProgressView: ProgressDisplay {
     private var lastPhase: DownloadProgress.Phase?
 
     /// Makes a view that writes through `write`; `width` gives the terminal's present columns.
-    init(
+    package init(
         style: Style, terminal: Terminal, width: @escaping () -> Int,
         write: @escaping (String) -> Void
     ) {
@@ -43,7 +43,7 @@ final class ProgressView: ProgressDisplay {
     }
 
     /// Shows a moment of the download, unless the last one was shown too short a time ago.
-    func show(_ progress: DownloadProgress, name: String) {
+    package func show(_ progress: DownloadProgress, name: String) {
         let line = ProgressLine(progress: progress, name: name, unicode: terminal.unicode)
         switch style {
         case .bar where isDue(progress, ticksPerSecond: 10):
@@ -56,13 +56,13 @@ final class ProgressView: ProgressDisplay {
     }
 
     /// Prints a line for good, above the bar.
-    func print(_ message: Message) {
+    package func print(_ message: Message) {
         clear()
         write(message.line(colour: terminal.colour) + "\n")
     }
 
     /// Takes the bar away.
-    func clear() {
+    package func clear() {
         guard barIsShown else { return }
         write("\r\u{1b}[J")
         barIsShown = false

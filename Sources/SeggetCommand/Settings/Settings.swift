@@ -48,9 +48,11 @@ struct Settings {
     ]
     /// Options that make no sense but on the command line.
     private static let typedOnly: Set<String> = ["config", "no-config", "help", "version"]
-    /// Options of a command that mean something else than a download's of the same name.
+    /// Options of a command that mean something else than those of the same name elsewhere.
     private static let ownMeaning: [String: Set<String>] = [
-        "bench": ["connections", "max-time", "overwrite"]
+        "bench": ["connections", "max-time", "overwrite"],
+        // Elsewhere it names the queue.
+        "get": ["queue"],
     ]
     /// Options whose values may be secrets.
     private static let secret: Set<String> = [

@@ -54,6 +54,7 @@ extension QueueStore {
     ///   - isWorked: Whether somebody works the queue.
     ///   - secrets: Those that are not stored.
     ///   - progress: How far it is, while it is fetched.
+    ///   - pause: Why nothing is fetched, in words; `nil` where no rule says so.
     /// - Returns: What there is to tell.
     /// - Throws: `QueueError`.
     func detail(

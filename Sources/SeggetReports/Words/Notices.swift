@@ -56,23 +56,15 @@ extension DownloadNotice {
     }
 
     /// Whether a person should see it without asking for details.
-    public var isAlwaysShown: Bool {
-        switch self {
-        case .startedOver, .resumedUnverified, .adopted, .rangesIgnored, .serversDisagree, .damaged,
-            .endUnproven, .certificatesUnchecked, .decoding, .downgraded, .endUnchecked,
-            .changingConnections, .limitChanged, .linkRefreshed, .linkNotRefreshed,
-            .linkRefreshDelayed, .waitingForNetwork, .networkOccupied, .networkIsBack,
-            .mirrorOnStandby, .mirrorDropped, .mirrorIsPrimary, .attributesNotWritten, .notFinished:
-            true
-        case .partAgreed, .retrying, .resolvingAgain, .replyRefused, .sampleAgreed, .stole,
-            .headUnusable,
-            .mirrorJoined,
-            .ifRangeUnusable, .spaceNotReserved, .namedByLink, .rescued, .outpaced, .hedged,
-            .stalled, .stallOver, .serverLimit, .connections, .addressUsed, .addressLeft,
-            .needsHTTP2:
-            false
-        }
-    }
+    public var isAlwaysShown: Bool { !Self.details.contains(kind) }
+
+    /// The kinds that a person sees only when asking for details.
+    package static let details: Set = [
+        "part_agreed", "retrying", "resolving_again", "reply_refused", "sample_agreed", "stole",
+        "head_unusable", "mirror_joined", "if_range_unusable", "space_not_reserved",
+        "named_by_link", "rescued", "outpaced", "hedged", "silence", "silence_over", "ceiling",
+        "connections", "address_used", "address_left", "needs_http2",
+    ]
 
     /// What happened, in words.
     public var text: String {

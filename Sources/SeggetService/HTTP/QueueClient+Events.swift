@@ -38,20 +38,23 @@ extension QueueClient {
     ) async throws {
         try filter.check()
         var watched = WatchedReport(filter)
-        var (lastID, lastEvent) = ("", ContinuousClock.now)
+        var lastID = ""
+        var lost: ContinuousClock.Instant?
         while true {
             do {
                 let (events, channel) = try await listen(filter, after: lastID)
                 defer { channel.close(promise: nil) }
                 for try await event in events {
                     guard try take(event, into: &watched) else { continue }
-                    (lastID, lastEvent) = (event.id, .now)
+                    (lastID, lost) = (event.id, nil)
                     reports.yield(watched.report)
                 }
                 try Task.checkCancellation()
                 throw unreachable("it has ended the connection")
             } catch let error as QueueError where error.code == .worker {
-                guard ContinuousClock.now - lastEvent < patience else { throw error }
+                let since = lost ?? .now
+                guard ContinuousClock.now - since < patience else { throw error }
+                lost = since
                 try await Task.sleep(for: Self.pause)
             } catch is NoEvents {
                 throw notUnderstood()

@@ -199,6 +199,18 @@ public struct DownloadProgress: Sendable, Hashable {
     /// The session's limit of rate in bytes per second, `nil` when there is none.
     public var limit: Double?
 
+    /// Makes a moment, of what a download or somebody that follows one has heard.
+    package init(
+        phase: Phase, bytesDone: Int64, size: Int64?, bytesVerifying: Int64 = 0,
+        bytesReceived: Int64, bytesPerSecond: Double, connections: Int, map: [UInt8],
+        elapsed: Duration, limit: Double? = nil
+    ) {
+        (self.phase, self.bytesDone, self.size) = (phase, bytesDone, size)
+        (self.bytesVerifying, self.bytesReceived) = (bytesVerifying, bytesReceived)
+        (self.bytesPerSecond, self.connections) = (bytesPerSecond, connections)
+        (self.map, self.elapsed, self.limit) = (map, elapsed, limit)
+    }
+
     /// Time to go at the present speed, `nil` when that cannot be said.
     public var timeLeft: Duration? {
         guard let size, bytesPerSecond > 0 else { return nil }

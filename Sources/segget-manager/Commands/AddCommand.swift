@@ -89,6 +89,17 @@ struct AddCommand: ParsableCommand {
     @Flag(help: "Resume also where only a sample proves that the remote file is still the same.")
     var resumeUnverified = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Show how the tasks get on, until they have ended, as `segget attach` does.",
+            discussion: """
+                `segget get --queue` is short for it. The ids are printed as notes; the options of *Attaching* say how \
+                much is shown.
+                """))
+    var attach = false
+
+    @OptionGroup(title: "Attaching") var display: DisplayOptions
+    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json = false
     @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
@@ -166,20 +177,27 @@ struct AddCommand: ParsableCommand {
                 .run(queue)
         }
         let commands = try tasks().map(QueueCommand.add)
-        try queue.run { access in
-            var (status, isFirst) = (ExitStatus.done, true)
+        let attachment = attach ? Attachment(display, json: json) : nil
+        let isQuiet = attach && display.quiet
+        try queue.run(atSignal: attachment?.letGo) { access in
+            var (status, ids): (ExitStatus?, [QueueTask.ID]) = (nil, [])
             for result in try await access.door.perform(commands).joined() {
                 if let id = result.id {
-                    StandardStreams.write("\(id)\n", to: STDOUT_FILENO)
-                    if let message = result.message { Voice.say(.note, "task \(id) \(message)") }
+                    if attachment == nil { StandardStreams.write("\(id)\n", to: STDOUT_FILENO) }
+                    let text = result.message ?? (attachment == nil ? nil : "is added")
+                    if let text, !isQuiet { Voice.say(.note, "task \(id) \(text)") }
+                    if !ids.contains(id) { ids.append(id) }
                 } else {
                     Voice.say(.error, result.message ?? "a task was refused")
-                    if isFirst { status = ExitStatus(rawValue: result.code) ?? .usage }
-                    isFirst = false
+                    status = status ?? ExitStatus(rawValue: result.code) ?? .usage
                 }
             }
+            if let attachment, !ids.isEmpty {
+                let end = try await attachment.follow(ids, access, areNew: true)
+                return end.worse(status ?? .done)
+            }
             access.sayWhetherWorked()
-            return status
+            return status ?? .done
         }
     }
 

@@ -33,31 +33,7 @@ struct WatchScreen<Value: Sendable>: Sendable {
     ) async throws -> ExitStatus {
         guard OtherScreen.enter() else { return .disk }
         defer { OtherScreen.leave() }
-        let newest = Monitor<Value?>(nil)
-        let (bell, ring) = AsyncThrowingStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let following = Task {
-            do {
-                try await follow { value in
-                    newest.withLock { $0 = value }
-                    ring.yield()
-                }
-            } catch {
-                ring.finish(throwing: error)
-            }
-        }
-        let ticking = Task {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: .seconds(1))
-                ring.yield()
-            }
-        }
-        defer {
-            following.cancel()
-            ticking.cancel()
-        }
-        for try await _ in bell {
-            guard let value = newest.withLock({ $0 }) else { continue }
+        return try await Following.newest(follow) { value in
             let page = page(value)
             guard OtherScreen.draw(page.lines) else { return .disk }
             do {
@@ -65,8 +41,8 @@ struct WatchScreen<Value: Sendable>: Sendable {
             } catch let error as QueueError where error.code == .worker {
                 // Whoever works the queue next is told.
             }
+            return nil
         }
-        return .done
     }
 }
 

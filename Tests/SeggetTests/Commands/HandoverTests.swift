@@ -20,7 +20,7 @@ struct HandoverTests {
             (["-q", "http://h/", "list"], .segget), (["-q", "verify", "list"], .segget),
             (["--", "list"], .segget),
             // Only the manager knows whether this is an option, and whether it takes a value.
-            (["--wibble", "list"], .managerIfThere),
+            (["--wibble", "list"], .managerIfThere), (["--queue", "q", "list"], .managerIfThere),
             // What is asked about the program as a whole.
             (["--help"], .managerIfThere), (["-h"], .managerIfThere), (["help"], .managerIfThere),
             (["help", "network"], .managerIfThere),
@@ -31,6 +31,16 @@ struct HandoverTests {
         ] as [([String], Handover.Reader)])
     func isFor(arguments: [String], reader: Handover.Reader) {
         #expect(Handover.reader(of: arguments, program: .segget) == reader)
+    }
+
+    @Test(
+        arguments: [
+            (["get", "--queue", "u"], ["u"]), (["--queue", "u", "-q"], ["u", "-q"]),
+            (["-x", "4", "get", "u", "--queue=true"], ["-x", "4", "u"]),
+            (["get", "--queue", "--", "--queue"], ["--", "--queue"]),
+        ])
+    func getWithAQueueIsAdd(typed: [String], rest: [String]) {
+        #expect(Handover.queued(typed) == ["add", "--attach"] + rest)
     }
 
     @Test(

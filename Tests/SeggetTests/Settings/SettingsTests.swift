@@ -46,6 +46,13 @@ struct SettingsTests {
                 == connections)
     }
 
+    /// Where a queue is named, `get` is not for it.
+    @Test func theQueuesNameIsNotForGet() throws {
+        let command = try get(["http://h/"], ["SEGGET_QUEUE": "/q"], file: "queue = /q")
+        #expect(!command.queue)
+        #expect(try get(["--queue", "http://h/"], ["SEGGET_QUEUE": "/q"]).queue)
+    }
+
     @Test(
         arguments: [
             ([], [:], "quiet", true), ([], [:], "quiet = true", true),
@@ -63,7 +70,7 @@ struct SettingsTests {
     func flagsCanBeUndone(
         typed: [String], environment: [String: String], file: String, isQuiet: Bool
     ) throws {
-        #expect(try get(typed + ["http://h/"], environment, file: file).quiet == isQuiet)
+        #expect(try get(typed + ["http://h/"], environment, file: file).display.quiet == isQuiet)
     }
 
     @Test func whatRepeatsAddsUp() throws {
@@ -85,7 +92,7 @@ struct SettingsTests {
     @Test func valuesAreTakenAsTheyAre() throws {
         let command = try get(["http://h/"], file: "output = -x = \"5\" --quiet")
         #expect(command.destination == .file("-x = \"5\" --quiet"))
-        #expect(!command.quiet)
+        #expect(!command.display.quiet)
         let typed = try settings(["http://h/", "--", "--quiet=false", "-q"], file: "json")
         #expect(typed.arguments == ["--json", "http://h/", "--", "--quiet=false", "-q"])
     }

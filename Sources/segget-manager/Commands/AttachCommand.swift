@@ -1,0 +1,241 @@
+import ArgumentParser
+import Assembler
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+
+/// `segget attach`: shows tasks as `segget get` shows downloads.
+struct AttachCommand: ParsableCommand {
+    static let configuration = QueueCommandName.attach.configuration(
+        discussion: """
+            What is shown, and the code that it ends with, are those of `segget get`; of several tasks, the code of the \
+            worst failure. Ctrl-C lets go of what is shown only: the tasks stay in the queue, and go on. So does \
+            whoever works the queue when this ends in any other way.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The ids of tasks, or their beginnings.", valueName: "id"),
+        completion: .custom(Completions.ids))
+    var ids: [String]
+    @OptionGroup var display: DisplayOptions
+    @Flag(help: "Print a JSON object for each change of a task (see docs/json.md).") var json =
+        false
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func run() throws {
+        let ids = ids
+        let attachment = Attachment(display, json: json)
+        try queue.run(atSignal: attachment.letGo) { access in
+            var tasks: [QueueTask.ID] = []
+            for selector in ids {
+                let id = try await access.door.detail(selector).task.id
+                if !tasks.contains(id) { tasks.append(id) }
+            }
+            return try await attachment.follow(tasks, access, areNew: false)
+        }
+    }
+}
+
+/// Shows how tasks get on, until all of them have ended.
+final class Attachment: Sendable {
+    private let display: DisplayOptions
+    private let json: Bool
+    /// What is shown of at present.
+    private let shown = Monitor(Shown())
+
+    private struct Shown {
+        /// The tasks that have not ended.
+        var ids: [QueueTask.ID] = []
+        var isWorked = true
+        /// Whether nothing more is shown, as the process is about to end.
+        var isOver = false
+    }
+
+    /// The most tasks that are asked for by their ids; of more, all tasks of the queue are looked at.
+    private static let mostIDs = 100
+
+    /// - Parameters:
+    ///   - display: How much is shown, and how.
+    ///   - json: Whether changes are printed as JSON.
+    init(_ display: DisplayOptions, json: Bool) { (self.display, self.json) = (display, json) }
+
+    /// Says, when a signal is about to end the process, that the tasks stay.
+    func letGo() {
+        shown.withLock { shown in
+            shown.isOver = true
+            let style = display.style(terminal: .standardError, json: json)
+            if style == .bar { StandardStreams.write("\r\u{1b}[J", to: STDERR_FILENO) }
+            guard !display.quiet, let first = shown.ids.first else { return }
+            let (tasks, goes) =
+                shown.ids.count == 1
+                ? ("task \(first)", "goes on") : ("the \(shown.ids.count) tasks", "go on")
+            let what = shown.isWorked ? "\(goes) without this" : "\(goes) when the queue is worked"
+            Voice.say(.note, "\(tasks) \(what); `segget attach` shows it again")
+        }
+    }
+
+    /// Shows tasks to their ends.
+    ///
+    /// - Parameters:
+    ///   - ids: The tasks, each one once.
+    ///   - access: The queue.
+    ///   - areNew: Whether they were added just now.
+    /// - Returns: The code of the worst failure.
+    /// - Throws: `QueueError`, when the queue cannot be read, or whoever works it not be reached.
+    func follow(
+        _ ids: [QueueTask.ID], _ access: QueueAccess, areNew: Bool
+    ) async throws -> ExitStatus {
+        shown.withLock { $0.ids = ids }
+        var board = AttachedTasks(ids, display, json: json, areNew: areNew) { text in
+            self.shown.withLock { shown in
+                guard !shown.isOver else { return }
+                StandardStreams.write(text, to: STDERR_FILENO)
+            }
+        }
+        let selection = ids.count <= Self.mostIDs ? ids.map(\.description) : []
+        let filter = TaskFilter(selection: TaskSelection(ids: selection))
+        let follow: @Sendable (@escaping @Sendable (State) -> Void) async throws -> Never = {
+            take in
+            try await access.watch(filter) { take(State(access: $0, report: $1)) }
+        }
+        return try await Following.newest(follow) { state in
+            shown.withLock { $0.isWorked = state.access.worker != nil }
+            defer { shown.withLock { $0.ids = board.open } }
+            do {
+                return try await board.show(state.report, state.access)
+            } catch let error as QueueError where error.code == .worker {
+                // Whoever works the queue next is asked.
+                return nil
+            }
+        }
+    }
+
+    /// How the tasks are, and by whom that is known.
+    private struct State: Sendable {
+        var access: QueueAccess
+        var report: QueueReport
+    }
+}
+
+/// The tasks that are attached to, and what shows them.
+private struct AttachedTasks {
+    private let ids: [QueueTask.ID]
+    private let json: Bool
+    private let isQuiet: Bool
+    private let clock = JSONOutput(isOpen: false) { _ in true }
+    private let one: ProgressView
+    private let several: BatchView?
+    private var tasks: [QueueTask.ID: FollowedTask]
+    private var last: [QueueTask.ID: TaskReport] = [:]
+    private var isWorked = true
+
+    /// Makes the board; `write` takes what goes to standard error.
+    init(
+        _ ids: [QueueTask.ID], _ display: DisplayOptions, json: Bool, areNew: Bool,
+        write: @escaping (String) -> Void
+    ) {
+        let terminal = Terminal.standardError
+        let style = display.style(terminal: terminal, json: json)
+        (self.ids, self.json, isQuiet) = (ids, json, display.quiet)
+        one = ProgressView(
+            style: style, terminal: terminal, width: { Terminal.width(of: STDERR_FILENO) },
+            write: write)
+        several =
+            ids.count < 2
+            ? nil
+            : BatchView(
+                style: style, terminal: terminal, count: ids.count,
+                size: { Terminal.size(of: STDERR_FILENO) }, write: write)
+        tasks = Dictionary(
+            uniqueKeysWithValues: ids.map {
+                (
+                    $0,
+                    FollowedTask(
+                        $0, isVerbose: display.verbose, isNew: areNew, isAlone: ids.count == 1)
+                )
+            })
+    }
+
+    /// The tasks that have not ended.
+    var open: [QueueTask.ID] { ids.filter { tasks[$0]?.end == nil } }
+
+    /// Shows how they are.
+    ///
+    /// - Parameters:
+    ///   - report: How they are; tasks that are not among them are gone.
+    ///   - access: The queue.
+    /// - Returns: The code to end with, once all of them have ended.
+    /// - Throws: `QueueError`.
+    mutating func show(
+        _ report: QueueReport, _ access: QueueAccess
+    ) async throws -> ExitStatus? {
+        let reports = Dictionary(
+            report.tasks.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var ended: [QueueTask.ID] = []
+        for (index, id) in ids.enumerated() {
+            guard var task = tasks[id], task.end == nil else { continue }
+            let report = reports[id]
+            let isNews = report != last[id]
+            guard isNews || ids.count == 1 || report?.isFetched != false else { continue }
+            let detail = report == nil ? nil : try await access.detail(of: id)
+            let isWorked = access.worker != nil
+            for message in task.take(detail, now: secondsSinceEpoch(), isWorked: isWorked) {
+                say(message, of: ids.count > 1 ? task.name : nil)
+            }
+            (tasks[id], last[id]) = (task, report)
+            if json, isNews, let report, let line = JSONText.line(report) {
+                guard StandardStreams.write(line + "\n", to: STDOUT_FILENO) else {
+                    return .readerGone
+                }
+            }
+            let lane: any ProgressDisplay = several.map { BatchLane($0, index, clock) } ?? one
+            if let progress = task.progress(elapsed: .seconds(clock.elapsed)) {
+                lane.show(progress, name: task.name)
+            }
+            if let end = task.end {
+                _ = several?.end(index, isDone: end == .done)
+                if report?.seen == false { ended.append(id) }
+            }
+        }
+        if isWorked, access.worker == nil, ids.contains(where: { last[$0]?.waitsForWorker == true })
+        {
+            say(Message(.note, QueueAccess.notWorked))
+        }
+        isWorked = access.worker != nil
+        try await access.markSeen(ended)
+        let ends = tasks.values.compactMap(\.end)
+        guard ends.count == ids.count else { return nil }
+        one.clear()
+        several?.clear()
+        return ends.reduce(.done) { $0.worse($1) }
+    }
+
+    private func say(_ message: Message, of name: String? = nil) {
+        guard !isQuiet || [.error, .hint].contains(message.label) else { return }
+        // An error and a summary name the file themselves.
+        let subject = message.label == .note ? name.map { "\(Diagnostic.quote($0)): " } : nil
+        let line = Message(message.label, (subject ?? "") + message.text)
+        if let several { several.print(line) } else { one.print(line) }
+    }
+}
+
+extension QueueAccess {
+    /// All that is known of a task; `nil` when it is gone.
+    fileprivate func detail(of id: QueueTask.ID) async throws(QueueError) -> TaskDetail? {
+        do throws(QueueError) {
+            return try await door.detail(id.description)
+        } catch  where error.code == .noTask {
+            return nil
+        }
+    }
+}
+
+extension TaskReport {
+    /// Whether bytes of it come, or are read.
+    fileprivate var isFetched: Bool {
+        ["running", "verifying", "waiting_for_network"].contains(state)
+    }
+}
