@@ -35,9 +35,11 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// The long names of options that only these commands have, without dashes: in a configuration
     /// file, the others pass them over.
     package static let options: Set<String> = [
-        "again", "all", "at", "detach", "files", "first", "id", "keep-running", "last",
+        "again", "all", "at", "detach", "files", "first", "id", "io-priority", "keep-running",
+        "last",
         "limit-schedule", "log-file", "mark-seen", "max-running", "metered", "name", "nice",
-        "no-inhibit", "no-store-secrets", "on-idle", "paused", "pid-file", "queue", "recover", "rule",
+        "no-inhibit", "no-store-secrets", "on-idle", "paused", "pid-file", "queue", "recover",
+        "rule",
         "state", "tag", "text", "unseen", "url", "watch",
     ]
 
