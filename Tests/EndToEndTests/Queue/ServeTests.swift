@@ -105,7 +105,8 @@ struct ServeTests {
 
     /// Whatever reads back what has come waits for the disk; what receives and writes it does not.
     @Test func whatIsCheckedWaitsForTheDisk() throws {
-        stage.files.bendGET { _, reply in reply.stallAfter = 500_000 }
+        // It never ends.
+        stage.files.bendGET { _, reply in reply.stallAfter = 1000 }
         _ = try stage.add("/a", "--checksum", "sha-256:" + stage.files.sha256("/a"))
         for (options, isIdle) in [([], true), (["--io-priority", "normal"], false)] {
             let service = try start(options)
@@ -115,7 +116,7 @@ struct ServeTests {
             }
             #expect(eventually { thread("digest")?.isDiskIdle == isIdle }, "\(options)")
             #expect(thread("transfers")?.isDiskIdle == false)
-            #expect(thread("sync")?.isDiskIdle == false)
+            #expect(eventually { thread("sync")?.isDiskIdle == false })
             kill(service.pid, SIGTERM)
             #expect(try service.wait(timeout: 60).end == .exit(0))
         }
@@ -129,7 +130,7 @@ struct ServeTests {
         #expect(manager.hears("READY=1"))
         func areAll(atLeast niceness: Int32) -> Bool {
             let threads = ProcessThread.all(of: service.pid)
-            return threads.count > 4 && threads.allSatisfy { $0.niceness >= niceness }
+            return threads.count > 2 && threads.allSatisfy { $0.niceness >= niceness }
         }
         #expect(eventually { areAll(atLeast: 3) })
         try stage.home.write("settings", "nice = 9\n")
