@@ -112,15 +112,23 @@ struct Service: Sendable {
 
     /// Sets the niceness of all threads, which Linux keeps for each by itself; later ones inherit it.
     func setNiceness(_ niceness: Int) {
-        let threads =
-            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        for thread in threads.compactMap({ id_t($0) }) {
-            let which = __priority_which_t(PRIO_PROCESS.rawValue)
-            // One that has ended meanwhile needs none.
-            guard setpriority(which, thread, Int32(niceness)) != 0, errno != ESRCH else { continue }
-            let reason = Diagnostic.describe(errno: errno)
-            return log.say(.warning, "the niceness cannot be \(niceness): \(reason)")
-        }
+        let which = __priority_which_t(PRIO_PROCESS.rawValue)
+        var others: [id_t]
+        repeat {
+            // One that is started meanwhile, by another thread, is found the next time.
+            let all =
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            others = all.compactMap { id_t($0) }.filter { thread in
+                errno = 0
+                let own = getpriority(which, thread)
+                return errno == 0 && own != Int32(niceness)
+            }
+            for thread in others where setpriority(which, thread, Int32(niceness)) != 0 {
+                guard errno != ESRCH else { continue }
+                let reason = Diagnostic.describe(errno: errno)
+                return log.say(.warning, "the niceness cannot be \(niceness): \(reason)")
+            }
+        } while !others.isEmpty
     }
 
     /// Works the queue until it is told to stop.
