@@ -8,6 +8,7 @@
 # make docc    the library's reference and articles as pages, into .build/docc
 # make lint    formatting, and the rules that no compiler checks
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
+# make soak-service  one service of the queue through commands at random, in the same way
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
@@ -28,7 +29,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: build build-tests test soak demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: build build-tests test soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -37,7 +38,7 @@ build:
 	$(SWIFT) build -c release --static-swift-stdlib --product segget-manager
 
 # What the tests run: the program as it is installed, or for some of them the one that is built quickest.
-test soak: export SEGGET_BINARY ?= $(CURDIR)/.build/$(if $(ONLY),debug,release)/segget
+test soak soak-service: export SEGGET_BINARY ?= $(CURDIR)/.build/$(if $(ONLY),debug,release)/segget
 
 build-tests: $(if $(ONLY),,build)
 	scripts/packages.sh test
@@ -46,9 +47,9 @@ build-tests: $(if $(ONLY),,build)
 test: build-tests
 	scripts/test.py $(if $(ONLY),--only '$(ONLY)')
 
-soak: build-tests
-	SEGGET_SOAK_SECONDS=$(SECONDS) $(if $(SEED),SEGGET_SOAK_SEED=$(SEED)) \
-	    $(SWIFT) test --skip-build --no-parallel --filter SoakTests
+soak soak-service: build-tests
+	SEGGET_SOAK_SECONDS=$(SECONDS) $(if $(SEED),SEGGET_SOAK_SEED=$(SEED)) $(SWIFT) test --skip-build \
+	    --no-parallel --filter '[.]$(if $(filter soak,$@),Soak,ServiceSoak)Tests/'
 
 demo: build
 	scripts/packages.sh demo

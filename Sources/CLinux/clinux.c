@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/capability.h>
+#include <linux/ioprio.h>
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
@@ -98,6 +100,23 @@ ssize_t segget_get_attribute(int fd, const char *name, void *value, size_t lengt
 int segget_remove_attribute(int fd, const char *name) { return fremovexattr(fd, name); }
 
 void segget_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+int segget_take_idle_disk_priority(void) {
+    // 0 is the calling thread, not the process.
+    return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
+                        IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
+int segget_stay_nice(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, sets) != 0) return -1;
+    uint32_t kept = ~CAP_TO_MASK(CAP_SYS_NICE);
+    struct __user_cap_data_struct *set = &sets[CAP_TO_INDEX(CAP_SYS_NICE)];
+    set->effective &= kept;
+    set->permitted &= kept;
+    return (int)syscall(SYS_capset, &header, sets);
+}
 
 int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
                  int errors, int in_group, pid_t *pid) {

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ioprio.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int segget_test_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
@@ -28,6 +30,11 @@ int segget_test_enter_network(const char *path) {
     if (!entered && ours >= 0) close(ours);
     errno = code;
     return entered ? ours : -1;
+}
+
+int segget_test_is_disk_idle(int thread) {
+    long priority = syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, thread);
+    return priority >= 0 && IOPRIO_PRIO_CLASS(priority) == IOPRIO_CLASS_IDLE;
 }
 
 void segget_test_leave_network(int ours) {

@@ -63,11 +63,12 @@ public enum Segget {
     ///   - folder: its working folder.
     ///   - environment: added to that of the tests.
     ///   - network: two namespaces, to run in the client's.
+    ///   - program: path of another binary than `binary()`.
     /// - Returns: the process; it is killed when the last reference to it goes.
     /// - Throws: ``NotFound``, ``SystemCallError``.
     public static func start(
         _ arguments: [String], in folder: String, environment: [String: String] = [:],
-        network: NetworkPair? = nil
+        network: NetworkPair? = nil, program: String? = nil
     ) throws -> ChildProcess {
         // Whoever runs the tests may have options of their own.
         var ours = [
@@ -81,7 +82,7 @@ public enum Segget {
         // On loopback one connection is soon found to be enough; what the tests try needs several.
         ours["SEGGET_CONNECTIONS"] = "8"
         let environment = ours.merging(environment) { $1 }
-        let command = try (network?.entry ?? []) + [binary()] + arguments
+        let command = try (network?.entry ?? []) + [program ?? binary()] + arguments
         return try ChildProcess(
             command[0], Array(command[1...]), in: folder, environment: environment)
     }

@@ -47,6 +47,8 @@ extension Assembly {
         package var keepsAttributes = false
         /// Whether the manifest stays beside the finished file.
         package var keepManifest = false
+        /// How the disk serves those who read back what has arrived, to check it.
+        package var checkPriority = DiskPriority.normal
         /// Whether a regular file at the destination may be replaced, for another reason than
         /// `overwrite`, which is about the part's and the manifest's names too.
         package var replacesDestination = false

@@ -44,7 +44,9 @@ package final class Assembly: @unchecked Sendable {
         unverified = Dictionary(
             uniqueKeysWithValues: opened.extents.map { ($0.range.start, $0) })
         expected = (request.expected + opened.journal.header.required).distinct
-        let follower = DigestFollower(file: file, algorithms: Set(expected.map(\.algorithm)))
+        let follower = DigestFollower(
+            file: file, algorithms: Set(expected.map(\.algorithm)),
+            diskPriority: request.checkPriority)
         self.follower = follower
         // What others have in the page cache is worth more than all of a very large file.
         var forgettable: (@Sendable () -> Int64)?
@@ -108,7 +110,9 @@ extension Assembly: Output {
     package func startVerifying(report: @escaping @Sendable (ByteRange, _ isIntact: Bool) -> Void) {
         guard !unverified.isEmpty, verifier == nil else { return }
         let extents = unverified.values.sorted { $0.range < $1.range }
-        verifier = ExtentVerifier(file: file, extents: extents) { report($0.range, $1) }
+        verifier = ExtentVerifier(
+            file: file, extents: extents, diskPriority: request.checkPriority
+        ) { report($0.range, $1) }
     }
 
     /// Takes the outcome of checking an extent: it counts from now on, or must be fetched again.

@@ -17,13 +17,15 @@ final class DigestFollower: Sendable {
     private let thread: OwnedThread
 
     /// Starts hashing `file`; `nil` when none of the algorithms needs its bytes.
-    init?(file: PartialFile, algorithms: Set<DigestAlgorithm>) {
+    init?(
+        file: PartialFile, algorithms: Set<DigestAlgorithm>, diskPriority: DiskPriority = .normal
+    ) {
         let digests = algorithms.sorted { $0.rawValue < $1.rawValue }
             .compactMap { StreamingDigest($0) }
         guard !digests.isEmpty else { return nil }
         self.file = file
         let monitor = monitor
-        thread = OwnedThread(name: "digest") {
+        thread = OwnedThread(name: "digest", diskPriority: diskPriority) {
             let outcome = Self.run(file: file, monitor: monitor, digests: digests)
             monitor.withLock { $0.outcome = outcome }
         }

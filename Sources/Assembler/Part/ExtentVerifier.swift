@@ -6,11 +6,11 @@ final class ExtentVerifier: Sendable {
 
     /// Starts checking; `report` is called on the thread, once for each extent, with the outcome.
     init(
-        file: PartialFile, extents: [Extent],
+        file: PartialFile, extents: [Extent], diskPriority: DiskPriority = .normal,
         report: @escaping @Sendable (Extent, _ isIntact: Bool) -> Void
     ) {
         let stopped = stopped
-        thread = OwnedThread(name: "verify") {
+        thread = OwnedThread(name: "verify", diskPriority: diskPriority) {
             for extent in extents {
                 guard !stopped.withLock({ $0 }) else { return }
                 report(extent, isIntact(extent, in: file.descriptor))

@@ -70,24 +70,37 @@ package final class Monitor<State>: @unchecked Sendable {
 package struct OwnedThread: Sendable {
     private let id: pthread_t
 
-    /// Starts a thread that runs `body`; `name` is shown by ps, at most 15 bytes.
-    package init(name: String, body: @escaping @Sendable () -> Void) {
+    /// Starts a thread that runs `body`.
+    ///
+    /// - Parameters:
+    ///   - name: What ps shows, at most 15 bytes.
+    ///   - diskPriority: How the disk serves it.
+    ///   - body: What it does.
+    package init(
+        name: String, diskPriority: DiskPriority = .normal, body: @escaping @Sendable () -> Void
+    ) {
         final class Start: Sendable {
             let name: String
+            let diskPriority: DiskPriority
             let body: @Sendable () -> Void
-            init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+            init(
+                _ name: String, _ diskPriority: DiskPriority, _ body: @escaping @Sendable () -> Void
+            ) {
                 self.name = name
+                self.diskPriority = diskPriority
                 self.body = body
             }
         }
         var id = pthread_t()
-        let context = Unmanaged.passRetained(Start(name, body)).toOpaque()
+        let context = Unmanaged.passRetained(Start(name, diskPriority, body)).toOpaque()
         let status = pthread_create(
             &id, nil,
             { context in
                 guard let context else { return nil }
                 let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
                 segget_name_thread(start.name)
+                // Where the kernel refuses, the thread is served as the others are.
+                if start.diskPriority == .idle { _ = segget_take_idle_disk_priority() }
                 start.body()
                 return nil
             }, context)
@@ -128,10 +141,11 @@ package struct Answer<Result: Sendable>: Sendable {
 
 /// Runs blocking work on a thread of its own, so that no cooperative thread waits for a disk.
 package func offLoop<Result: Sendable, Failure: Error>(
-    _ name: String, _ body: @escaping @Sendable () throws(Failure) -> Result
+    _ name: String, diskPriority: DiskPriority = .normal,
+    _ body: @escaping @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
     let result = await Answer<Swift.Result<Result, Failure>>.wait { answer in
-        let thread = OwnedThread(name: name) {
+        let thread = OwnedThread(name: name, diskPriority: diskPriority) {
             let outcome: Swift.Result<Result, Failure>
             do throws(Failure) {
                 outcome = .success(try body())

@@ -69,6 +69,14 @@ int64_t segget_read_date(const char *text);
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 
+// Has the disk serve the calling thread only when nobody else wants anything of it (ioprio_set(2),
+// IOPRIO_CLASS_IDLE); threads that it starts inherit that. Returns 0, or -1 with errno.
+int segget_take_idle_disk_priority(void);
+
+// Has the calling thread, and those that it starts from now on, never become less nice (capset(2), without
+// CAP_SYS_NICE); programs that it starts may. Returns 0, or -1 with errno.
+int segget_stay_nice(void);
+
 // Starts the program `arguments[0]`, looked for in PATH, with `input`, `output` and `errors` as its
 // standard descriptors (posix_spawnp(3)); with `in_group`, in a process group of its own. It inherits
 // no other descriptor and no blocked signal, and SIGPIPE and SIGXFSZ do what they do by default. Both

@@ -22,6 +22,8 @@ public actor DownloadQueue: QueueDoor {
         public var patience = 5.0
         /// What earlier sessions learned of servers, and where this one adds to it.
         public var memory: ServerMemory?
+        /// How the disk serves the threads that read what has arrived back, to check it.
+        public var checkPriority = DiskPriority.normal
         /// Makes, of the words of a task's refresh command, what gives a new link.
         public var refresh: (@Sendable ([String]) -> RefreshURL)?
         /// Is told of each task that is complete or has failed for good, once that is recorded.
@@ -121,7 +123,8 @@ public actor DownloadQueue: QueueDoor {
         self.files = files
         self.lock = lock
         self.configuration = configuration
-        session = DownloadSession(memory: configuration.memory)
+        session = DownloadSession(
+            memory: configuration.memory, checkPriority: configuration.checkPriority)
     }
 
     private func prepare() throws(QueueError) {

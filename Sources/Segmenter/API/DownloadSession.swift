@@ -18,6 +18,7 @@ public final class DownloadSession: Sendable {
     let running = Monitor<[Int: any Stoppable]>([:])
     let names = BatchNames()
     private let memory: ServerMemory?
+    private let checkPriority: DiskPriority
 
     /// Starts the loop thread.
     ///
@@ -25,8 +26,12 @@ public final class DownloadSession: Sendable {
     ///   - rateLimit: As for ``limitRate(_:)``.
     ///   - memory: What earlier sessions learned of servers, and where ``shutdown()`` adds to it; read
     ///     before this returns.
-    public init(rateLimit: Double? = nil, memory: ServerMemory? = nil) {
+    ///   - checkPriority: How the disk serves the threads that read what has arrived back, to check it.
+    public init(
+        rateLimit: Double? = nil, memory: ServerMemory? = nil, checkPriority: DiskPriority = .normal
+    ) {
         self.memory = memory
+        self.checkPriority = checkPriority
         if let rateLimit { limitRate(rateLimit) }
         let limits = memory?.limits(now: secondsSince1970()) ?? [:]
         guard !limits.isEmpty else { return }
@@ -67,8 +72,10 @@ public final class DownloadSession: Sendable {
             report: { events.offer($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
-            let task = Task { [run, monitor = self.running] in
-                let result = await run.withinTime()
+            let task = Task { [run, monitor = self.running, checkPriority] in
+                let result = await Disk.$checkPriority.withValue(checkPriority) {
+                    await run.withinTime()
+                }
                 events.finish()
                 monitor.withLock { $0[number] = nil }
                 return result
@@ -122,8 +129,8 @@ public final class DownloadSession: Sendable {
             events: BatchEvents(), refreshURL: refreshURL)
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
-            let task = Task { [monitor = self.running] in
-                await run()
+            let task = Task { [monitor = self.running, checkPriority] in
+                await Disk.$checkPriority.withValue(checkPriority) { await run() }
                 monitor.withLock { $0[number] = nil }
             }
             let batch = DownloadBatch(run, task: task)

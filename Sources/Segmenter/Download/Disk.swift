@@ -2,6 +2,9 @@ import Assembler
 
 /// Runs what blocks on the disk on a thread of its own, and has it fail as a download does.
 enum Disk {
+    /// How it serves those who read whole files to check them, in the downloads of the present session.
+    @TaskLocal static var checkPriority = DiskPriority.normal
+
     /// Runs `body`.
     static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(AssemblyError) -> Value
@@ -11,16 +14,18 @@ enum Disk {
 
     /// Runs `body`, and says how that ended.
     static func result<Value: Sendable>(
+        priority: DiskPriority = .normal,
         _ body: @escaping @Sendable () throws(AssemblyError) -> Value
     ) async -> Result<Value, DownloadError.Reason> {
         do throws(AssemblyError) {
-            return .success(try await offLoop("disk", body))
+            return .success(try await offLoop("disk", diskPriority: priority, body))
         } catch {
             return .failure(.assembly(error))
         }
     }
 
-    /// Runs `body`, which looks now and then whether it is cancelled, and then returns `nil`.
+    /// Runs `body`, which reads whole files to check them: it looks now and then whether it is cancelled, and then
+    /// returns `nil`.
     ///
     /// - Throws: `cancelled` in that case, and what `body` throws.
     static func runUntilCancelled<Value: Sendable>(
@@ -28,7 +33,7 @@ enum Disk {
     ) async throws(DownloadError.Reason) -> Value {
         let flag = Monitor(false)
         let outcome = await withTaskCancellationHandler {
-            await result { () throws(AssemblyError) -> Value? in
+            await result(priority: checkPriority) { () throws(AssemblyError) -> Value? in
                 try body { flag.withLock { $0 } }
             }
         } onCancel: {

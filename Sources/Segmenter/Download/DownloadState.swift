@@ -76,6 +76,7 @@ struct DownloadState: Sendable {
         request.allocation = options.files.allocation
         request.attributes = options.files.attributes
         request.keepsAttributes = job.isRepair
+        request.checkPriority = Disk.checkPriority
         request.keepManifest = options.files.keepManifest
         mirrors?.amend(&request)
         return request

@@ -1,10 +1,12 @@
-import ArgumentParser
+public import ArgumentParser
+import CLinux
+import FoundationEssentials
 import Glibc
 import SeggetCommand
 import SeggetQueue
 import SeggetReports
 import SeggetService
-import Segmenter
+public import Segmenter
 
 /// `segget serve`: works the queue in the background's manner.
 struct ServeCommand: ParsableCommand {
@@ -19,6 +21,11 @@ struct ServeCommand: ParsableCommand {
         help: ArgumentHelp(
             "Run at this niceness, from 0 to 19.", valueName: "n"))
     var nice = 10
+    @Option(
+        help: ArgumentHelp(
+            "Read files for checking at this I/O priority: idle (while nobody else wants the disk) or normal.",
+            valueName: "class"))
+    var ioPriority = DiskPriority.idle
     @Flag(help: "Go on in the background, once the queue can be reached.") var detach = false
     @Option(
         help: ArgumentHelp(
@@ -42,6 +49,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
+        // Before there is another thread: Swift's own take another niceness where they may, as those of root.
+        _ = segget_stay_nice()
         StandardStreams.prepare()
         let path = try queue.path
         let pidFile = pidFile.map(Paths.absolute)
@@ -56,7 +65,8 @@ struct ServeCommand: ParsableCommand {
         let log = ServiceLog()
         let companions = try worker.companions { log.say(.warning, $0) }
         let service = Service(
-            path: path, manager: .take(), log: log, pidFile: pidFile, companions: companions)
+            path: path, checkPriority: ioPriority, manager: .take(), log: log, pidFile: pidFile,
+            companions: companions)
         do throws(QueueError) {
             let listener = try ActivationSocket.take()
             service.setNiceness(nice)
@@ -87,6 +97,7 @@ struct ServeCommand: ParsableCommand {
 /// The worker of a queue, from its start to its end.
 struct Service: Sendable {
     let path: String
+    let checkPriority: DiskPriority
     let manager: ServiceManager
     let log: ServiceLog
     let pidFile: String?
@@ -99,12 +110,25 @@ struct Service: Sendable {
         Glibc.exit(error.status.rawValue)
     }
 
+    /// Sets the niceness of all threads, which Linux keeps for each by itself; later ones inherit it.
     func setNiceness(_ niceness: Int) {
-        guard setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(niceness)) != 0 else {
-            return
-        }
-        log.say(
-            .warning, "the niceness cannot be \(niceness): \(Diagnostic.describe(errno: errno))")
+        let which = __priority_which_t(PRIO_PROCESS.rawValue)
+        var others: [id_t]
+        repeat {
+            // One that is started meanwhile, by another thread, is found the next time.
+            let all =
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            others = all.compactMap { id_t($0) }.filter { thread in
+                errno = 0
+                let own = getpriority(which, thread)
+                return errno == 0 && own != Int32(niceness)
+            }
+            for thread in others where setpriority(which, thread, Int32(niceness)) != 0 {
+                guard errno != ESRCH else { continue }
+                let reason = Diagnostic.describe(errno: errno)
+                return log.say(.warning, "the niceness cannot be \(niceness): \(reason)")
+            }
+        } while !others.isEmpty
     }
 
     /// Works the queue until it is told to stop.
@@ -118,7 +142,7 @@ struct Service: Sendable {
         _ listener: Int32?, until stop: AsyncStream<Void>, _ reloads: AsyncStream<Void>
     ) async throws(QueueError) {
         let worked = try await WorkedQueue.open(
-            path, companions: companions, listener: listener)
+            path, companions: companions, checkPriority: checkPriority, listener: listener)
         let queue = worked.queue
         do throws(QueueError) {
             try writePIDFile()
@@ -229,6 +253,8 @@ struct Service: Sendable {
         else { throw .noFile(pidFile, errno) }
     }
 }
+
+extension DiskPriority: ExpressibleByArgument {}
 
 extension QueueError {
     /// A file that a service writes cannot be made.

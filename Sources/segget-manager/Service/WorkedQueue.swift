@@ -14,15 +14,18 @@ struct WorkedQueue {
     /// - Parameters:
     ///   - path: The queue's file.
     ///   - companions: What is done beside it.
+    ///   - checkPriority: How the disk serves those who read files to check them.
     ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
     /// - Returns: The queue, which commands find.
     /// - Throws: `QueueError`.
-    static func open(_ path: String, companions: WorkerCompanions, listener: Int32? = nil)
-        async throws(QueueError) -> WorkedQueue
-    {
+    static func open(
+        _ path: String, companions: WorkerCompanions, checkPriority: DiskPriority = .normal,
+        listener: Int32? = nil
+    ) async throws(QueueError) -> WorkedQueue {
         var configuration = DownloadQueue.Configuration()
         configuration.memory = ServerMemory.own
         configuration.refresh = { RefreshCommand($0).link }
+        configuration.checkPriority = checkPriority
         companions.prepare(&configuration)
         let queue = try await DownloadQueue.open(path, configuration: configuration)
         do throws(QueueError) {

@@ -22,6 +22,10 @@ int segget_test_socket_in(const char *path, int domain, int type);
 // that it was in, for segget_test_leave_network, or -1 with errno.
 int segget_test_enter_network(const char *path);
 
+// Whether the disk serves a thread only when nobody else wants anything of it (ioprio_get(2)); 0 is the
+// calling one.
+int segget_test_is_disk_idle(int thread);
+
 // Has the calling thread go back.
 void segget_test_leave_network(int ours);
 

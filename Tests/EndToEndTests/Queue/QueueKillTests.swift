@@ -3,14 +3,30 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A worker that is killed again and again, with commands in between: nothing is lost, and nothing done twice.
+/// A worker that ends again and again, with commands in between: nothing is lost, and nothing done twice.
 struct QueueKillTests {
+    /// Who works the queue, and how it ends.
+    enum Worker: CaseIterable, Sendable {
+        case killed, killedService, endedService
+
+        /// Whether it is a service, to which others listen.
+        var isService: Bool { self != .killed }
+        /// What it is sent.
+        var signal: Int32 { self == .endedService ? SIGTERM : SIGKILL }
+        /// What is typed.
+        var command: [String] { isService ? ["serve"] : ["run", "--keep-running"] }
+    }
+
+    /// How many listen to a service.
+    private static let subscribers = 4
+    /// Connections of each task.
+    private static let connections = 2
     private static let tasks = 20
     private static let size: Int64 = 4 << 20
 
     /// `SEGGET_QUEUE_KILLS` asks for more, 100 for instance.
     private static var kills: Int {
-        ProcessInfo.processInfo.environment["SEGGET_QUEUE_KILLS"].flatMap { Int($0) } ?? 12
+        ProcessInfo.processInfo.environment["SEGGET_QUEUE_KILLS"].flatMap { Int($0) } ?? 8
     }
 
     private static var seed: UInt64 {
@@ -18,9 +34,10 @@ struct QueueKillTests {
             ?? .random(in: 0 ... .max)
     }
 
-    @Test(.timeLimit(.minutes(60))) func survivesKillsAtAnyMoment() throws {
+    @Test(.timeLimit(.minutes(60)), arguments: Worker.allCases)
+    func survivesKillsAtAnyMoment(of who: Worker) throws {
         let (kills, seed) = (Self.kills, Self.seed)
-        print("queue kill test: seed \(seed), \(kills) kills")
+        print("queue kill test: seed \(seed), \(kills) kills of \(who)")
         var random = SplitMix64(seed: seed)
         let stage = try QueueStage(size: Self.size)
         // All of it takes about as long as the kills.
@@ -35,27 +52,37 @@ struct QueueKillTests {
             let digest = "sha-256:" + stage.files.sha256(path)
             if number % 2 == 0 { try stage.files.write(path, into: served.path) }
             let url = number % 2 == 0 ? nginx.url(path) : stage.origin.url(path)
-            let id = try stage.done("add", url, "--checksum", digest)
+            let id = try stage.done(
+                "add", url, "--checksum", digest, "-x", "\(Self.connections)")
             ids.append(id.trimmingCharacters(in: .newlines))
         }
+        let listening = (0..<(who.isService ? Self.subscribers : 0)).map { _ in
+            QueueSubscriber(stage.queue)
+        }
+        defer { for subscriber in listening { subscriber.stop() } }
         for kill in 0..<kills {
-            let worker = try stage.start(["run", "--keep-running"])
+            let worker = try stage.start(who.command)
             let patience = Double.random(in: 0...2, using: &random)
             _ = eventually(timeout: patience / 2) { !worker.isRunning }
             try #require(worker.isRunning, "seed \(seed), kill \(kill): \(worker.errorOutput)")
-            let command = try Self.command(ids, kill, &random)
+            let command = Self.command(ids, kill, &random)
             let given = try stage.start(command)
             _ = eventually(timeout: patience / 2) { !given.isRunning }
-            worker.signal(SIGKILL)
-            #expect(try worker.wait().end == .signal(SIGKILL))
+            // Before it can be reached, SIGTERM ends it as it ends any program.
+            let isReady = stage.isWorked(by: worker.pid)
+            worker.signal(who.signal)
+            let end = try worker.wait().end
+            #expect(
+                end == .signal(who.signal) && (who.signal == SIGKILL || !isReady)
+                    || end == .exit(0) && who.signal == SIGTERM,
+                "seed \(seed), kill \(kill): \(end)")
             // Whatever became of it: it may have lost the worker in the middle of its answer.
             _ = try given.wait()
         }
         // What the commands have held or cancelled goes on.
         stage.files.behave()
         try stage.done("resume", "--all")
-        let run = try stage.start(["run"]).wait(timeout: 600)
-        #expect(run.end == .exit(0), "seed \(seed): \(run.errorOutput)")
+        try end(stage, who, listening, seed)
         let tasks = try stage.tasks()
         #expect(Set(tasks.compactMap { $0["id"] as? String }) == Set(ids), "seed \(seed)")
         #expect(tasks.count == Self.tasks, "seed \(seed)")
@@ -76,17 +103,42 @@ struct QueueKillTests {
         let bytes = try nginx.accessLog().reduce(stage.origin.bytesServed) { $0 + $1.bytes }
         print("queue kill test: \(bytes) bytes on the wire for \(total)")
         let given = Int64(kills) * Self.size
-        #expect(
-            bytes <= total / 100 * 102 + Int64(kills) * 5 * (8 << 20) + given,
-            "seed \(seed)")
+        // Told to end, it records all that has come: only what is on the way is asked for again.
+        let onTheWay = Int64(Self.connections) * (256 << 10)
+        let lost = Int64(kills) * 5 * (who.signal == SIGTERM ? onTheWay : 8 << 20)
+        #expect(bytes <= total / 100 * 102 + lost + given, "seed \(seed)")
         // No stray file.
         #expect(Set(try stage.names()) == expected, "seed \(seed)")
+    }
+
+    /// Has the rest fetched, and looks whether all who listen know what the queue says.
+    private func end(
+        _ stage: QueueStage, _ who: Worker, _ listening: [QueueSubscriber], _ seed: UInt64
+    ) throws {
+        guard who.isService else {
+            let run = try stage.start(["run"]).wait(timeout: 600)
+            #expect(run.end == .exit(0), "seed \(seed): \(run.errorOutput)")
+            return
+        }
+        let service = try stage.start(who.command)
+        let areDone = try eventually(timeout: 600, poll: 0.2) {
+            try stage.tasks().allSatisfy { $0["state"] as? String == "completed" }
+        }
+        #expect(areDone, "seed \(seed): \(service.errorOutput)")
+        let tasks = try stage.tasks()
+        for subscriber in listening {
+            #expect(try eventually { try subscriber.knows(tasks) }, "seed \(seed)")
+            #expect(subscriber.faults.isEmpty, "seed \(seed)")
+            #expect(subscriber.connections > 1, "seed \(seed)")
+        }
+        service.signal(SIGTERM)
+        #expect(try service.wait().end == .exit(0), "seed \(seed)")
     }
 
     /// A command at random.
     private static func command(
         _ ids: [String], _ kill: Int, _ random: inout SplitMix64
-    ) throws -> [String] {
+    ) -> [String] {
         let id = ids[Int.random(in: 0..<ids.count, using: &random)]
         switch Int.random(in: 0..<10, using: &random) {
         case 0: return ["pause", id]

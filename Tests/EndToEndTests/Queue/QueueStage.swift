@@ -9,15 +9,23 @@ final class QueueStage: Sendable {
     /// Where the queue is: a folder of its own, beside that of the downloads.
     let home: Sandbox
 
+    /// Where its sockets are; `nil` is where this machine has them.
+    let runtime: String?
+
     /// Where segget runs; `nil` is here.
     private let network: NetworkPair?
 
-    /// Offers files of `size` bytes; with `network`, segget runs in its client's namespace.
-    init(size: Int64 = 3_000_000, network: NetworkPair? = nil) throws {
+    /// Offers files of `size` bytes; with `network`, segget runs in its client's namespace, and with `hasRuntime`
+    /// it has a folder of its own for sockets.
+    init(
+        size: Int64 = 3_000_000, network: NetworkPair? = nil, hasRuntime: Bool = false
+    ) throws {
         files = try BatchStage(size: size, network: network)
         home = try Sandbox("segget-queue")
         self.network = network
         mkdir(home.path("bin"), 0o700)
+        runtime = hasRuntime ? home.path("run") : nil
+        if let runtime { mkdir(runtime, 0o700) }
         // This machine's own is left alone.
         try tool("systemd-inhibit", "exec cat")
     }
@@ -37,7 +45,9 @@ final class QueueStage: Sendable {
 
     private var environment: [String: String] {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return ["SEGGET_NO_CONFIG": "1", "PATH": "\(home.path("bin")):\(path)"]
+        var variables = ["SEGGET_NO_CONFIG": "1", "PATH": "\(home.path("bin")):\(path)"]
+        variables["XDG_RUNTIME_DIR"] = runtime
+        return variables
     }
 
     /// Starts `segget COMMAND --queue …` in the folder of the downloads.

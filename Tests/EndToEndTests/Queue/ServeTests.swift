@@ -17,10 +17,16 @@ struct ServeTests {
     private func serve(
         _ arguments: String..., environment: [String: String] = [:]
     ) throws -> ChildProcess {
+        try start(arguments, environment: environment)
+    }
+
+    private func start(
+        _ arguments: [String], environment: [String: String] = [:], program: String? = nil
+    ) throws -> ChildProcess {
         try Segget.start(
             ["serve", "--queue", stage.queue] + arguments, in: stage.folder,
-            environment: environment.merging(
-                ["SEGGET_NO_CONFIG": "1", "NOTIFY_SOCKET": manager.path], uniquingKeysWith: { $1 }))
+            environment: ["SEGGET_NO_CONFIG": "1", "NOTIFY_SOCKET": manager.path]
+                .merging(environment) { $1 }, program: program)
     }
 
     @Test func whoeverManagesItHearsHowItDoes() throws {
@@ -58,6 +64,80 @@ struct ServeTests {
         #expect(stage.origin.bytesServed < 2_000_000 + 1_000_000)
         kill(second.pid, SIGINT)
         #expect(try second.wait(timeout: 60).end == .exit(0))
+    }
+
+    /// A new version, at another place, takes over: those who listen stay, and what has come is kept.
+    @Test func anUpgradeTakesOver() throws {
+        let old = try serve()
+        #expect(manager.hears("READY=1"))
+        let subscriber = QueueSubscriber(stage.queue)
+        defer { subscriber.stop() }
+        let id = try stage.add("/a", "--limit-rate", "500k", "-x", "1")
+        #expect(
+            try eventually { try (stage.task(id)["bytes_done"] as? Int ?? 0) > 300_000 })
+        kill(old.pid, SIGTERM)
+        #expect(try old.wait(timeout: 60).end == .exit(0))
+        let kept = try #require(try stage.task(id)["bytes_done"] as? Int64)
+        let served = stage.origin.bytesServed
+        let folder = URL(filePath: try Segget.binary()).deletingLastPathComponent()
+        let manager = folder.appending(path: "segget-manager").path
+        try FileManager.default.copyItem(
+            atPath: try Segget.binary(), toPath: stage.home.path("segget"))
+        try FileManager.default.copyItem(
+            atPath: manager, toPath: stage.home.path("segget-manager"))
+        let new = try start([], program: stage.home.path("segget"))
+        #expect(self.manager.hears("READY=1"))
+        #expect(stage.isWorked(by: new.pid))
+        let program = try FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/\(new.pid)/exe")
+        #expect(program == stage.home.path("segget-manager"))
+        #expect(try stage.waits(for: "completed", of: id))
+        #expect(try stage.isRight("a", "/a"))
+        // The rest, and nothing else; what was on its way at the end is no byte that has come.
+        #expect(stage.origin.bytesServed - served == stage.files.size - kept)
+        let tasks = try stage.tasks()
+        #expect(try eventually { try subscriber.knows(tasks) })
+        #expect(subscriber.connections == 2)
+        #expect(subscriber.faults.isEmpty)
+        kill(new.pid, SIGTERM)
+        #expect(try new.wait(timeout: 60).end == .exit(0))
+    }
+
+    /// Whatever reads back what has come waits for the disk; what receives and writes it does not.
+    @Test func whatIsCheckedWaitsForTheDisk() throws {
+        // It never ends.
+        stage.files.bendGET { _, reply in reply.stallAfter = 1000 }
+        _ = try stage.add("/a", "--checksum", "sha-256:" + stage.files.sha256("/a"))
+        for (options, isIdle) in [([], true), (["--io-priority", "normal"], false)] {
+            let service = try start(options)
+            #expect(manager.hears("READY=1"))
+            func thread(_ name: String) -> ProcessThread? {
+                ProcessThread.all(of: service.pid).first { $0.name == name }
+            }
+            #expect(eventually { thread("digest")?.isDiskIdle == isIdle }, "\(options)")
+            #expect(thread("transfers")?.isDiskIdle == false)
+            #expect(eventually { thread("sync")?.isDiskIdle == false })
+            kill(service.pid, SIGTERM)
+            #expect(try service.wait(timeout: 60).end == .exit(0))
+        }
+    }
+
+    /// Every thread has the niceness, and the one of the settings that are read again.
+    @Test func itIsAsNiceAsTheSettingsSay() throws {
+        let settings = try stage.home.write("settings", "nice = 3\n")
+        let service = try start(
+            ["--config", settings], environment: ["SEGGET_NO_CONFIG": "0"])
+        #expect(manager.hears("READY=1"))
+        func areAll(atLeast niceness: Int32) -> Bool {
+            let threads = ProcessThread.all(of: service.pid)
+            return threads.count > 2 && threads.allSatisfy { $0.niceness >= niceness }
+        }
+        #expect(eventually { areAll(atLeast: 3) })
+        try stage.home.write("settings", "nice = 9\n")
+        kill(service.pid, SIGHUP)
+        #expect(eventually { areAll(atLeast: 9) })
+        kill(service.pid, SIGTERM)
+        #expect(try service.wait(timeout: 60).end == .exit(0))
     }
 
     @Test func theLogHasALineAnEventAndNoSecret() throws {

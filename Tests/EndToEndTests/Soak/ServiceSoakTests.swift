@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// One service for as long as one likes, with commands at random and a server that misbehaves: it takes no more in
+/// the end than in the beginning, and leaves nothing behind.
+///
+/// `SEGGET_SOAK_SECONDS` (20) is how long rounds are begun, `SEGGET_SOAK_SEED` repeats what is drawn.
+@Suite(.serialized, .timeLimit(.minutes(100)))
+struct ServiceSoakTests {
+    private static func setting<Value: LosslessStringConvertible>(_ name: String) -> Value? {
+        ProcessInfo.processInfo.environment["SEGGET_SOAK_\(name)"].flatMap(Value.init)
+    }
+
+    @Test func aServiceStaysFlat() throws {
+        let seconds: Double = Self.setting("SECONDS") ?? 20
+        let seed: UInt64 = Self.setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
+        print("service soak: SEGGET_SOAK_SEED=\(seed), rounds are begun for \(seconds) s")
+        let soak = try ServiceSoak(seed: seed)
+        let deadline = TestSupport.monotonicSeconds() + seconds
+        var rests: [ServiceLoad] = []
+        while TestSupport.monotonicSeconds() < deadline || rests.count < 4 {
+            try soak.commands()
+            rests.append(try soak.rest())
+            // One line in a while is enough for whoever waits.
+            if rests.count.nonzeroBitCount == 1 {
+                print("service soak: at rest \(rests.count): \(rests[rests.count - 1])")
+            }
+            guard soak.failures.isEmpty else { break }
+        }
+        print("service soak: \(rests.count) rounds, \(soak.report)")
+        // The first rounds fill what is kept for later.
+        let some = max(1, (rests.count - 1) / 3)
+        let (early, late) = (rests[1...some], rests.suffix(some))
+        let (before, after) = (ServiceLoad(most: early), ServiceLoad(most: late))
+        print(
+            "service soak: early \(before), in the middle \(rests[rests.count / 2]), late \(after)")
+        #expect(after.memory <= before.memory + before.memory / 3 + (16 << 20))
+        #expect(after.descriptors <= before.descriptors + 16)
+        #expect(after.threads <= before.threads + 8)
+        try soak.end()
+        for failure in soak.failures { Issue.record("SEGGET_SOAK_SEED=\(seed): \(failure)") }
+    }
+}
+
+/// What a process takes.
+struct ServiceLoad: CustomStringConvertible {
+    var memory: Int64
+    var descriptors: Int
+    var threads: Int
+
+    /// What a process takes now.
+    init(_ pid: Int32) {
+        memory = residentMemory(pid) ?? 0
+        descriptors = openDescriptors(pid)
+        threads = ProcessThread.all(of: pid).count
+    }
+
+    /// The most of each.
+    init(most loads: some Collection<ServiceLoad>) {
+        memory = loads.map(\.memory).max() ?? 0
+        descriptors = loads.map(\.descriptors).max() ?? 0
+        threads = loads.map(\.threads).max() ?? 0
+    }
+
+    var description: String {
+        "\(memory >> 10) KiB, \(descriptors) descriptors, \(threads) threads"
+    }
+}

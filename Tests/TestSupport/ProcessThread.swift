@@ -1,0 +1,31 @@
+import CTestSupport
+import Foundation
+import Glibc
+
+/// A thread of a process, as the kernel tells of it.
+public struct ProcessThread: Sendable {
+    /// What the kernel knows it by.
+    public let id: Int32
+    /// What ps shows.
+    public let name: String
+
+    /// The threads of a process; none when it has ended.
+    public static func all(of pid: Int32) -> [ProcessThread] {
+        let folder = "/proc/\(pid)/task"
+        let ids = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return ids.compactMap { id in
+            guard let number = Int32(id),
+                let name = try? String(contentsOfFile: "\(folder)/\(id)/comm", encoding: .utf8)
+            else { return nil }
+            return ProcessThread(id: number, name: name.trimmingCharacters(in: .newlines))
+        }
+    }
+
+    /// Whether the disk serves it only when nobody else wants anything.
+    public var isDiskIdle: Bool { segget_test_is_disk_idle(id) != 0 }
+
+    /// Its niceness.
+    public var niceness: Int32 {
+        getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(id))
+    }
+}
