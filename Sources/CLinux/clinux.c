@@ -99,8 +99,9 @@ int segget_remove_attribute(int fd, const char *name) { return fremovexattr(fd, 
 
 void segget_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
-                 int errors, int in_group, pid_t *pid) {
+// Starts a program with these standard descriptors and no other one; `flags` say in whose company (posix_spawn(3)).
+static int spawn(const char *path, char *const arguments[], char *const environment[], int input,
+                 int output, int errors, short flags, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, ours;
@@ -120,44 +121,24 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
         if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
         if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
         if (!error)
-            error = posix_spawnattr_setflags(&attributes,
-                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                 (in_group ? POSIX_SPAWN_SETPGROUP : 0));
-        if (!error)
-            error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environment);
+            error = posix_spawnattr_setflags(
+                &attributes, flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        if (!error) error = posix_spawnp(pid, path, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
+int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
+                 int errors, int in_group, pid_t *pid) {
+    return spawn(arguments[0], arguments, environment, input, output, errors,
+                 in_group ? POSIX_SPAWN_SETPGROUP : 0, pid);
+}
+
 int segget_spawn_session(const char *path, char *const arguments[], char *const environment[],
                          int input, int output, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, ours;
-    sigemptyset(&none);
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGPIPE);
-    sigaddset(&ours, SIGXFSZ);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-        if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-        if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
-        if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
-        if (!error)
-            error = posix_spawnattr_setflags(
-                &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return spawn(path, arguments, environment, input, output, output, POSIX_SPAWN_SETSID, pid);
 }
 
 // The child of segget_spawn_bound, which shares the memory of its parent: system calls only.
