@@ -136,19 +136,8 @@ struct Service: Sendable {
             Task { await tellStatus(of: queue) }, Task { await keepAlive(queue) },
             Task { await reload(queue, reloads) }, Task { await companions.follow(queue) },
         ]
-        var failure: QueueError?
-        await withTaskGroup(of: QueueError?.self) { group in
-            group.addTask {
-                for await _ in stop {}
-                return nil
-            }
-            group.addTask {
-                do throws(QueueError) { try await queue.lasts() } catch {
-                    return Task.isCancelled ? nil : error
-                }
-            }
-            failure = await group.next() ?? nil
-            group.cancelAll()
+        let failure = await worked.wait(for: stop) { queue throws(QueueError) in
+            try await queue.lasts()
         }
         manager.tell("STOPPING=1", "STATUS=stopping")
         for task in others { task.cancel() }
