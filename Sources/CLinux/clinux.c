@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <link.h>
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -98,6 +100,25 @@ ssize_t segget_get_attribute(int fd, const char *name, void *value, size_t lengt
 int segget_remove_attribute(int fd, const char *name) { return fremovexattr(fd, name); }
 
 void segget_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+static int give_back_code(struct dl_phdr_info *object, size_t size, void *context) {
+    (void)size, (void)context;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || part->p_flags & PF_W) continue;
+        const uintptr_t begin = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        const uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+    }
+    // The first one is the program; libraries are others' as well.
+    return 1;
+}
+
+void segget_give_back_memory(void) {
+    malloc_trim(0);
+    dl_iterate_phdr(give_back_code, NULL);
+}
 
 // Starts a program with these standard descriptors and no other one; `flags` say in whose company (posix_spawn(3)).
 static int spawn(const char *path, char *const arguments[], char *const environment[], int input,

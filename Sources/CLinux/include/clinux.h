@@ -69,6 +69,10 @@ int64_t segget_read_date(const char *text);
 // Names the calling thread for ps and gdb, at most 15 bytes (prctl(2), PR_SET_NAME).
 void segget_name_thread(const char *name);
 
+// Gives the kernel back what this process has in memory and does not need for now: free pieces of its heap, and the
+// program's code, which comes again from the page cache as it is called.
+void segget_give_back_memory(void);
+
 // Starts the program `arguments[0]`, looked for in PATH, with `input`, `output` and `errors` as its
 // standard descriptors (posix_spawnp(3)); with `in_group`, in a process group of its own. It inherits
 // no other descriptor and no blocked signal, and SIGPIPE and SIGXFSZ do what they do by default. Both

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Glibc
 import SeggetCommand
 import SeggetQueue
@@ -156,6 +157,8 @@ struct Service: Sendable {
         return Self.status(snapshot)
     }
 
+    private static let idle = "nothing to do"
+
     /// A line such as `3 running, 12 MiB/s`.
     static func status(_ snapshot: QueueSnapshot) -> String {
         func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
@@ -165,7 +168,7 @@ struct Service: Sendable {
         if waiting > 0 { parts.append("\(waiting) waiting") }
         let offline = count("waiting_for_network")
         if offline > 0 { parts.append("\(offline) waiting for the network") }
-        return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")
+        return parts.isEmpty ? idle : parts.joined(separator: ", ")
     }
 
     /// Tells how far everything is, at most once a second and when it has changed.
@@ -173,7 +176,11 @@ struct Service: Sendable {
         var told = ""
         for await snapshot in await queue.snapshots() {
             let status = Self.status(snapshot)
-            if status != told { manager.tell("STATUS=\(status)") }
+            if status != told {
+                manager.tell("STATUS=\(status)")
+                // What the start needed, or the last download, may be needed by nobody for days.
+                if status == Self.idle { segget_give_back_memory() }
+            }
             told = status
             guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
         }
