@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLinux
+import FoundationEssentials
 import Glibc
 import SeggetCommand
 import SeggetQueue
@@ -101,11 +102,19 @@ struct Service: Sendable {
     }
 
     func setNiceness(_ niceness: Int) {
-        guard setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Int32(niceness)) != 0 else {
-            return
+        // Linux keeps one for each thread; those that begin later have that of the thread which makes them.
+        let folder = "/proc/self/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? ["0"]
+        var problem: Int32?
+        for thread in threads.compactMap({ id_t($0) }) {
+            let code = setpriority(
+                __priority_which_t(PRIO_PROCESS.rawValue), thread, Int32(niceness))
+            // A thread may have ended meanwhile.
+            if code != 0, errno != ESRCH { problem = errno }
         }
+        guard let problem else { return }
         log.say(
-            .warning, "the niceness cannot be \(niceness): \(Diagnostic.describe(errno: errno))")
+            .warning, "the niceness cannot be \(niceness): \(Diagnostic.describe(errno: problem))")
     }
 
     /// Works the queue until it is told to stop.

@@ -17,7 +17,8 @@ struct WorkedQueue {
     ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
     /// - Returns: The queue, which commands find.
     /// - Throws: `QueueError`.
-    static func open(_ path: String, companions: WorkerCompanions, listener: Int32? = nil) async throws(QueueError) -> WorkedQueue
+    static func open(_ path: String, companions: WorkerCompanions, listener: Int32? = nil)
+        async throws(QueueError) -> WorkedQueue
     {
         var configuration = DownloadQueue.Configuration()
         configuration.memory = ServerMemory.own
