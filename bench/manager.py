@@ -26,8 +26,8 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def serve(folder, port, address="127.0.0.1", size=1 << 30):
-    """nginx, with one large file at every path, slowly."""
+def serve(folder, port, address="127.0.0.1", size=1 << 30, rate="512k"):
+    """nginx, with one large file at every path, so fast for each connection."""
     (folder / "www").mkdir()
     with open(folder / "www/file", "wb") as file:
         file.truncate(size)
@@ -38,7 +38,7 @@ http {{
     access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
     server {{
-        listen {address}:{port}; limit_rate 512k;
+        listen {address}:{port}; limit_rate {rate};
         location / {{ root {folder}/www; rewrite ^ /file break; }}
     }}
 }}

@@ -6,9 +6,11 @@
 #include <getopt.h>
 #include <linux/capability.h>
 #include <linux/ioprio.h>
+#include <link.h>
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -118,8 +120,28 @@ int segget_stay_nice(void) {
     return (int)syscall(SYS_capset, &header, sets);
 }
 
-int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
-                 int errors, int in_group, pid_t *pid) {
+static int give_back_code(struct dl_phdr_info *object, size_t size, void *context) {
+    (void)size, (void)context;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || part->p_flags & PF_W) continue;
+        const uintptr_t begin = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+        const uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+    }
+    // The first one is the program; libraries are others' as well.
+    return 1;
+}
+
+void segget_give_back_memory(void) {
+    malloc_trim(0);
+    dl_iterate_phdr(give_back_code, NULL);
+}
+
+// Starts a program with these standard descriptors and no other one; `flags` say in whose company (posix_spawn(3)).
+static int spawn(const char *path, char *const arguments[], char *const environment[], int input,
+                 int output, int errors, short flags, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, ours;
@@ -139,44 +161,24 @@ int segget_spawn(char *const arguments[], char *const environment[], int input, 
         if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
         if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
         if (!error)
-            error = posix_spawnattr_setflags(&attributes,
-                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                 (in_group ? POSIX_SPAWN_SETPGROUP : 0));
-        if (!error)
-            error = posix_spawnp(pid, arguments[0], &actions, &attributes, arguments, environment);
+            error = posix_spawnattr_setflags(
+                &attributes, flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        if (!error) error = posix_spawnp(pid, path, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
+int segget_spawn(char *const arguments[], char *const environment[], int input, int output,
+                 int errors, int in_group, pid_t *pid) {
+    return spawn(arguments[0], arguments, environment, input, output, errors,
+                 in_group ? POSIX_SPAWN_SETPGROUP : 0, pid);
+}
+
 int segget_spawn_session(const char *path, char *const arguments[], char *const environment[],
                          int input, int output, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, ours;
-    sigemptyset(&none);
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGPIPE);
-    sigaddset(&ours, SIGXFSZ);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-        if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-        if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
-        if (!error) error = posix_spawnattr_setsigdefault(&attributes, &ours);
-        if (!error)
-            error = posix_spawnattr_setflags(
-                &attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    return spawn(path, arguments, environment, input, output, output, POSIX_SPAWN_SETSID, pid);
 }
 
 // The child of segget_spawn_bound, which shares the memory of its parent: system calls only.

@@ -267,8 +267,14 @@ public actor DownloadQueue: QueueDoor {
     private var secondsToNextTick: Double {
         guard let desk = open else { return 60 }
         if !unrecorded.isEmpty { return 1 }
-        // A time of day is looked at often enough for its minutes, and what was suspended is found out soon.
-        let most = current.dependsOnTime && !desk.machine.isIdle ? 5.0 : 30.0
+        // A time of day is looked at often enough for its minutes, and what was suspended is found out soon. Where
+        // nothing is to be done, nobody is to be woken.
+        let most =
+            switch (desk.machine.isIdle, current.dependsOnTime) {
+            case (false, true): 5.0
+            case (false, false), (true, true): 30.0
+            case (true, false): 600.0
+            }
         return min(most, max(0.01, min(desk.machine.nextDue, lookDue) - bootSeconds()))
     }
 

@@ -63,22 +63,8 @@ struct RunCommand: ParsableCommand {
         let showing = Task { await report.show(snapshots) }
         let following = Task { await companions.follow(queue) }
         await queue.work()
-        var failure: QueueError?
-        await withTaskGroup(of: QueueError?.self) { group in
-            group.addTask {
-                for await _ in stop {}
-                return nil
-            }
-            group.addTask {
-                do throws(QueueError) {
-                    if keepRunning { try await queue.lasts() } else { try await queue.idle() }
-                    return nil
-                } catch {
-                    return Task.isCancelled ? nil : error
-                }
-            }
-            failure = await group.next() ?? nil
-            group.cancelAll()
+        let failure = await worked.wait(for: stop) { queue throws(QueueError) in
+            if keepRunning { try await queue.lasts() } else { try await queue.idle() }
         }
         await worked.close()
         await telling.value

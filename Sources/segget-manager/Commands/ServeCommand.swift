@@ -160,19 +160,8 @@ struct Service: Sendable {
             Task { await tellStatus(of: queue) }, Task { await keepAlive(queue) },
             Task { await reload(queue, reloads) }, Task { await companions.follow(queue) },
         ]
-        var failure: QueueError?
-        await withTaskGroup(of: QueueError?.self) { group in
-            group.addTask {
-                for await _ in stop {}
-                return nil
-            }
-            group.addTask {
-                do throws(QueueError) { try await queue.lasts() } catch {
-                    return Task.isCancelled ? nil : error
-                }
-            }
-            failure = await group.next() ?? nil
-            group.cancelAll()
+        let failure = await worked.wait(for: stop) { queue throws(QueueError) in
+            try await queue.lasts()
         }
         manager.tell("STOPPING=1", "STATUS=stopping")
         for task in others { task.cancel() }
@@ -191,6 +180,8 @@ struct Service: Sendable {
         return Self.status(snapshot)
     }
 
+    private static let idle = "nothing to do"
+
     /// A line such as `3 running, 12 MiB/s`.
     static func status(_ snapshot: QueueSnapshot) -> String {
         func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
@@ -200,7 +191,7 @@ struct Service: Sendable {
         if waiting > 0 { parts.append("\(waiting) waiting") }
         let offline = count("waiting_for_network")
         if offline > 0 { parts.append("\(offline) waiting for the network") }
-        return parts.isEmpty ? "nothing to do" : parts.joined(separator: ", ")
+        return parts.isEmpty ? idle : parts.joined(separator: ", ")
     }
 
     /// Tells how far everything is, at most once a second and when it has changed.
@@ -208,7 +199,11 @@ struct Service: Sendable {
         var told = ""
         for await snapshot in await queue.snapshots() {
             let status = Self.status(snapshot)
-            if status != told { manager.tell("STATUS=\(status)") }
+            if status != told {
+                manager.tell("STATUS=\(status)")
+                // What the start needed, or the last download, may be needed by nobody for days.
+                if status == Self.idle { segget_give_back_memory() }
+            }
             told = status
             guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
         }

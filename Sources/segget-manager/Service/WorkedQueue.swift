@@ -44,6 +44,32 @@ struct WorkedQueue {
         }
     }
 
+    /// Waits until it is to stop.
+    ///
+    /// - Parameters:
+    ///   - stop: Ends when it is told to.
+    ///   - end: Returns when there is nothing to wait for any more, or throws why it cannot go on.
+    /// - Returns: Why it cannot go on; `nil` where that is not the reason.
+    func wait(
+        for stop: AsyncStream<Void>,
+        or end: @escaping @Sendable (DownloadQueue) async throws(QueueError) -> Void
+    ) async -> QueueError? {
+        await withTaskGroup(of: QueueError?.self) { group in
+            group.addTask {
+                for await _ in stop {}
+                return nil
+            }
+            group.addTask {
+                do throws(QueueError) { try await end(queue) } catch {
+                    return Task.isCancelled ? nil : error
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
     /// Answers what was asked, stops all downloads in order, and lets go of the queue.
     func close() async {
         await server.close()

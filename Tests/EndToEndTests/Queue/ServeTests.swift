@@ -46,6 +46,26 @@ struct ServeTests {
         #expect(try stage.isRight("a", "/a"))
     }
 
+    /// Linux has a niceness for each thread.
+    @Test func allOfItGetsTheNicenessThatIsReadAgain() throws {
+        let configuration = stage.home.path("configuration")
+        try "nice = 3\n".write(toFile: configuration, atomically: true, encoding: .utf8)
+        let service = try Segget.start(
+            ["serve", "--queue", stage.queue, "--config", configuration], in: stage.folder,
+            environment: ["NOTIFY_SOCKET": manager.path])
+        let main = id_t(service.pid)
+        let which = __priority_which_t(PRIO_PROCESS.rawValue)
+        #expect(manager.hears("READY=1"))
+        #expect(getpriority(which, main) == 3)
+        try "nice = 5\n".write(toFile: configuration, atomically: true, encoding: .utf8)
+        kill(service.pid, SIGHUP)
+        #expect(manager.hears("RELOADING=1"))
+        #expect(manager.hears("READY=1"))
+        #expect(getpriority(which, main) == 5)
+        kill(service.pid, SIGTERM)
+        #expect(try service.wait(timeout: 60).end == .exit(0))
+    }
+
     /// Told to stop, it has recorded all that has come, and the next one goes on there.
     @Test func itEndsInOrderAndTheNextOneGoesOn() throws {
         let first = try serve()

@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `segget serve`, started, watched and stopped by a real systemd of a user.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ServiceManagerTests {
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../scripts/try-systemd.py").standardized.path
+
+    /// Why it cannot be tried on this machine; `nil` if it can.
+    private static let hindrance: String? = {
+        guard let outcome = try? run("--check") else { return "it needs python3" }
+        return outcome.end == .exit(0) ? nil : outcome.output + outcome.errorOutput
+    }()
+
+    private static func run(_ arguments: String...) throws -> ChildProcess.Outcome {
+        try ChildProcess.run("/usr/bin/env", ["python3", script] + arguments)
+    }
+
+    @Test(.enabled(if: hindrance == nil, "\(hindrance ?? "")"))
+    func theUnitsDoWhatTheySay() throws {
+        let outcome = try Self.run("--segget", Segget.binary())
+        #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
+    }
+}
