@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <linux/capability.h>
 #include <linux/ioprio.h>
-#include <link.h>
 #include <linux/magic.h>
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
@@ -120,24 +119,7 @@ int segget_stay_nice(void) {
     return (int)syscall(SYS_capset, &header, sets);
 }
 
-static int give_back_code(struct dl_phdr_info *object, size_t size, void *context) {
-    (void)size, (void)context;
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || part->p_flags & PF_W) continue;
-        const uintptr_t begin = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
-        const uintptr_t end = object->dlpi_addr + part->p_vaddr + part->p_memsz;
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
-    }
-    // The first one is the program; libraries are others' as well.
-    return 1;
-}
-
-void segget_give_back_memory(void) {
-    malloc_trim(0);
-    dl_iterate_phdr(give_back_code, NULL);
-}
+void segget_give_back_memory(void) { malloc_trim(0); }
 
 // Starts a program with these standard descriptors and no other one; `flags` say in whose company (posix_spawn(3)).
 static int spawn(const char *path, char *const arguments[], char *const environment[], int input,

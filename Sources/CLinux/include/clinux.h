@@ -76,8 +76,7 @@ int segget_take_idle_disk_priority(void);
 // Has the calling thread, and those that it starts from now on, never become less nice (capset(2), without
 // CAP_SYS_NICE); programs that it starts may. Returns 0, or -1 with errno.
 int segget_stay_nice(void);
-// Gives the kernel back what this process has in memory and does not need for now: free pieces of its heap, and the
-// program's code, which comes again from the page cache as it is called.
+// Gives the kernel back the free pieces of this process's heap (malloc_trim(3)).
 void segget_give_back_memory(void);
 
 // Starts the program `arguments[0]`, looked for in PATH, with `input`, `output` and `errors` as its
