@@ -9,8 +9,10 @@
 # make lint    formatting, and the rules that no compiler checks
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
 # make soak-service  one service of the queue through commands at random, in the same way
+# make aria2p  aria2p's own tests, with segget in aria2c's place
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
+# make api-check  much that nobody would ask for, against the API over TCP; the first time it needs the network
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
 
 SWIFT ?= swift
@@ -29,7 +31,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: build build-tests test soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: build api-check build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -54,6 +56,9 @@ soak soak-service: build-tests
 demo: build
 	scripts/packages.sh demo
 	python3 scripts/demo.py $(DEMO)
+
+api-check: build
+	python3 scripts/api-check.py
 
 bench: build
 	scripts/packages.sh bench

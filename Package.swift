@@ -90,10 +90,12 @@ let package = Package(
         .target(
             name: "SeggetService",
             dependencies: [
-                "Assembler", "CLinux", "SeggetQueue", "SeggetReports", "Segmenter",
+                "Assembler", "CLinux", "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -162,7 +164,10 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "SeggetServiceTests",
-            dependencies: ["SeggetQueue", "SeggetService", "Segmenter", "TestSupport"],
+            dependencies: [
+                "SeggetFormats", "SeggetQueue", "SeggetService", "Segmenter", "TestSupport",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
             swiftSettings: testSettings),
         // The code of the articles about the library, compiled as in a package of its own.
         .target(

@@ -28,8 +28,8 @@ IMPORTS = {
     # Full Foundation, which costs every start-up, is for those that `segget` is not linked with.
     "SeggetQueue": {"Assembler", "CLinux", "Foundation", "GRDB", "SeggetReports", "Segmenter"},
     "SeggetService": {
-        "Assembler", "CLinux", "Foundation", "NIOCore", "NIOHTTP1", "NIOPosix", "SeggetQueue", "SeggetReports",
-        "Segmenter"},
+        "Assembler", "CLinux", "Crypto", "Foundation", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
+        "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter"},
     "segget": {"SeggetCommand"},
     "segget-manager": {
         "ArgumentParser", "Assembler", "CLinux", "Foundation", "SeggetCommand", "SeggetFormats",
@@ -112,7 +112,8 @@ KNOWS["SeggetQueue"] = {
     "Worker": {"Model", "Rules", "Store"},
 }
 KNOWS["SeggetService"] = {
-    "Socket": set(), "API": set(), "HTTP": {"API", "Socket"}, "Access": {"HTTP"},
+    "Remote": set(), "Socket": set(), "API": {"Remote"}, "RPC": {"Remote"},
+    "HTTP": {"API", "RPC", "Remote", "Socket"}, "Access": {"HTTP"},
 }
 
 # The doors: nobody inside opens them.

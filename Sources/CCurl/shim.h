@@ -39,6 +39,16 @@ static inline CURLcode segget_curl_setopt_socket_callback(
     return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode segget_curl_setopt_open_socket_callback(
+    CURL *handle, CURLoption option, curl_opensocket_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode segget_curl_setopt_request_callback(
+    CURL *handle, CURLoption option, curl_prereq_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
 static inline CURLcode segget_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -70,6 +70,7 @@ package enum Examples {
             .access(.conflict(.credentials, .bearerToken)), .access(.unusable(.interface)),
             .access(.unreadable(.cookieFile, path: hostile, errno: 2)),
             .access(.incomplete(.clientKey, without: .clientCertificate)),
+            .addressDenied(.privateAddress("::1")), .addressDenied(.proxy),
             .untrusted(hostile), .unsafeRedirect(to: hostile), .tooManyRedirects(20), .cancelled,
             .tooLarge(size: 2 << 30, limit: 1 << 30), .tooLarge(size: nil, limit: 1),
             .tooSlow(bytesPerSecond: 10, minimum: 1000, period: .seconds(30)),

@@ -61,6 +61,7 @@ struct DiagnosticsTests {
             (.transfer(.retryAfterTooLong(.seconds(1)), attempts: 1), 69),
             (.transfer(.breach(.bodyTooLong), attempts: 1), 76), (.tooManyRedirects(20), 69),
             (.refused(status: 401), 77), (.refused(status: 403), 77), (.untrusted(""), 77),
+            (.addressDenied(.privateAddress("::1")), 77), (.addressDenied(.proxy), 77),
             (.unsafeRedirect(to: ""), 77), (.remoteChanged(.rangeNotSatisfiable), 76),
             (.contract(.bodyTooLong), 76), (.cancelled, 75), (.timeIsUp(after: .seconds(1)), 75),
             (.tooLarge(size: nil, limit: 1), 69), (.tooLarge(size: 2, limit: 1), 69),

@@ -1,5 +1,5 @@
 import Glibc
-import SeggetFormats
+package import SeggetFormats
 import SeggetReports
 import Segmenter
 
@@ -24,6 +24,7 @@ package enum Aria2Command {
             case .help(let keyword): end(printing: Aria2Help.text(keyword))
             case .download: break
             }
+            if settings.isService || settings.isDaemon { Handover.runAria2() }
             hideSecrets(settings)
             let list = try settings.inputFile.map { path throws(Aria2Refusal) in try read(path) }
             let (tasks, warnings) = try settings.tasks(list: list)
@@ -44,7 +45,7 @@ package enum Aria2Command {
     // MARK: What is read
 
     /// The user's environment and files.
-    static var surroundings: Aria2Settings.Surroundings {
+    package static var surroundings: Aria2Settings.Surroundings {
         var environment: [String: String] = [:]
         var next = environ
         while let variable = next.pointee {
@@ -59,13 +60,13 @@ package enum Aria2Command {
     }
 
     /// Whether a path leads to a file that can be read.
-    static func isReadable(_ path: String) -> Bool {
+    package static func isReadable(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
             && access(path, R_OK) == 0
     }
 
-    private static func read(_ path: String) throws(Aria2Refusal) -> [UInt8] {
+    package static func read(_ path: String) throws(Aria2Refusal) -> [UInt8] {
         do throws(InputError) {
             return try BatchOptions.read(path)
         } catch {
@@ -85,7 +86,7 @@ package enum Aria2Command {
     ]
 
     /// Takes secrets off the command line, where other processes could read them.
-    private static func hideSecrets(_ settings: Aria2Settings) {
+    package static func hideSecrets(_ settings: Aria2Settings) {
         CommandLineSecrets.hide(
             headers: settings.typed.filter { $0.name == "header" }.map(\.value))
         for (name, value) in settings.typed where secret.contains(name) && !value.isEmpty {

@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
-import SeggetFormats
-import SeggetReports
-import Segmenter
+package import SeggetFormats
+package import SeggetReports
+package import Segmenter
 
 /// The commands that are run at what happens to a download, as aria2c runs them: with its GID, the number
 /// of its files and the path of the file, and without waiting for them.
-struct Aria2Hooks {
+package struct Aria2Hooks {
     private let commands: [Aria2Settings.Hook: String]
     /// Commands that were started and perhaps have not ended.
     private var running: [pid_t] = []
 
-    init(_ commands: [Aria2Settings.Hook: String]) { self.commands = commands }
+    package init(_ commands: [Aria2Settings.Hook: String]) { self.commands = commands }
 
     /// Runs the command for the beginning of a download, if there is one.
     ///
@@ -19,14 +19,22 @@ struct Aria2Hooks {
     ///   - gid: The download.
     ///   - path: Where the file is to stand; empty while that is not known.
     /// - Returns: What went wrong, in words.
-    mutating func started(_ gid: Download.ID, path: String) -> String? {
+    package mutating func started(_ gid: Download.ID, path: String) -> String? {
         run([.start], gid, path)
+    }
+
+    /// Runs the command for the pause of a download, if there is one.
+    ///
+    /// - Returns: What went wrong, in words.
+    package mutating func paused(_ gid: Download.ID, path: String) -> String? {
+        run([.pause], gid, path)
     }
 
     /// Runs the command for the end of a download: the one for such an end, else the one for any.
     ///
     /// - Returns: What went wrong, in words.
-    mutating func ended(_ gid: Download.ID, _ code: Aria2ErrorCode, path: String) -> String? {
+    package mutating func ended(_ gid: Download.ID, _ code: Aria2ErrorCode, path: String) -> String?
+    {
         switch code {
         case .finished: run([.complete, .stop], gid, path)
         case .inProgress, .removed: run([.stop], gid, path)

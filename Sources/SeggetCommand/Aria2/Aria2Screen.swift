@@ -1,29 +1,29 @@
 import Glibc
-import SeggetFormats
+package import SeggetFormats
 import SeggetReports
 
 /// Where a run in aria2's manner prints: a stream that may be a terminal, and the file of its log.
-struct Aria2Screen {
+package struct Aria2Screen {
     /// Whether the readout is redrawn in place.
-    var isTerminal: Bool
+    package var isTerminal: Bool
     /// Whether there are colours.
-    var isColoured: Bool
+    package var isColoured: Bool
     /// Present width of the terminal.
-    var columns: () -> Int
+    package var columns: () -> Int
     /// Writes to the stream.
-    var write: (String) -> Void
+    package var write: (String) -> Void
     /// Writes to the file of the log; `nil` where there is none.
-    var writeLog: ((String) -> Void)?
+    package var writeLog: ((String) -> Void)?
 
     /// Columns that are written to: the last one stays free, where a terminal may wrap.
-    var width: Int { isTerminal ? max(0, columns() - 1) : 79 }
+    package var width: Int { isTerminal ? max(0, columns() - 1) : 79 }
 }
 
 extension Aria2Screen {
     /// The stream that a run's options name, and the file of its log, which is opened here.
     ///
     /// - Throws: `Aria2LogError`.
-    init(_ console: Aria2Console) throws(Aria2LogError) {
+    package init(_ console: Aria2Console) throws(Aria2LogError) {
         let descriptor = console.usesStandardError ? STDERR_FILENO : STDOUT_FILENO
         let terminal = Terminal(isTerminal: isatty(descriptor) == 1) { name in
             getenv(name).map { String(cString: $0) }
@@ -45,14 +45,14 @@ extension Aria2Screen {
 }
 
 /// The file of the log cannot be opened.
-struct Aria2LogError: Error, Equatable {
+package struct Aria2LogError: Error, Equatable {
     /// Its path.
-    var path: String
+    package var path: String
     /// The `errno` of open(2).
-    var errno: Int32
+    package var errno: Int32
 
     /// What is said of it on standard error.
-    var lines: [String] {
+    package var lines: [String] {
         Aria2Words.refusal(
             .unknown,
             "Failed to open the file \(path), cause: \(Diagnostic.describe(errno: errno))")

@@ -3,16 +3,19 @@ import Glibc
 import SeggetReports
 
 /// The file of `--save-session`, which may be the input file itself: there is always a whole one.
-struct Aria2SessionFile {
+package struct Aria2SessionFile {
     /// Its path.
-    let path: String
+    package let path: String
+
+    /// Names the file.
+    package init(path: String) { self.path = path }
 
     /// Puts a text in its place, durable.
     ///
     /// It holds URLs and headers, so that nobody else may read a new one; one that is there keeps its mode.
     ///
     /// - Returns: `nil`, or the `errno` of what failed: what was there stays then.
-    func write(_ text: String) -> Int32? {
+    package func write(_ text: String) -> Int32? {
         var status = stat()
         let isThere = stat(path, &status) == 0
         // What is no file of its own, as `/dev/null`, is written to.

@@ -52,9 +52,13 @@ package struct CommandTree: Sendable {
 
     /// The known name that a wrong one may have been meant as.
     static func nearest(to name: String, among names: some Collection<String>) -> String? {
-        let near = names.map { (Self.distance($0, name), $0) }.min { $0 < $1 }
+        // Of two that are as near, the one that begins alike.
+        let near = names.map {
+            (Self.distance($0, name), -zip($0, name).prefix { $0 == $1 }.count, $0)
+        }
+        .min { $0 < $1 }
         guard let near, near.0 <= (name.count < 4 ? 1 : name.count < 9 ? 2 : 3) else { return nil }
-        return near.1
+        return near.2
     }
 
     /// How many letters have to be added, taken away or replaced (Levenshtein).

@@ -91,7 +91,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
 
-    @OptionGroup var display: DisplayOptions
+    @OptionGroup(title: "Display") var display: DisplayOptions
 
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
     var json = false

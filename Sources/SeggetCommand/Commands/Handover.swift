@@ -48,6 +48,9 @@ package enum Handover {
         run(.add, &pointers)
     }
 
+    /// Becomes the manager for `segget-aria2c --enable-rpc`, whose command line that takes as it is.
+    static func runAria2() -> Never { run(.serve, CommandLine.unsafeArgv) }
+
     /// The same command line for `segget add --attach`.
     static func queued(_ arguments: [String]) -> [String] {
         let typed = Invocation.commandFirst(arguments, of: .segget)

@@ -35,10 +35,11 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// The long names of options that only these commands have, without dashes: in a configuration
     /// file, the others pass them over.
     package static let options: Set<String> = [
-        "again", "all", "at", "attach", "detach", "files", "first", "id", "io-priority",
-        "keep-running", "last", "limit-schedule", "log-file", "mark-seen", "max-running", "metered",
-        "name", "nice", "no-inhibit", "no-store-secrets", "on-idle", "paused", "pid-file",
-        "recover", "rule", "state", "tag", "text", "unseen", "url", "watch",
+        "again", "all", "allow-dir", "allow-host", "at", "attach", "deny-private", "detach",
+        "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "log-file",
+        "mark-seen", "max-running", "metered", "name", "nice", "no-inhibit", "no-store-secrets",
+        "on-idle", "paused", "pid-file", "recover", "rpc", "rpc-allow-origin", "rpc-no-secret",
+        "rule", "show-secret", "state", "tag", "text", "unseen", "url", "watch",
     ]
 
     /// The long names of the options that the environment and the configuration file can set; `nil`

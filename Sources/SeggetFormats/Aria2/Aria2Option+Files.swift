@@ -35,7 +35,9 @@ extension Aria2Option {
         .init(
             "split", "s", as: "N", takes: .number(1, nil), isForItems: true,
             here: .honoured("most connections for one file")),
-        .init("daemon", "D", takes: .flag, here: .service),
+        .init(
+            "daemon", "D", takes: .flag,
+            here: .service("goes on in the background")),
         .init(
             "referer", as: "REFERER", takes: .text, isForItems: true,
             here: .honoured("the `Referer` field; `*` is the URL itself")),
@@ -146,36 +148,39 @@ extension Aria2Option {
         .init(
             "event-poll", as: "POLL", takes: .choice(["epoll", "poll", "select"]),
             here: .accepted("memory and sockets are sized by themselves")),
-        .init("enable-rpc", takes: .flag, here: .service),
+        .init(
+            "enable-rpc", takes: .flag,
+            here: .service("answers JSON-RPC, and waits for more to do")),
         .init(
             "rpc-listen-port", as: "PORT", takes: .number(1024, 65535),
-            here: .accepted("it is about the service, which is not on")),
+            here: .honoured("the port of JSON-RPC")),
         .init(
             "rpc-user", as: "USER", takes: .text,
-            here: .accepted("it is about the service, which is not on")),
+            here: .accepted("with --enable-rpc it is refused: --rpc-secret takes its place")),
         .init(
             "rpc-passwd", as: "PASSWD", takes: .text,
-            here: .accepted("it is about the service, which is not on")),
+            here: .accepted("with --enable-rpc it is refused: --rpc-secret takes its place")),
         .init(
             "rpc-max-request-size", as: "SIZE", takes: .size(0, nil),
-            here: .accepted("it is about the service, which is not on")),
+            here: .honoured("most bytes of a call")),
         .init(
             "rpc-listen-all", takes: .flag,
-            here: .accepted("it is about the service, which is not on")),
+            here: .honoured("lets other machines reach it")),
         .init(
             "rpc-allow-origin-all", takes: .flag,
-            here: .accepted("it is about the service, which is not on")),
+            here: .honoured("lets pages of any origin call")),
         .init(
             "rpc-certificate", as: "FILE", takes: .path,
-            here: .accepted("it is about the service, which is not on")),
+            here: .accepted("with --enable-rpc it is refused: TLS is a reverse proxy's work")),
         .init(
             "rpc-private-key", as: "FILE", takes: .path,
-            here: .accepted("it is about the service, which is not on")),
+            here: .accepted("with --enable-rpc it is refused: TLS is a reverse proxy's work")),
         .init(
-            "rpc-secure", takes: .flag, here: .accepted("it is about the service, which is not on")),
+            "rpc-secure", takes: .flag,
+            here: .accepted("with --enable-rpc it is refused: TLS is a reverse proxy's work")),
         .init(
             "rpc-save-upload-metadata", takes: .flag, isForItems: true,
-            here: .accepted("it is about the service, which is not on")),
+            here: .accepted("it is about BitTorrent and Metalink")),
         .init(
             "dry-run", takes: .flag, isForItems: true,
             here: .honoured("asks whether the file is there, and fetches nothing")),
@@ -187,7 +192,7 @@ extension Aria2Option {
             here: .honoured("command for the beginning of a download")),
         .init(
             "on-download-pause", as: "COMMAND", takes: .path,
-            here: .accepted("without the service nothing pauses")),
+            here: .honoured("command for the pause of a download")),
         .init(
             "on-download-stop", as: "COMMAND", takes: .path,
             here: .honoured("command for an end that no other one is given for")),
@@ -256,7 +261,7 @@ extension Aria2Option {
             here: .honoured("cuts that line to the width of the terminal")),
         .init(
             "pause", takes: .flag, isForItems: true,
-            here: .accepted("without the service nothing starts paused")),
+            here: .accepted("without --enable-rpc nothing starts paused")),
         .init(
             "download-result", as: "OPT", takes: .choice(["default", "full", "hide"]),
             here: .honoured("the table at the end: `default`, `full` or `hide`")),
@@ -291,7 +296,7 @@ extension Aria2Option {
         .init("enable-color", takes: .flag, here: .honoured("uses colours on a terminal")),
         .init(
             "rpc-secret", as: "TOKEN", takes: .text,
-            here: .accepted("it is about the service, which is not on")),
+            here: .honoured("what clients have to know")),
         .init("dscp", as: "DSCP", takes: .number(0, nil), here: .warned("packets are not marked")),
         .init(
             "pause-metadata", takes: .flag, isForItems: true,

@@ -51,8 +51,8 @@ package struct Aria2Option: Sendable {
         case warned(String)
         /// It asks for what segget does not do.
         case refused(String)
-        /// It asks for the service, which does not exist yet.
-        case service
+        /// It asks for the service: this.
+        case service(String)
     }
 
     /// The long name, without dashes.

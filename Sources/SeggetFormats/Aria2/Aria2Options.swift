@@ -4,7 +4,7 @@
 package struct Aria2Options: Sendable, Hashable {
     /// The values of each option that was given, by its long name; more than one only where the option
     /// adds up (`header`).
-    private(set) package var values: [String: [String]] = [:]
+    internal(set) package var values: [String: [String]] = [:]
     /// The same of what a configuration file or the environment says, which comes after those.
     private var inherited: [String: [String]] = [:]
 
@@ -38,6 +38,12 @@ package struct Aria2Options: Sendable, Hashable {
         values[option.name] = (option.addsUp ? all(option.name) : []) + [value]
     }
 
+    /// Sets an option, whatever it takes.
+    package mutating func set(_ name: String, _ value: String) { values[name] = [value] }
+
+    /// Adds a value to those of an option.
+    mutating func add(_ name: String, _ value: String) { values[name, default: []].append(value) }
+
     /// Makes all that was given until now what comes after all that is given from now on.
     mutating func inherit() {
         inherited.merge(values) { _, new in new }
@@ -57,7 +63,7 @@ package struct Aria2Options: Sendable, Hashable {
     }
 
     /// Puts what an item of a list says of itself in place of what holds for all.
-    func replaced(by item: Aria2Options) -> Aria2Options {
+    package func replaced(by item: Aria2Options) -> Aria2Options {
         var options = self
         for (name, values) in item.values where Aria2Option.named(name)?.isForItems == true {
             options.values[name] = values

@@ -14,6 +14,7 @@ package enum Aria2Session {
                     text += " \(option.name)=\(value)\n"
                 }
             }
+            if task.isPaused { text += " pause=true\n" }
             return text
         }.joined()
     }

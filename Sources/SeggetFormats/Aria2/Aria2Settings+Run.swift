@@ -22,6 +22,21 @@ extension Aria2Settings {
         return console
     }
 
+    /// Whether it answers JSON-RPC, and waits for more to do (`--enable-rpc`).
+    package var isService: Bool { options.flag("enable-rpc") ?? false }
+    /// Whether it goes on in the background (`--daemon`).
+    package var isDaemon: Bool { options.flag("daemon") ?? false }
+    /// The port of JSON-RPC.
+    package var port: Int { number("rpc-listen-port") ?? 6800 }
+    /// Whether other machines reach it.
+    package var listensToAll: Bool { options.flag("rpc-listen-all") ?? false }
+    /// What clients have to know.
+    package var secret: String? { options.text("rpc-secret") }
+    /// Whether pages of any origin may call.
+    package var allowsAllOrigins: Bool { options.flag("rpc-allow-origin-all") ?? false }
+    /// Most bytes of a call.
+    package var mostRequestBytes: Int? { number("rpc-max-request-size") }
+
     /// Most downloads at a time; `nil` where it is not given.
     package var jobs: Int? { number("max-concurrent-downloads") }
     /// The list of what to fetch; `-` for standard input.

@@ -12,6 +12,7 @@ extension Aria2Settings {
     ) throws(Aria2Refusal) -> (tasks: [Aria2Task], warnings: [String]) {
         var reader = TaskReader()
         guard inputFile != nil else {
+            guard !uris.isEmpty else { return ([], []) }
             try reader.take(uris, options, isList: false)
             if let problem = reader.tasks.first(where: { $0.problem?.isFatal == true })?.problem {
                 throw .exception(problem.text)
@@ -78,8 +79,10 @@ private struct TaskReader {
         var options = options
         let given = options["gid"]
         options.removeAll("gid")
+        let isPaused = options.flag("pause") ?? false
         options.removeAll("pause")
         var task = Aria2Task(urls: words.filter { seen.insert($0).inserted }, options: options)
+        task.isPaused = isPaused
         if let given {
             // aria2 reads capital letters too, and takes no zero.
             if let gid = Download.ID(given.lowercased()), given.contains(where: { $0 != "0" }) {

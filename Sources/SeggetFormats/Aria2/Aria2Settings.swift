@@ -144,6 +144,18 @@ package struct Aria2Settings: Sendable {
         }
     }
 
+    /// Refuses what would have the service be less closed than it was asked to be.
+    private func checkService() throws(Aria2Refusal) {
+        guard isService else { return }
+        for (name, reason) in [
+            ("rpc-user", "use --rpc-secret"), ("rpc-passwd", "use --rpc-secret"),
+            ("rpc-secure", "let a reverse proxy speak TLS"),
+        ] {
+            guard let value = options[name], !value.isEmpty, value != "false" else { continue }
+            throw Aria2Refusal(["--\(name): segget's service does not have it; \(reason)"])
+        }
+    }
+
     /// Refuses what asks for work that segget does not do, and warns of what is not done as asked.
     private mutating func check(_ surroundings: Surroundings) throws(Aria2Refusal) {
         for option in Aria2Option.table {
@@ -153,20 +165,17 @@ package struct Aria2Settings: Sendable {
             switch option.treatment {
             case .refused(let reason):
                 throw Aria2Refusal(["--\(option.name): \(reason)"])
-            case .service:
-                throw Aria2Refusal([
-                    "--\(option.name): the service comes with a later version of segget"
-                ])
             case .warned(let reason):
                 warnings.append("--\(option.name) changes nothing: \(reason)")
-            case .honoured, .accepted: break
+            case .honoured, .accepted, .service: break
             }
         }
+        try checkService()
         if let file = options.text("load-cookies"), !surroundings.exists(file) {
             warnings.append("Failed to load cookies from \(file)")
             options.removeAll("load-cookies")
         }
-        guard !uris.isEmpty || inputFile != nil else {
+        guard !uris.isEmpty || inputFile != nil || isService else {
             throw Aria2Refusal(["Specify at least one URL."] + Aria2Refusal.usage)
         }
     }

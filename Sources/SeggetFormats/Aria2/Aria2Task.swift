@@ -19,6 +19,8 @@ package struct Aria2Task: Sendable {
     package var urls: [String]
     /// Its options: what the list says of it, above what holds for all.
     package var options: Aria2Options
+    /// Whether it waits until it is told to begin.
+    package var isPaused = false
     /// What is wrong with the GID that was given.
     var gidProblem: String?
 

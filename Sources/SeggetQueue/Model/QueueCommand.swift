@@ -90,6 +90,12 @@ public struct NewTask: Sendable, Hashable {
     public var isAgain: Bool
     /// Writes passwords, headers and the queries of URLs nowhere: they are gone when the worker ends.
     public var keepsNoSecrets: Bool
+    /// Why it has failed before it could begin: then it is only recorded.
+    package var problem: TaskProblem?
+    /// Whether it is recorded as failed where another task's file goes to the same path, and not refused.
+    package var failsWhereTaken = false
+    /// Whether nothing is replaced but what a task of this queue has brought, whatever the options say.
+    package var replacesOwnFilesOnly = false
 
     /// Makes a task to be added at the end of the order.
     public init(
@@ -115,6 +121,8 @@ public struct TaskChanges: Sendable, Hashable {
     public var user: String?
     /// Further attempts without progress.
     public var retries: Int?
+    /// Whether the task must not reach private addresses from now on.
+    package var deniesPrivate = false
 
     /// Changes nothing.
     public init() {}

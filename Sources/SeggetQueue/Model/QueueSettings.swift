@@ -55,6 +55,9 @@ public struct QueueSettings: Sendable, Hashable {
         guard rates.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
             throw refuse("a limit of rate is a number of bytes per second from 0 on")
         }
+        guard rateSchedule?.spans.allSatisfy(\.times.isValid) ?? true else {
+            throw refuse("a span of the schedule is within a day: from minute 0 to 1440")
+        }
         guard rules.count <= 100, rules.allSatisfy(\.isValid) else {
             throw refuse(
                 "a rule has a span within a day and `pause` or a rate above 0, and there are at most 100"

@@ -10,6 +10,8 @@ public struct QueueSnapshot: Sendable, Hashable {
     public var bytesDone: Int64
     /// Their sizes together, in bytes, as far as these are known.
     public var size: Int64
+    /// Bytes that have come from servers since the queue was opened.
+    public var bytesReceived: Int64
     /// Why nothing is fetched, in words, where a rule of the settings pauses the queue.
     public var paused: String?
 

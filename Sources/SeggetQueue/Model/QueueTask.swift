@@ -278,12 +278,22 @@ public struct TaskProblem: Sendable, Hashable, Codable {
     public var hint: String
     /// The exit code that `segget get` would have ended with.
     public var code: Int32
+    /// The code that aria2 has for the same; `nil` where it has none.
+    public var aria2Code: Int32?
 
     /// Makes a problem.
-    public init(kind: String, message: String, hint: String, code: Int32) {
+    public init(
+        kind: String, message: String, hint: String, code: Int32, aria2Code: Int32? = nil
+    ) {
         self.kind = kind
         self.message = message
         self.hint = hint
         self.code = code
+        self.aria2Code = aria2Code
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case kind, message, hint, code
+        case aria2Code = "aria2_code"
     }
 }

@@ -79,8 +79,8 @@ extension FailureRule {
         // It may be the one of a private network that is not connected at present.
         case .access(.unusable(.interface)): self = .passes()
         case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .nameTaken,
-            .refused, .proxyRefused, .untrusted, .unsafeRedirect, .tooManyRedirects, .contract,
-            .tooLarge, .timeIsUp, .unrepairable, .notContinued:
+            .refused, .proxyRefused, .untrusted, .addressDenied, .unsafeRedirect,
+            .tooManyRedirects, .contract, .tooLarge, .timeIsUp, .unrepairable, .notContinued:
             self = .final
         case .cancelled: self = .stopped
         }

@@ -112,6 +112,6 @@ extension TaskProblem {
         let diagnostic = Diagnostic(error)
         self.init(
             kind: diagnostic.kind, message: diagnostic.message, hint: diagnostic.hint,
-            code: diagnostic.status.rawValue)
+            code: diagnostic.status.rawValue, aria2Code: Aria2ErrorCode(error).rawValue)
     }
 }

@@ -33,3 +33,7 @@ extension DownloadQueue: QueueFeed {
         try desk().store.ids(filter)
     }
 }
+
+extension DownloadQueue: RPCQueue {
+    package func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? { try desk().whole(id) }
+}

@@ -194,6 +194,7 @@ extension DownloadQueue {
         _ id: QueueTask.ID, _ result: Result<DownloadedFile, DownloadError>, _ lastByte: Double?
     ) {
         guard let run = runs.removeValue(forKey: id) else { return }
+        bytesReceived += run.download.progress.bytesReceived
         let isShutDown = isShuttingDown
         occur { [self] machine, now throws(QueueError) in
             let desk = try desk()

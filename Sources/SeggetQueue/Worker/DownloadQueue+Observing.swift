@@ -38,6 +38,7 @@ extension DownloadQueue {
         let desk = try desk()
         var running: [TaskReport] = []
         var sums = try desk.store.sums()
+        var bytesReceived = bytesReceived
         for (id, run) in runs {
             guard let task = try desk.store.task(id) else { continue }
             let report = TaskReport(
@@ -46,13 +47,15 @@ extension DownloadQueue {
             // Servers may state any size.
             let more = sums.size.addingReportingOverflow((report.size ?? 0) - (task.size ?? 0))
             sums.size = more.overflow ? .max : more.partialValue
+            bytesReceived += run.download.progress.bytesReceived
             running.append(report)
         }
         running.sort { ($0.position ?? .max) < ($1.position ?? .max) }
         return QueueSnapshot(
             running: running, counts: sums.counts,
             bytesPerSecond: running.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            bytesDone: sums.bytesDone, size: sums.size, paused: pause)
+            bytesDone: sums.bytesDone, size: sums.size,
+            bytesReceived: bytesReceived, paused: pause)
     }
 
     /// How far everything is, whenever that changes, at most ten times a second.

@@ -18,7 +18,8 @@ extension DownloadQueue {
         for id in removed { ends[id] = nil }
         defer { if hasEnded, desk.machine.isDone { configuration.idle?() } }
         guard subscribers.wantsEvents || !ends.isEmpty else { return }
-        for id in changed {
+        let places = desk.machine.entries.mapValues(\.status.position)
+        for id in changed.sorted(by: { (places[$0] ?? .max) < (places[$1] ?? .max) }) {
             // A record that cannot be read is found out by whoever needs it.
             guard subscribers.wantsEvents || ends[id] != nil, let task = try? desk.store.task(id)
             else { continue }

@@ -68,6 +68,8 @@ public actor DownloadQueue: QueueDoor {
     /// `nil` once the queue is shut down.
     var open: QueueDesk?
     var runs: [QueueTask.ID: Run] = [:]
+    /// Bytes that downloads have brought that are over.
+    var bytesReceived: Int64 = 0
     /// Why the records cannot be used any more: nothing is begun or told from then on.
     private(set) var broken: QueueError?
     /// What has happened and could not be recorded, as the disk was full.

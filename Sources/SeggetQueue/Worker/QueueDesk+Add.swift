@@ -24,6 +24,11 @@ extension QueueDesk {
         if new.isAgain, new.place.name == nil, let known = try known(new)?.place.name {
             (new.place.name, new.place.isNameGiven) = (known, false)
         }
+        if new.replacesOwnFilesOnly, new.options.overwrite {
+            let isOwn = try isOwn(new.place)
+            new.options.overwrite = isOwn
+            new.options.files.timestamping = isOwn && new.options.files.timestamping
+        }
         if let name = new.place.name {
             if let problem = Self.problem(ofName: name) {
                 return CommandResult(nil, .refused, problem, code: 64)
@@ -32,12 +37,14 @@ extension QueueDesk {
                 if try !isFree(new.place, but: nil) {
                     new.place = try freePlace(like: new.place, but: nil)
                 }
-            } else if let owner = try store.owner(of: new.place, but: nil) {
-                return CommandResult(
-                    nil, .refused,
-                    "task \(owner) goes to \(Diagnostic.quote(new.place.path ?? name)) already; give it "
-                        + "another name with `--name`, or remove that task",
-                    code: ExitStatus.cannotCreate.rawValue)
+            } else if !(new.replacesOwnFilesOnly && new.options.overwrite),
+                let owner = try store.owner(of: new.place, but: nil)
+            {
+                let taken = TaskProblem(takenBy: owner, new.place.path ?? name)
+                guard new.failsWhereTaken else {
+                    return CommandResult(nil, .refused, taken.text, code: taken.code)
+                }
+                new.problem = new.problem ?? taken
             }
         }
         var task = QueueTask(new)
@@ -45,6 +52,12 @@ extension QueueDesk {
         task.added = now.wall
         machine.insert(Self.entry(task), at: new.position, now)
         task.status = machine.entries[id]?.status ?? task.status
+        if let problem = new.problem {
+            machine.forget(id)
+            (task.status.state, task.status.problem) = (.failed, problem)
+            task.finished = now.wall
+            hasRecorded(id)
+        }
         let secrets = try store.insert(task)
         if new.keepsNoSecrets, !secrets.isEmpty { unstored[id] = secrets }
         return CommandResult(id, .done)
@@ -70,6 +83,14 @@ extension QueueDesk {
         let names = [path] + PartNames.suffixes.map { path + $0 }
         return try store.owner(of: place, but: id) == nil
             && !names.contains(where: FinishedFile.anythingStands)
+    }
+
+    /// Whether what stands at a place was brought by a task of this queue that has ended, and was left as it was.
+    private func isOwn(_ place: QueueTask.Place) throws(QueueError) -> Bool {
+        guard let id = try store.owner(of: place, but: nil), let owner = try store.task(id),
+            owner.status.state == .completed
+        else { return false }
+        return FinishedFile.look(at: owner) == .there
     }
 
     /// The task that is known by the same URL and goes to the same folder; one that has not ended before others.
@@ -223,6 +244,7 @@ extension QueueDesk {
             task.secretParts.remove(.user)
         }
         if let retries = changes.retries { task.options.retries = retries }
+        if changes.deniesPrivate { task.options.access.deniesPrivate = true }
         let secrets = try store.replace(task)
         unstored[id] = task.keepsNoSecrets && !secrets.isEmpty ? secrets : nil
         machine.restart(id)
@@ -258,4 +280,19 @@ extension QueueDesk {
         let diagnostic = Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0))
         return CommandResult(id, .refused, diagnostic.message, code: diagnostic.status.rawValue)
     }
+}
+
+extension TaskProblem {
+    /// Why a task cannot be added: another one's file goes there.
+    fileprivate init(takenBy owner: QueueTask.ID, _ path: String) {
+        self.init(
+            kind: "destination_exists",
+            message: "task \(owner) goes to \(Diagnostic.quote(path)) already",
+            hint: "give it another name with `--name`, or remove that task",
+            code: ExitStatus.cannotCreate.rawValue,
+            aria2Code: Aria2ErrorCode.fileAlreadyExists.rawValue)
+    }
+
+    /// All of it, in a line.
+    fileprivate var text: String { "\(message); \(hint)" }
 }

@@ -66,6 +66,9 @@ final class QueueDesk {
         }
     }
 
+    /// Notes that the record of a task that is not in the machine has changed.
+    func hasRecorded(_ id: QueueTask.ID) { recorded.changed.insert(id) }
+
     /// The tasks whose records have changed, and those that were removed, since this was last asked.
     func takeRecorded() -> (changed: Set<QueueTask.ID>, removed: [QueueTask.ID]) {
         defer { recorded = ([], []) }

@@ -47,6 +47,7 @@ extension Aria2ErrorCode {
             case .refused(let status): Self(status: status)
             case .proxyRefused(let status): status.map { Self(status: $0) } ?? .unknown
             case .untrusted: .unknown
+            case .addressDenied: .authorizationFailed
             case .unsafeRedirect: .httpProtocol
             case .tooManyRedirects: .tooManyRedirects
             case .remoteChanged, .contract: .cannotResume

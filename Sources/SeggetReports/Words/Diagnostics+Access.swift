@@ -15,6 +15,25 @@ extension Diagnostic {
         return "check the network and the host name, then \(again)"
     }
 
+    /// Words why something is not fetched that must not come from a private address.
+    init(_ denial: AddressDenial, url: String) {
+        switch denial {
+        case .privateAddress(let address):
+            self.init(
+                .refused, "address_denied",
+                "\(url) leads to the private address \(Self.quote(address)), which is denied",
+                hint: "add it with `segget add` on the machine itself, or start the service with "
+                    + "`--deny-private no`")
+        case .proxy:
+            self.init(
+                .refused, "address_denied",
+                "\(url) is not fetched through a proxy: private addresses are denied, and only the "
+                    + "proxy knows which address it connects to",
+                hint: "do without the proxy that the task or the environment names, or start the "
+                    + "service with `--deny-private no`")
+        }
+    }
+
     package static func describe(_ problem: AccessProblem) -> String {
         switch problem {
         case .unreadable(let part, let path, let code):

@@ -85,6 +85,7 @@ public struct Diagnostic: Sendable {
                     .refused, "untrusted",
                     "the certificate of the server of \(url) is not trusted: \(problem)",
                     hint: Self.hint(untrusted: problem))
+            case .addressDenied(let denial): Self(denial, url: url)
             case .unsafeRedirect(let target):
                 Self(
                     .refused, "unsafe_redirect",

@@ -47,6 +47,8 @@ extension Diagnostic {
         case .transfer(let failure, _): describe(failure)
         case .refused(let status): "the server refused access: \(describe(status: status))"
         case .untrusted(let problem): "its certificate is not trusted: \(problem)"
+        case .addressDenied(.privateAddress(let address)):
+            "it leads to the private address \(quote(address))"
         case .unsafeRedirect(let target): "it redirects to \(quote(target)), which is less safe"
         case .tooManyRedirects(let limit):
             "it redirects more than \(Units.count(Int64(limit), "time"))"

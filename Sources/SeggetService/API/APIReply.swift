@@ -15,8 +15,10 @@ struct APIRequest: Sendable {
 struct APIReply: Sendable {
     /// The status code of HTTP.
     var status: Int
-    /// JSON.
+    /// The body.
     var body: Data
+    /// What it is.
+    var type = "application/json"
     /// The methods that the path has, where the request had another one.
     var allowed: [String] = []
 
@@ -34,6 +36,14 @@ struct APIReply: Sendable {
         // Three texts always have a form in JSON.
         body = (try? JSON.write(ErrorBody(error: error))) ?? Data()
     }
+
+    /// A text of another type.
+    init(_ text: Data, type: String) { (status, body, self.type) = (200, text, type) }
+
+    /// An answer that says nothing.
+    static let empty = APIReply()
+
+    private init() { (status, body) = (200, Data()) }
 
     private static func status(of code: QueueError.Code) -> Int {
         switch code {

@@ -5,6 +5,8 @@ import Segmenter
 /// Answers requests with what a queue says.
 struct QueueAPI: Sendable {
     let door: any QueueDoor
+    /// What clients over TCP may do; `nil` for this user's own processes, which may do everything.
+    var policy: RPCPolicy?
 
     /// Answers a request; whoever asked may be gone by then, what was begun is done all the same.
     func answer(_ request: APIRequest) async -> APIReply {
@@ -28,18 +30,44 @@ struct QueueAPI: Sendable {
         // Whoever asks for events is not answered once, but listens.
         case .events: throw Refusal("there is nothing at this path", status: 404)
         case .commands:
-            try APIReply(
-                BatchResults(
-                    results: try await door.perform(
-                        try JSON.read(CommandBatch.self, from: request.body).commands)))
+            try await perform(try JSON.read(CommandBatch.self, from: request.body).commands)
         case .settings: try APIReply(try await door.settings())
         case .newSettings:
             try await change(try JSON.read(QueueSettings.self, from: request.body))
         }
     }
 
+    private func perform(_ commands: [QueueCommand]) async throws -> APIReply {
+        do throws(RPCPolicy.Forbidden) {
+            try policy?.check(commands)
+        } catch {
+            let forbidden = QueueError(
+                .invalid, error.message,
+                hint: "nothing was done; see \"Over TCP\" in docs/api.md for what can be")
+            return APIReply(forbidden, status: 403)
+        }
+        let isRestricted = policy?.deniesPrivate ?? false
+        let commands = isRestricted ? commands.map(\.denyingPrivate) : commands
+        return try APIReply(BatchResults(results: try await door.perform(commands)))
+    }
+
     private func change(_ settings: QueueSettings) async throws -> APIReply {
         try await door.change(settings)
         return try APIReply(try await door.settings())
+    }
+}
+
+extension QueueCommand {
+    /// The same command, where the URLs that it brings must not lead to private addresses.
+    fileprivate var denyingPrivate: QueueCommand {
+        switch self {
+        case .add(var new):
+            new.options.access.deniesPrivate = true
+            return .add(new)
+        case .set(let selection, var changes) where changes.urls != nil:
+            changes.deniesPrivate = true
+            return .set(selection, changes)
+        default: return self
+        }
     }
 }

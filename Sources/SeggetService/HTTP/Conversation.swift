@@ -1,13 +1,14 @@
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 import SeggetQueue
 
 /// One connection of a server: its requests, one after the other.
 ///
 /// All of it is the event loop's. A pipeline handler before it hands it one request at a time, and the next when
 /// the answer's end was written; which is when the client has taken the answer, so that none pile up.
-final class Conversation: ChannelInboundHandler {
+final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -25,6 +26,10 @@ final class Conversation: ChannelInboundHandler {
     }
 
     private let api: QueueAPI
+    /// What is served over TCP; `nil` on the queue's own socket.
+    private let site: WebSite?
+    /// The addresses of both ends of a connection over TCP.
+    private let ends: Ends
     private let hub: EventHub
     private let limits: ServerLimits
     /// What is told to a client that listens.
@@ -38,8 +43,17 @@ final class Conversation: ChannelInboundHandler {
     /// Of a request that was refused: whether all of it has come, and whether the answer is taken.
     private var (isComplete, isAnswered) = (false, false)
 
-    init(api: QueueAPI, hub: EventHub, limits: ServerLimits) {
-        (self.api, self.hub, self.limits) = (api, hub, limits)
+    /// The addresses of a connection's ends, as numbers.
+    struct Ends: Sendable {
+        var own = ""
+        var client = ""
+    }
+
+    init(
+        api: QueueAPI, site: WebSite? = nil, ends: Ends = Ends(), hub: EventHub,
+        limits: ServerLimits
+    ) {
+        (self.api, self.site, self.ends, self.hub, self.limits) = (api, site, ends, hub, limits)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -81,6 +95,8 @@ final class Conversation: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // What may be no WebSocket follows as a request like any other.
+        if error is NIOWebSocketUpgradeError { return }
         guard let error = error as? HTTPParserError, state == .waiting || state == .receiving else {
             context.close(promise: nil)
             return
@@ -100,7 +116,7 @@ final class Conversation: ChannelInboundHandler {
         guard head.headers.contains(name: "expect"), !head.isOld else { return }
         // Whoever waits for leave to send the body hears before it whether anything would be done with it.
         do {
-            _ = try Route(head.method.rawValue, head.uri)
+            if site == nil { _ = try Route(head.method.rawValue, head.uri) }
             let leave = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
         } catch {
@@ -113,6 +129,7 @@ final class Conversation: ChannelInboundHandler {
         guard head.version.major == 1 else { return .otherVersion }
         let hosts = head.headers["host"].count
         guard hosts == 1 || hosts == 0 && head.isOld else { return .noHost }
+        if let refusal = site?.gate?.refusal(head.headers, at: ends.own) { return refusal }
         let expectations = head.headers[canonicalForm: "expect"]
         guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else {
             return .expectation
@@ -124,16 +141,58 @@ final class Conversation: ChannelInboundHandler {
     private func answer(_ context: ChannelHandlerContext) {
         state = .answering
         timer?.cancel()
-        if case .events(let filter)? = try? Route(head.method.rawValue, head.uri) {
+        var request = APIRequest(
+            method: head.method.rawValue, target: head.uri, body: Data(body.readableBytesView))
+        body = ByteBuffer()
+        if let site {
+            guard let target = site.apiTarget(head.uri) else {
+                answer(request, by: site, context)
+                return
+            }
+            guard site.isAuthorized(head.headers) else {
+                answer(WebSite.unauthorized, after: site.fail(ends.client), context)
+                return
+            }
+            site.succeed(ends.client)
+            request.target = target
+        }
+        if case .events(let filter)? = try? Route(request.method, request.target) {
             tellEvents(filter, context)
             return
         }
-        let request = APIRequest(
-            method: head.method.rawValue, target: head.uri, body: Data(body.readableBytesView))
-        body = ByteBuffer()
-        let api = api
-        context.eventLoop.makeFutureWithTask { await api.answer(request) }
-            .assumeIsolated().whenSuccess { [self] in answer($0, context) }
+        var api = api
+        api.policy = site?.rpc?.policy
+        context.eventLoop.makeFutureWithTask { [api, request, site] in
+            if let reply = await site?.answerBeside(request) { return reply }
+            return await api.answer(request)
+        }
+        .assumeIsolated().whenSuccess { [self] in answer($0, context) }
+    }
+
+    /// Answers what is for no API over TCP.
+    private func answer(
+        _ request: APIRequest, by site: WebSite, _ context: ChannelHandlerContext
+    ) {
+        guard site.isForRPC(head.uri) else { return answer(WebSite.nothing, context) }
+        switch head.method {
+        case .GET, .POST: break
+        case .OPTIONS: return answer(.empty, context)
+        default: return answer(WebSite.nothing, context)
+        }
+        context.eventLoop.makeFutureWithTask {
+            await site.answer(request.method, request.target, request.body)
+        }.assumeIsolated().whenSuccess { [self] reply, isRefused, isAuthorized in
+            if isAuthorized { site.succeed(ends.client) }
+            // Who does not know the secret waits, and nobody waits with it.
+            answer(reply, after: isRefused ? site.fail(ends.client) : .zero, context)
+        }
+    }
+
+    private func answer(
+        _ reply: APIReply, after delay: Duration, _ context: ChannelHandlerContext
+    ) {
+        guard delay > .zero else { return answer(reply, context) }
+        wait(delay, context) { [self] in answer(reply, $0) }
     }
 
     private func answer(_ reply: APIReply, _ context: ChannelHandlerContext) {
@@ -181,12 +240,13 @@ final class Conversation: ChannelInboundHandler {
         var answer = HTTPResponseHead(
             version: head.version.major == 1 ? head.version : .http1_1,
             status: HTTPResponseStatus(statusCode: reply.status))
-        answer.headers.add(name: "Content-Type", value: "application/json")
+        answer.headers.add(name: "Content-Type", value: reply.type)
         answer.headers.add(name: "Content-Length", value: String(reply.body.count))
         answer.headers.add(name: "Cache-Control", value: "no-store")
         if !reply.allowed.isEmpty {
             answer.headers.add(name: "Allow", value: reply.allowed.joined(separator: ", "))
         }
+        if let site { site.addFields(to: &answer.headers, for: head) }
         if isLast {
             answer.headers.add(name: "Connection", value: "close")
         } else if head.isOld {

@@ -5,7 +5,9 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOWebSocket
 package import SeggetQueue
+import Synchronization
 
 /// Serves the API of a queue, as HTTP/1.1 on a Unix socket, to this user's processes.
 ///
@@ -17,7 +19,10 @@ package final class QueueServer: Sendable {
     private let limits: ServerLimits
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
+    private let api: QueueAPI
+    private let webListeners = Mutex<[any Channel]>([])
     private let connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
+    private let webConnections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
     private let hub: NIOLoopBoundBox<EventHub>
 
     /// Serves a queue at the first place that will do.
@@ -73,15 +78,18 @@ package final class QueueServer: Sendable {
         let connections = NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
             .makeBoxSendingValue([:], eventLoop: group.any())
         self.connections = connections
+        webConnections = .makeBoxSendingValue([:], eventLoop: group.any())
         let hub = NIOLoopBoundBox<EventHub>
             .makeBoxSendingValue(EventHub(feed: door, on: group.any()), eventLoop: group.any())
         self.hub = hub
         let api = QueueAPI(door: door)
+        self.api = api
         do {
             listener = try await ServerBootstrap(group: group)
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
+                        try Self.checkUser(channel)
                         try Self.admit(channel, connections, limits)
                         try Self.equip(channel, api, hub.value, limits)
                     }
@@ -99,6 +107,7 @@ package final class QueueServer: Sendable {
     package func close() async {
         entry?.remove()
         try? await listener.close().answer()
+        for listener in webListeners.withLock({ $0 }) { try? await listener.close().answer() }
         let (limits, hub) = (limits, hub)
         let streams = group.any().flatSubmit { hub.value.close(within: limits.closeTime) }
         let channels = await everyConnection()
@@ -115,9 +124,18 @@ package final class QueueServer: Sendable {
     }
 
     private func everyConnection() async -> [any Channel] {
-        let connections = connections
-        let all = group.any().submit { Array(connections.value.values) }
+        let (connections, web) = (connections, webConnections)
+        let all = group.any().submit {
+            Array(connections.value.values) + Array(web.value.values)
+        }
         return (try? await all.answer()) ?? []
+    }
+
+    /// Lets this user's processes in only.
+    private static func checkUser(_ channel: any Channel) throws {
+        let isSameUser = try channel.pipeline.syncOperations
+            .withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { Peer.isSameUser($0) }
+        guard isSameUser == true else { throw NotAdmitted() }
     }
 
     /// Lets a connection in, or throws, which closes it.
@@ -125,11 +143,7 @@ package final class QueueServer: Sendable {
         _ channel: any Channel, _ connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>,
         _ limits: ServerLimits
     ) throws {
-        let isSameUser = try channel.pipeline.syncOperations
-            .withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { Peer.isSameUser($0) }
-        guard isSameUser == true, connections.value.count < limits.connections else {
-            throw NotAdmitted()
-        }
+        guard connections.value.count < limits.connections else { throw NotAdmitted() }
         let id = ObjectIdentifier(channel)
         connections.value[id] = channel
         channel.closeFuture.assumeIsolated().whenComplete { _ in connections.value[id] = nil }
@@ -138,15 +152,102 @@ package final class QueueServer: Sendable {
     private static func equip(
         _ channel: any Channel, _ api: QueueAPI, _ hub: EventHub, _ limits: ServerLimits
     ) throws {
+        try equip(channel, Conversation(api: api, hub: hub, limits: limits), nil, limits)
+    }
+
+    /// The same for a connection over TCP, which may become a WebSocket.
+    private static func equip(
+        _ channel: any Channel, _ api: QueueAPI, _ site: WebSite, _ hub: EventHub,
+        _ notices: RPCNoticeHub, _ limits: ServerLimits
+    ) throws {
+        let ends = Conversation.Ends(
+            own: channel.localAddress?.ipAddress ?? "",
+            client: channel.remoteAddress?.ipAddress ?? "")
+        let conversation = Conversation(
+            api: api, site: site, ends: ends, hub: hub, limits: limits)
+        let loop = channel.eventLoop
+        let bound = NIOLoopBound((conversation, notices), eventLoop: loop)
+        let upgrader = NIOWebSocketServerUpgrader(maxFrameSize: limits.body) { channel, head in
+            let isAllowed =
+                site.isForRPC(head.uri) && site.gate?.refusal(head.headers, at: ends.own) == nil
+            return channel.eventLoop.makeSucceededFuture(isAllowed ? HTTPHeaders() : nil)
+        } upgradePipelineHandler: { channel, _ in
+            channel.eventLoop.makeCompletedFuture {
+                let (conversation, notices) = bound.value
+                let pipeline = channel.pipeline.syncOperations
+                pipeline.removeHandler(conversation, promise: nil)
+                try pipeline.addHandler(
+                    NIOWebSocketFrameAggregator(
+                        minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024,
+                        maxAccumulatedFrameSize: limits.body))
+                try pipeline.addHandler(
+                    RPCSocket(site, notices, limits, address: ends.client))
+            }
+        }
+        try equip(
+            channel, conversation,
+            (upgraders: [upgrader], completionHandler: { _ in }), limits)
+    }
+
+    private static func equip(
+        _ channel: any Channel, _ conversation: Conversation,
+        _ upgrade: NIOHTTPServerUpgradeConfiguration?, _ limits: ServerLimits
+    ) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = limits.head
         decoding.maxHeaderListSize = limits.head
         decoding.maxHeaderFieldCount = limits.fields
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(
-            withErrorHandling: false, withEncoderConfiguration: .init(),
-            withDecoderLimitConfiguration: decoding)
-        try pipeline.addHandler(Conversation(api: api, hub: hub, limits: limits))
+            withServerUpgrade: upgrade, withErrorHandling: false,
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoding)
+        try pipeline.addHandler(conversation)
+    }
+
+    // MARK: TCP
+
+    /// Serves a site over TCP, too.
+    ///
+    /// - Parameters:
+    ///   - site: What is served.
+    ///   - places: Where: the number of an address, and a port; 0 is a free one.
+    ///   - queue: Tells of what happens to tasks.
+    ///   - limits: What clients may take up.
+    /// - Returns: The ports.
+    /// - Throws: `QueueError`, when nobody can listen there.
+    package func serve(
+        _ site: WebSite, at places: [(address: String, port: Int)], of queue: any RPCQueue,
+        limits: ServerLimits = .web
+    ) async throws(QueueError) -> [Int] {
+        let (hub, connections, loop) = (hub, webConnections, group.any())
+        var web = api
+        web.policy = site.rpc?.policy
+        let api = web
+        let notices = NIOLoopBoundBox<RPCNoticeHub>
+            .makeBoxSendingValue(RPCNoticeHub(queue, on: loop), eventLoop: loop)
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try Self.admit(channel, connections, limits)
+                    try Self.equip(channel, api, site, hub.value, notices.value, limits)
+                }
+            }
+        var ports: [Int] = []
+        for (address, port) in places {
+            do {
+                let channel = try await bootstrap.bind(host: address, port: port).answer()
+                webListeners.withLock { $0.append(channel) }
+                ports.append(channel.localAddress?.port ?? port)
+            } catch {
+                throw QueueError(
+                    .unavailable, "nobody can listen at \(address), port \(port): \(error)",
+                    hint: "see `ss -ltnp` for who does, or give another port")
+            }
+        }
+        return ports
     }
 
     /// Somebody else's connection, or one too many.

@@ -21,6 +21,14 @@ package struct ServerLimits: Sendable {
     /// Most connections.
     package var connections = 512
 
+    /// The limits for clients over TCP, who may be anybody.
+    package static let web = {
+        var limits = ServerLimits()
+        (limits.headTime, limits.bodyTime) = (.seconds(10), .seconds(30))
+        (limits.body, limits.connections) = (2 << 20, 256)
+        return limits
+    }()
+
     /// The usual limits.
     package init() {}
 }

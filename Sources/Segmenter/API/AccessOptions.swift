@@ -97,6 +97,13 @@ public struct AccessOptions: Sendable, Hashable {
     ///
     /// They hold for everything that the session does from then on. `CURLOPT_RESOLVE`.
     public var resolve: [String] = []
+    /// Whether the download must not reach private addresses: this machine's, those of networks that are not the
+    /// internet (RFC 1918, RFC 6598, link-local, unique local), and the forms of these in IPv6.
+    ///
+    /// What counts is the address that is connected to, so it holds for redirects, mirrors and refreshed links, too. As
+    /// nobody knows where a proxy connects to, the download fails at once where one may be used. The error is
+    /// ``DownloadError/Reason/addressDenied(_:)``.
+    public var deniesPrivate = false
     /// Whether any certificate is believed: nobody knows then who answers.
     public var isInsecure = false
     /// The public key that a server must have: `sha256//BASE64`, several separated by `;`, or the name

@@ -32,6 +32,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case proxyRefused(status: Int?)
         /// The server's certificate is not trusted.
         case untrusted(String)
+        /// It may lead to a private address (`AccessOptions.deniesPrivate`).
+        case addressDenied(AddressDenial)
         /// A redirect led from https to http, or to another scheme.
         case unsafeRedirect(to: String)
         /// More redirects than are followed.
@@ -88,6 +90,17 @@ public struct DownloadError: Error, Sendable, Hashable {
         self.bytesWritten = bytesWritten
         self.mirrors = mirrors
     }
+}
+
+/// Why something is not fetched that must not come from a private address.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum AddressDenial: Error, Sendable, Hashable {
+    /// It was to be fetched from this address.
+    case privateAddress(String)
+    /// A proxy may be used, and nobody knows which address that connects to.
+    case proxy
 }
 
 /// Why a file cannot be repaired; it is left as it was.

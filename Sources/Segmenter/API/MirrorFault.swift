@@ -71,8 +71,8 @@ extension DownloadError.Reason {
     /// Whether it lies with one server, so that another may do better.
     package var isOfServer: Bool {
         switch self {
-        case .transfer, .refused, .untrusted, .unsafeRedirect, .tooManyRedirects, .remoteChanged,
-            .contract:
+        case .transfer, .refused, .untrusted, .addressDenied, .unsafeRedirect, .tooManyRedirects,
+            .remoteChanged, .contract:
             true
         default: false
         }

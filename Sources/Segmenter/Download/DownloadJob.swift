@@ -45,7 +45,7 @@ final class DownloadJob: Sendable {
 
     /// The URL, after all has been checked that can be before anything is asked.
     ///
-    /// - Throws: `foreignURL`, `invalidURL`, `invalidHeader`, `certificateFile`, `access`.
+    /// - Throws: `foreignURL`, `invalidURL`, `invalidHeader`, `certificateFile`, `access`, `addressDenied`.
     func checkedURL() throws(DownloadError.Reason) -> WebURL {
         let url = try Self.usable(url, urlText)
         for header in options.headers {
@@ -62,6 +62,9 @@ final class DownloadJob: Sendable {
             try options.access.check()
         } catch {
             throw .access(error)
+        }
+        if options.access.deniesPrivate, options.access.mayUseProxy {
+            throw .addressDenied(.proxy)
         }
         return url
     }

@@ -305,6 +305,7 @@ extension Probe {
             throw .transfer(.network(code: code, message: text), attempts: 1)
         case .failed(let failure): return failure
         case .untrusted(let text): throw .untrusted(text)
+        case .denied(let address): throw .addressDenied(.privateAddress(address))
         case .cancelled: throw .cancelled
         default: return .network(code: 0, message: "no response")
         }

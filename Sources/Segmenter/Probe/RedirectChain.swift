@@ -41,6 +41,7 @@ struct RedirectChain: Sendable {
             case .badCertificateFile?:
                 throw .certificateFile(path: connecting.caCertificate ?? "")
             case .badSetting(let problem)?: throw .access(problem)
+            case .denied(let address)?: throw .addressDenied(.privateAddress(address))
             case .proxyRefused(let status, _)?: throw .proxyRefused(status: status)
             default: break
             }

@@ -52,6 +52,8 @@ final class Transfer {
     var collecting = BodyCollecting()
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
+    /// Judges addresses, where it must not reach private ones.
+    var addressGuard = AddressGuard()
     /// Body bytes of the file that have come over the network.
     private(set) var received: Int64 = 0
     /// For how long nothing has come.
@@ -88,6 +90,12 @@ final class Transfer {
         _ = segget_curl_setopt_socket_callback(handle, CURLOPT_SOCKOPTFUNCTION, newSocketCallback)
         _ = segget_curl_setopt_pointer(
             handle, CURLOPT_SOCKOPTDATA, Unmanaged.passUnretained(sockets).toOpaque())
+        guard request.connecting.access.deniesPrivate else { return }
+        _ = segget_curl_setopt_pointer(handle, CURLOPT_OPENSOCKETDATA, context)
+        _ = segget_curl_setopt_open_socket_callback(
+            handle, CURLOPT_OPENSOCKETFUNCTION, openSocketCallback)
+        _ = segget_curl_setopt_pointer(handle, CURLOPT_PREREQDATA, context)
+        _ = segget_curl_setopt_request_callback(handle, CURLOPT_PREREQFUNCTION, requestCallback)
     }
 
     deinit {
@@ -309,6 +317,7 @@ final class Transfer {
         case .discarding where reply != nil: return .declined
         default: break
         }
+        if let address = addressGuard.denied { return .denied(address: address) }
         switch code {
         case CURLE_OK:
             let missing = mode == .collecting ? collecting.missing : writing.missing

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 // What libcurl calls from within curl_multi_perform(3), on the loop thread. Free functions: a closure
 // written inside isolated code would trap there.
@@ -24,6 +25,33 @@ func transferHeadCallback(
         $0.takeHeaderLine(bytes, size * count)
     }
     return isWelcome ? size * count : 0
+}
+
+/// Makes the socket for an address that the transfer may connect to (`CURLOPT_OPENSOCKETFUNCTION`).
+func openSocketCallback(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return CURL_SOCKET_BAD }
+    let isAllowed = Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.addressGuard.allows(NetworkAddress(address))
+    }
+    guard isAllowed else { return CURL_SOCKET_BAD }
+    let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return socket(address.pointee.family, kind, address.pointee.protocol)
+}
+
+/// Lets a request go out to an address that the transfer may write to (`CURLOPT_PREREQFUNCTION`): the connection may
+/// be one that a transfer has made that may connect to any.
+func requestCallback(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
+    _ ownAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ ownPort: Int32
+) -> Int32 {
+    guard let context, let address else { return CURL_PREREQFUNC_ABORT }
+    let isAllowed = Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.addressGuard.allowsRequest(to: String(cString: address))
+    }
+    return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// Notes a new socket (`CURLOPT_SOCKOPTFUNCTION`).

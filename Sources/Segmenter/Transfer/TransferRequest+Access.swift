@@ -31,6 +31,8 @@ extension TransferRequest {
             if access.bearerToken == nil {
                 access.credentials = access.credentials ?? url.credentials
             }
+            // A proxy connects to addresses that nobody here judges.
+            if access.deniesPrivate { access.proxy = "" }
             self.access = access
         }
 
@@ -111,6 +113,14 @@ extension TransferRequest.Connecting {
 }
 
 extension AccessOptions {
+    /// Whether requests may go through a proxy, whatever their URL.
+    var mayUseProxy: Bool {
+        if noProxy == "*" { return false }
+        if let proxy { return !proxy.isEmpty }
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return names.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
+    }
+
     /// Sets what these options say on a new easy handle.
     ///
     /// - Parameters:

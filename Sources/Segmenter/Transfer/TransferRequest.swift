@@ -44,6 +44,8 @@ enum TransferEnd: Sendable, Hashable {
     case cancelled
     /// The server's certificate is not trusted; libcurl's text.
     case untrusted(String)
+    /// It led to a private address, which it must not reach.
+    case denied(address: String)
     /// The file with trusted certificates cannot be used.
     case badCertificateFile
     /// An access option cannot be used.

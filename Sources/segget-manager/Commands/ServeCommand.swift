@@ -39,6 +39,7 @@ struct ServeCommand: ParsableCommand {
         completion: .file())
     var logFile: String?
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
+    @OptionGroup(title: "Doors") var doors: DoorOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -53,6 +54,7 @@ struct ServeCommand: ParsableCommand {
         _ = segget_stay_nice()
         StandardStreams.prepare()
         let path = try queue.path
+        if doors.showSecret { try Self.printSecret(of: path) }
         let pidFile = pidFile.map(Paths.absolute)
         if detach {
             guard Detachment.isDone else { Detachment.run(log: logFile) }
@@ -66,7 +68,7 @@ struct ServeCommand: ParsableCommand {
         let companions = try worker.companions { log.say(.warning, $0) }
         let service = Service(
             path: path, checkPriority: ioPriority, manager: .take(), log: log, pidFile: pidFile,
-            companions: companions)
+            companions: companions, doors: { [doors] in try doors.doors(path) })
         do throws(QueueError) {
             let listener = try ActivationSocket.take()
             service.setNiceness(nice)
@@ -94,6 +96,20 @@ struct ServeCommand: ParsableCommand {
     }
 }
 
+extension ServeCommand {
+    /// Prints the secret, and ends the process.
+    private static func printSecret(of path: String) throws -> Never {
+        do throws(QueueError) {
+            try QueueFiles(path).makeFolder()
+            let secret = try SecretFile(of: path).read()
+            let isWritten = StandardStreams.write(secret + "\n", to: STDOUT_FILENO)
+            Glibc.exit(isWritten ? ExitStatus.done.rawValue : ExitStatus.disk.rawValue)
+        } catch {
+            Voice.refuse(error)
+        }
+    }
+}
+
 /// The worker of a queue, from its start to its end.
 struct Service: Sendable {
     let path: String
@@ -102,6 +118,8 @@ struct Service: Sendable {
     let log: ServiceLog
     let pidFile: String?
     let companions: WorkerCompanions
+    /// What is served over TCP; asked for once the queue is there.
+    let doors: @Sendable () throws -> Doors?
 
     /// Ends the process because the queue cannot be worked, or any more.
     func end(with error: QueueError) -> Never {
@@ -146,6 +164,7 @@ struct Service: Sendable {
         let queue = worked.queue
         do throws(QueueError) {
             try writePIDFile()
+            try await openDoors(worked)
         } catch {
             await worked.close()
             throw error
@@ -171,6 +190,27 @@ struct Service: Sendable {
         if let pidFile { unlink(pidFile) }
         if let failure { throw failure }
         log.say(.info, "ended in order")
+    }
+
+    /// Begins to serve over TCP, where that is wanted.
+    private func openDoors(_ worked: WorkedQueue) async throws(QueueError) {
+        let opened: Doors?
+        do {
+            opened = try doors()
+        } catch let error as QueueError {
+            throw error
+        } catch {
+            throw QueueError(
+                .invalid, "\(error)", hint: "`segget help serve doors` has the options")
+        }
+        guard let opened else { return }
+        for place in try await opened.open(worked.server, worked.queue) {
+            log.say(.info, "JSON-RPC at \(place)")
+        }
+        for place in opened.places where !place.isLoopback {
+            log.say(
+                .warning, "other machines can reach the service at \(place.address), unencrypted")
+        }
     }
 
     // MARK: What the manager hears

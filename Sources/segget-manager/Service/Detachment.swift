@@ -16,8 +16,10 @@ enum Detachment {
 
     /// Starts the service, waits until it is ready, and ends this process.
     ///
-    /// - Parameter log: Path of the file that the service's output is appended to; `nil` for none.
-    static func run(log: String?) -> Never {
+    /// - Parameters:
+    ///   - log: Path of the file that the service's output is appended to; `nil` for none.
+    ///   - isQuiet: Whether nothing is said where all is well.
+    static func run(log: String?, isQuiet: Bool = false) -> Never {
         let address = "\(prefix(getpid()))\(UInt64.random(in: 0...UInt64.max))"
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         let output =
@@ -45,6 +47,7 @@ enum Detachment {
             fail("the service cannot be started: \(Diagnostic.describe(errno: code))")
         }
         if socket.isToldReady(by: pid) {
+            guard !isQuiet else { Glibc.exit(ExitStatus.done.rawValue) }
             Voice.say(.none, "segget works the queue in the background, as process \(pid)")
             Glibc.exit(ExitStatus.done.rawValue)
         }

@@ -7,7 +7,7 @@ import Segmenter
 /// A queue that this process works, and the API by which others reach it.
 struct WorkedQueue {
     let queue: DownloadQueue
-    private let server: QueueServer
+    let server: QueueServer
 
     /// Opens a queue, and has commands find it; nothing is fetched yet.
     ///

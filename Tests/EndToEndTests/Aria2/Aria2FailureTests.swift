@@ -80,7 +80,7 @@ struct Aria2FailureTests {
     /// What segget does not do: it says so in one line, and that aria2c does.
     @Test(arguments: [
         "magnet:?xt=urn:btih:0123456789012345678901234567890123456789", "ftp://127.0.0.1/a",
-        "sftp://127.0.0.1/a", "--enable-rpc", "-S file.torrent", "file.torrent",
+        "sftp://127.0.0.1/a", "--enable-rpc --rpc-secure", "-S file.torrent", "file.torrent",
         "-T file.torrent", "-M file.meta4",
     ])
     func refusesWhatAria2cDoes(line: String) throws {
@@ -92,7 +92,7 @@ struct Aria2FailureTests {
         // As where aria2c was built without it, or cannot read what it is given.
         #expect([1, 20, 21, 26].contains(outcome.code), "\(outcome.text.lines) \(outcome.errors)")
         let words = outcome.text.lines.joined() + outcome.errors
-        #expect(words.contains(line.contains("rpc") ? "later version" : "use aria2c"), "\(words)")
+        #expect(words.contains(line.contains("rpc") ? "reverse proxy" : "use aria2c"), "\(words)")
         #expect(outcome.requests.isEmpty)
     }
 

@@ -14,6 +14,10 @@ struct Aria2SettingsTests {
     }
 
     private func refusal(_ words: String..., files: [String: String] = [:]) throws -> Aria2Refusal {
+        try refusal(words, files: files)
+    }
+
+    private func refusal(_ words: [String], files: [String: String] = [:]) throws -> Aria2Refusal {
         try #require(throws: Aria2Refusal.self) {
             try Aria2Settings.read(
                 words,
@@ -158,10 +162,11 @@ struct Aria2SettingsTests {
     }
 
     @Test(arguments: [
-        "--torrent-file=x", "--metalink-file=x", "-S", "--enable-rpc", "-D", "--daemon=true",
+        ["--torrent-file=x"], ["--metalink-file=x"], ["-S"], ["--enable-rpc", "--rpc-user=u"],
+        ["--enable-rpc", "--rpc-secure"],
     ])
-    func whatIsNotDoneIsRefused(word: String) throws {
-        let refusal = try refusal(word, "u")
+    func whatIsNotDoneIsRefused(words: [String]) throws {
+        let refusal = try refusal(words + ["u"])
         #expect(refusal.code == 1 && refusal.lines.count == 1)
     }
 

@@ -40,6 +40,8 @@ struct RateScheduleTests {
             { $0.maxRunning = 0 }, { $0.maxRunning = 65 }, { $0.rateLimit = -1 },
             { $0.rateLimit = .infinity }, { $0.retryDelays = [-1] },
             { $0.rateSchedule = RateSchedule(spans: [], otherwise: .nan) },
+            { $0.rateSchedule = RateSchedule(spans: [.init(start: 0, end: 1441, rate: 0)]) },
+            { $0.rateSchedule = RateSchedule(spans: [.init(start: -1, end: 60, rate: 0)]) },
             { $0.rules = [QueueRule(while: .battery, .rate(0))] },
             { $0.rules = [QueueRule(while: .span(DaySpan(start: 0, end: 1441)), .pause)] },
             { $0.rules = [QueueRule(while: .span(DaySpan(start: 5, end: 5)), .pause)] },

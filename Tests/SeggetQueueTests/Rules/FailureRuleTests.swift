@@ -66,6 +66,7 @@ import Testing
             (.certificateFile(path: "p"), .final), (.nameTaken(path: "p"), .final),
             (.refused(status: 401), .final), (.refused(status: 403), .final),
             (.proxyRefused(status: 407), .final), (.untrusted("text"), .final),
+            (.addressDenied(.privateAddress("::1")), .final), (.addressDenied(.proxy), .final),
             (.unsafeRedirect(to: "u"), .final), (.tooManyRedirects(20), .final),
             (.remoteChanged(.rangeNotSatisfiable), .passes()),
             (.contract(.severalRanges), .final), (.tooLarge(size: nil, limit: 1), .final),
@@ -87,7 +88,7 @@ import Testing
     /// The compiler refuses these switches when a case is added.
     @Test func theTableHasEveryCase() {
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
-        #expect(reasons.count == 21)
+        #expect(reasons.count == 22)
         #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 7)
         #expect(Set(Self.files.map { Self.name($0.0) }).count == 14)
     }
@@ -95,8 +96,9 @@ import Testing
     private static func name(_ reason: DownloadError.Reason) -> String {
         switch reason {
         case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .assembly,
-            .nameTaken, .transfer, .refused, .proxyRefused, .untrusted, .unsafeRedirect,
-            .tooManyRedirects, .remoteChanged, .contract, .tooLarge, .tooSlow, .timeIsUp,
+            .nameTaken, .transfer, .refused, .proxyRefused, .untrusted, .addressDenied,
+            .unsafeRedirect, .tooManyRedirects, .remoteChanged, .contract, .tooLarge, .tooSlow,
+            .timeIsUp,
             .unrepairable, .notContinued, .cancelled:
             caseName(reason)
         }

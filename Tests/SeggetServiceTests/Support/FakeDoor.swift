@@ -4,7 +4,7 @@ import Segmenter
 @testable import SeggetQueue
 
 /// A queue that is nothing but two tasks, and notes what it is told.
-actor FakeDoor: QueueFeed {
+actor FakeDoor: RPCQueue {
     /// All that it was told.
     private(set) var commands: [QueueCommand] = []
     private(set) var filters: [TaskFilter] = []
@@ -56,10 +56,11 @@ actor FakeDoor: QueueFeed {
                 .rename(let tasks, _, _), .set(let tasks, _), .tag(let tasks, _, _),
                 .markSeen(let tasks):
                 tasks.ids.map { id in
-                    guard Sample.first.description.hasPrefix(id) else {
+                    guard let task = self.tasks.first(where: { $0.id.description.hasPrefix(id) })
+                    else {
                         return CommandResult(nil, .refused, "there is no task \(id)", code: 64)
                     }
-                    return CommandResult(Sample.first, .done)
+                    return CommandResult(task.id, .done)
                 }
             }
         }
@@ -99,7 +100,9 @@ actor FakeDoor: QueueFeed {
 
 extension FakeDoor {
     private static func passes(_ task: TaskReport, _ filter: TaskFilter) -> Bool {
-        filter.selection.states.isEmpty || filter.selection.states.contains(task.state)
+        let (states, ids) = (filter.selection.states, filter.selection.ids)
+        return (states.isEmpty || states.contains(task.state))
+            && (ids.isEmpty || ids.contains { task.id.description.hasPrefix($0) })
     }
 
     /// Changes a task, or adds it.
@@ -154,6 +157,29 @@ extension FakeDoor {
     func ids(_ filter: TaskFilter) throws(QueueError) -> Set<QueueTask.ID> {
         Set(tasks.filter { Self.passes($0, filter) }.map(\.id))
     }
+}
+
+// What clients of aria2's JSON-RPC ask for beside that.
+extension FakeDoor {
+    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? {
+        guard let report = tasks.first(where: { $0.id == id }) else { return nil }
+        var task = QueueTask(
+            NewTask(report.url, to: QueueTask.Place(root: report.folder)))
+        task.id = id
+        return task
+    }
+
+    func snapshot() throws(QueueError) -> QueueSnapshot {
+        if let failure { throw failure }
+        return QueueSnapshot(
+            running: tasks.filter(\.isFetched), counts: ["completed": 1, "running": 1, "held": 2],
+            bytesPerSecond: 1_048_576, bytesDone: 5, size: 9, bytesReceived: 12_345)
+    }
+
+    func events() -> AsyncStream<QueueEvent> { AsyncStream { $0.finish() } }
+
+    /// Puts other tasks in place of those that there are.
+    func replace(_ tasks: [TaskReport]) { self.tasks = tasks }
 }
 
 /// The tasks of the fake queue; `docs/api.md` shows them.

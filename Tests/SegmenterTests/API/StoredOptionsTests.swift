@@ -25,7 +25,8 @@ import Testing
           },
           "access": {
             "scheme": "automatic", "uses_netrc": false, "keeps_cookies": true,
-            "address_family": "any", "resolve": [], "is_insecure": false, "minimum_tls": "1.2",
+            "address_family": "any", "resolve": [], "denies_private": false,
+            "is_insecure": false, "minimum_tls": "1.2",
             "allows_downgrade": false, "crosses_origins": false
           }
         }
@@ -55,7 +56,7 @@ import Testing
             "keeps_cookies": false, "cookies": "a=sesame", "user_agent": "agent",
             "referer": "http://u:sesame@r/", "proxy": "me:sesame@p:1", "no_proxy": "*",
             "address_family": "ipv6", "interface": "lo", "resolve": ["h:1:::1"],
-            "is_insecure": true, "pinned_public_key": "/pin", "client_certificate": "/cc",
+            "denies_private": true, "is_insecure": true, "pinned_public_key": "/pin", "client_certificate": "/cc",
             "client_key": "/ck", "client_key_password": "sesame", "minimum_tls": "1.3",
             "allows_downgrade": true, "crosses_origins": true
           }

@@ -16,6 +16,7 @@ extension AccessOptions: CodableOptions {
         .init("address_family", \.addressFamily),
         .init(optional: "interface", \.interface),
         .init("resolve", \.resolve),
+        .init("denies_private", \.deniesPrivate),
         .init("is_insecure", \.isInsecure),
         .init(optional: "pinned_public_key", \.pinnedPublicKey),
         .init(optional: "client_certificate", \.clientCertificate),

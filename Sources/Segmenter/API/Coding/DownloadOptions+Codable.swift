@@ -24,8 +24,9 @@
 ///
 /// `access` holds `credentials` (`user`, `password`), `scheme`, `uses_netrc`, `netrc_file`, `bearer_token`,
 /// `cookie_file`, `keeps_cookies`, `cookies`, `user_agent`, `referer`, `proxy`, `no_proxy`,
-/// `address_family`, `interface`, `resolve`, `is_insecure`, `pinned_public_key`, `client_certificate`,
-/// `client_key`, `client_key_password`, `minimum_tls`, `allows_downgrade` and `crosses_origins`.
+/// `address_family`, `interface`, `resolve`, `denies_private`, `is_insecure`, `pinned_public_key`,
+/// `client_certificate`, `client_key`, `client_key_password`, `minimum_tls`, `allows_downgrade` and
+/// `crosses_origins`.
 ///
 /// - A key that is missing stands for the default; so what an older version stored can be read.
 /// - A key that is not known is kept, and written again: what a newer version stored is not lost.

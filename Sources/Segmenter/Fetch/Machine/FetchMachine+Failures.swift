@@ -42,6 +42,8 @@ extension FetchMachine {
         case .failed(let failure): retry(index, failure, world)
         case .declined: declined(index, world)
         case .untrusted(let text): giveUp(slots[index].source, .untrusted(text), world)
+        case .denied(let address):
+            giveUp(slots[index].source, .addressDenied(.privateAddress(address)), world)
         case .badCertificateFile: fail(.certificateFile(path: world.certificatePath), world)
         case .badSetting(let problem): fail(.access(problem), world)
         case .proxyRefused(let status, _): fail(.proxyRefused(status: status), world)

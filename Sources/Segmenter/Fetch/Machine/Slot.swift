@@ -179,6 +179,7 @@ extension Slot {
             case .failed(.proxy): nil
             case .failed(let failure): failure
             case .untrusted(let text): .network(code: 0, message: text)
+            case .denied: .network(code: 0, message: "the address is private")
             case .complete: .network(code: 0, message: "the response had no head")
             case .declined:
                 switch refusal {

@@ -1,0 +1,9 @@
+/// A queue that tells all that other managers' clients ask for.
+package protocol RPCQueue: QueueFeed {
+    /// A task with its secrets, as far as there are any; `nil` where there is none.
+    func whole(_ id: QueueTask.ID) async throws(QueueError) -> QueueTask?
+    /// How far everything is now.
+    func snapshot() async throws(QueueError) -> QueueSnapshot
+    /// What happens from now on.
+    func events() async -> AsyncStream<QueueEvent>
+}

@@ -1,0 +1,66 @@
+import FoundationEssentials
+import SeggetQueue
+import Segmenter
+
+/// What a queue does, in numbers, in Prometheus' text format 0.0.4.
+struct Metrics: Sendable {
+    private var lines = ""
+
+    /// The media type of the text.
+    static let type = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// Writes the metrics of a queue.
+    ///
+    /// - Parameters:
+    ///   - snapshot: How far the queue is.
+    ///   - version: The version of segget.
+    ///   - uptime: Seconds since the service was started.
+    init(_ snapshot: QueueSnapshot, version: String, uptime: Double) {
+        add("segget_info", "gauge", "The version of segget.", [(["version": version], 1)])
+        add("segget_uptime_seconds", "gauge", "Time since the start.", [([:], uptime)])
+        let words = TaskStatus.State.words.sorted()
+        add(
+            "segget_tasks", "gauge", "Tasks by state.",
+            words.map { (["state": $0], Double(snapshot.counts[$0] ?? 0)) })
+        add(
+            "segget_held_tasks", "gauge", "Tasks that are held.",
+            [([:], Double(snapshot.counts["held"] ?? 0))])
+        add(
+            "segget_connections", "gauge", "Connections that are transferring.",
+            [([:], Double(snapshot.running.reduce(0) { $0 + ($1.connections ?? 0) }))])
+        add(
+            "segget_bytes_per_second", "gauge", "Speed of all tasks together.",
+            [([:], snapshot.bytesPerSecond)])
+        add(
+            "segget_received_bytes_total", "counter",
+            "Bytes that have come from servers since the start.",
+            [([:], Double(snapshot.bytesReceived))])
+        add(
+            "segget_paused", "gauge", "Whether a rule of the settings pauses the queue.",
+            [([:], snapshot.paused == nil ? 0 : 1)])
+    }
+
+    /// The text.
+    var text: Data { Data(lines.utf8) }
+
+    private mutating func add(
+        _ name: String, _ type: String, _ help: String, _ samples: [([String: String], Double)]
+    ) {
+        lines += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        for (labels, value) in samples {
+            let texts = labels.sorted { $0.key < $1.key }.map { "\($0)=\"\(Self.escaped($1))\"" }
+            let suffix = texts.isEmpty ? "" : "{\(texts.joined(separator: ","))}"
+            lines += "\(name)\(suffix) \(Self.number(value))\n"
+        }
+    }
+
+    /// The value of a label as it is written.
+    static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            .replacing("\n", with: "\\n")
+    }
+
+    private static func number(_ value: Double) -> String {
+        Int64(exactly: value).map(String.init) ?? "\(value)"
+    }
+}

@@ -1,0 +1,317 @@
+/// What describes the API to programs: OpenAPI 3.1.
+enum OpenAPI {
+    /// The description, as JSON.
+    static let text = #"""
+        {
+         "openapi": "3.1.0",
+         "info": {
+          "title": "The API of a queue",
+          "version": "1",
+          "description": "What `segget serve --rpc` answers below /api, see docs/api.md"
+         },
+         "servers": [{"url": "/api/v1"}],
+         "security": [{"secret": []}],
+         "paths": {
+          "/health": {
+           "get": {"operationId": "health", "summary": "Who answers", "responses": {"200": {"description":
+            "Who answers", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Health"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
+          },
+          "/tasks": {
+           "get": {"operationId": "tasks", "summary": "Tasks, and what is told of the queue as a whole",
+            "parameters": [{"$ref": "#/components/parameters/id"}, {"$ref":
+            "#/components/parameters/tag"}, {"$ref": "#/components/parameters/state"}, {"$ref":
+            "#/components/parameters/text"}, {"$ref": "#/components/parameters/unseen"}, {"$ref":
+            "#/components/parameters/all"}], "responses": {"200": {"description": "The tasks", "content":
+            {"application/json": {"schema": {"$ref": "#/components/schemas/Report"}}}}, "400": {"$ref":
+            "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"},
+            "403": {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
+            "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"},
+            "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
+            "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
+          },
+          "/tasks/{id}": {
+           "get": {"operationId": "task", "summary": "Everything about one task", "parameters": [{"name": "id",
+            "in": "path", "required": true, "description": "An id, or the beginning of one", "schema":
+            {"type": "string", "minLength": 1}, "examples": {"begin": {"value": "53a1"}, "whole":
+            {"value": "53a1f0c2b7d94e68"}}}], "responses": {"200": {"description": "The task", "content":
+            {"application/json": {"schema": {"$ref": "#/components/schemas/Detail"}}}}, "400": {"$ref":
+            "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"},
+            "403": {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
+            "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"},
+            "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
+            "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
+          },
+          "/events": {
+           "get": {"operationId": "events", "summary": "What happens, as it happens", "parameters": [{"$ref":
+            "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}, {"$ref":
+            "#/components/parameters/state"}, {"$ref": "#/components/parameters/text"}, {"$ref":
+            "#/components/parameters/unseen"}, {"$ref": "#/components/parameters/all"}, {"name":
+            "Last-Event-ID", "in": "header", "description": "The id of the last event that was taken",
+            "schema": {"type": "string"}}], "responses": {"200": {"description": "Events", "content":
+            {"text/event-stream": {"schema": {"type": "string"}}}}, "400": {"$ref":
+            "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"},
+            "403": {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
+            "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"},
+            "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
+            "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
+          },
+          "/commands": {
+           "post": {"operationId": "commands", "summary": "Carries out commands, one after the other",
+            "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Commands"}, "examples": {"pause": {"value": {"commands": [{"command":
+            "pause", "all": true}]}}}}}}, "responses": {"200": {"description":
+            "What each command has done to each of its tasks", "content": {"application/json": {"schema":
+            {"$ref": "#/components/schemas/Results"}}}}, "400": {"$ref": "#/components/responses/Badly"},
+            "401": {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}, "409":
+            {"$ref": "#/components/responses/WorkedAlready"}, "413": {"$ref":
+            "#/components/responses/TooLong"}, "507": {"$ref": "#/components/responses/DiskFull"}}}
+          },
+          "/settings": {
+           "get": {"operationId": "settings", "summary": "The settings", "responses": {"200": {"description":
+            "The settings", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Settings"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}},
+           "put": {"operationId": "newSettings", "summary": "Replaces the settings", "requestBody": {"required":
+            true, "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Settings"}}}}, "responses": {"200": {"description":
+            "The settings as they are now", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Settings"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}, "413":
+            {"$ref": "#/components/responses/TooLong"}, "507": {"$ref":
+            "#/components/responses/DiskFull"}}}
+          }
+         },
+         "components": {
+          "securitySchemes": {
+           "secret": {"type": "http", "scheme": "bearer"}
+          },
+          "parameters": {
+           "id": {"name": "id", "in": "query", "description": "Whose id is this, or begins with it", "schema":
+            {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "explode": true},
+           "tag": {"name": "tag", "in": "query", "description": "That have this tag", "schema": {"type":
+            "array", "items": {"type": "string"}, "maxItems": 1000}, "explode": true},
+           "state": {"name": "state", "in": "query", "description": "In this state", "schema": {"type": "array",
+            "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
+            "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems": 1000},
+            "explode": true},
+           "text": {"name": "text", "in": "query", "description": "That have this text in URL, name or folder",
+            "schema": {"type": "string", "maxLength": 1000}},
+           "unseen": {"name": "unseen", "in": "query", "description": "That have ended, which nobody was told yet",
+            "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
+           "all": {"name": "all", "in": "query", "description": "All", "schema": {"type": "string", "enum":
+            ["0", "1", "false", "true"]}}
+          },
+          "responses": {
+           "Badly": {"description": "The request, or a value in it, cannot be used", "content":
+            {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+           "Unauthorized": {"description": "The request does not show the secret", "content": {"application/json":
+            {"schema": {"$ref": "#/components/schemas/Error"}}}},
+           "Forbidden": {"description": "A page of another site asks, or for what is not for clients over TCP",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+           "NoTask": {"description": "There is no task of that id, or several, or no such path", "content":
+            {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+           "WrongMethod": {"description": "`Allow` says which methods the path has", "content": {"application/json":
+            {"schema": {"$ref": "#/components/schemas/Error"}}}},
+           "LongHead": {"description": "The head is too long", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Error"}}}},
+           "WorkedAlready": {"description": "Another process works the queue", "content": {"application/json": {"schema":
+            {"$ref": "#/components/schemas/Error"}}}},
+           "TooLong": {"description": "The body is too long", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Error"}}}},
+           "QueueBroken": {"description": "The queue's file cannot be used", "content": {"application/json": {"schema":
+            {"$ref": "#/components/schemas/Error"}}}},
+           "Busy": {"description": "Another process has the queue, and did not let go in time", "content":
+            {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+           "DiskFull": {"description": "The disk is full", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Error"}}}}
+          },
+          "schemas": {
+           "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
+            "required": ["code", "message", "hint"], "properties": {"code": {"type": "string", "enum":
+            ["invalid", "no_task", "worked_already", "damaged", "later_version", "no_queue",
+            "unavailable", "worker", "busy", "disk_full"]}, "message": {"type": "string", "minLength":
+            1}, "hint": {"type": "string"}}}}},
+           "Health": {"type": "object", "required": ["api", "version", "worker"], "properties": {"api": {"const":
+            "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+           "Report": {"type": "object", "required": ["tasks", "counts", "unseen", "bytes_per_second", "version"],
+            "properties": {"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/Task"}},
+            "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+            "unseen": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+            "bytes_per_second": {"type": "number", "minimum": 0}, "paused": {"type": "string"},
+            "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+           "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+           "Task": {"type": "object", "required": ["id", "state", "wanted", "url", "folder", "bytes_done",
+            "attempts", "added", "digests", "tags"], "properties": {"id": {"$ref":
+            "#/components/schemas/TaskID"}, "state": {"type": "string", "enum": ["waiting", "running",
+            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled"]},
+            "wanted": {"type": "string", "enum": ["run", "held"]}, "url": {"type": "string"},
+            "current_url": {"type": "string"}, "path": {"type": "string"}, "folder": {"type": "string"},
+            "position": {"type": "integer", "minimum": 1}, "rank": {"type": "integer"}, "bytes_done":
+            {"type": "integer", "minimum": 0}, "size": {"type": "integer", "minimum": 0},
+            "bytes_per_second": {"type": "number", "minimum": 0}, "seconds_left": {"type": "number",
+            "minimum": 0}, "connections": {"type": "integer", "minimum": 0}, "error": {"type": "object",
+            "required": ["kind", "message", "hint", "code"], "properties": {"kind": {"type": "string"},
+            "message": {"type": "string"}, "hint": {"type": "string"}, "code": {"type": "integer",
+            "minimum": 0}}}, "attempts": {"type": "integer", "minimum": 0}, "retry_at": {"type":
+            "number"}, "waiting_since": {"type": "number"}, "paused": {"type": "string"}, "added":
+            {"type": "number"}, "started": {"type": "number"}, "finished": {"type": "number"},
+            "last_byte": {"type": "number"}, "type": {"type": "string"}, "digests": {"type": "array",
+            "items": {"type": "string"}}, "tags": {"type": "array", "items": {"type": "string"}}, "seen":
+            {"type": "boolean"}, "file": {"type": "string", "enum": ["there", "gone", "changed"]}}},
+           "Detail": {"type": "object", "required": ["task", "urls", "map", "segments", "events"], "properties":
+            {"task": {"$ref": "#/components/schemas/Task"}, "urls": {"type": "array", "items": {"type":
+            "string"}, "minItems": 1}, "final_url": {"type": "string"}, "etag": {"type": "string"},
+            "last_modified": {"type": "string"}, "identity": {"type": "string"}, "map": {"type": "array",
+            "items": {"type": "integer", "minimum": 0, "maximum": 8}}, "segments": {"type": "array",
+            "items": {"type": "object", "required": ["start", "end"], "properties": {"start": {"type":
+            "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "servers": {"type":
+            "array", "items": {"type": "object", "required": ["url", "state", "bytes", "connections"],
+            "properties": {"url": {"type": "string"}, "state": {"type": "string", "enum": ["used",
+            "waiting_for_sample", "dropped"]}, "bytes": {"type": "integer", "minimum": 0}, "connections":
+            {"type": "integer", "minimum": 0}, "reason": {"type": "string"}, "message": {"type":
+            "string"}}}}, "connections": {"type": "array", "items": {"type": "object", "required":
+            ["server", "state", "bytes_per_second"], "properties": {"server": {"type": "integer",
+            "minimum": 0}, "state": {"type": "string"}, "start": {"type": "integer", "minimum": 0},
+            "end": {"type": "integer", "minimum": 0}, "position": {"type": "integer", "minimum": 0},
+            "bytes_per_second": {"type": "number", "minimum": 0}, "address": {"type": "string"},
+            "http_version": {"type": "string"}}}}, "events": {"type": "array", "items": {"type":
+            "object", "required": ["time", "event", "message"], "properties": {"time": {"type":
+            "number"}, "event": {"type": "string"}, "message": {"type": "string"}}}}}},
+           "Commands": {"type": "object", "required": ["commands"], "properties": {"commands": {"type": "array",
+            "items": {"$ref": "#/components/schemas/Command"}}}, "additionalProperties": false},
+           "Command": {"oneOf": [{"$ref": "#/components/schemas/Add"}, {"type": "object", "required": ["command"],
+            "properties": {"command": {"const": "start"}, "ids": {"type": "array", "items": {"type":
+            "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
+            "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
+            "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
+            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties":
+            false}, {"type": "object", "required": ["command"], "properties": {"command": {"const":
+            "pause"}, "ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags":
+            {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
+            "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
+            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
+            "maxItems": 1000}}, "additionalProperties": false}, {"type": "object", "required":
+            ["command"], "properties": {"command": {"const": "resume"}, "ids": {"type": "array", "items":
+            {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
+            "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
+            "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
+            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties":
+            false}, {"type": "object", "required": ["command"], "properties": {"command": {"const":
+            "cancel"}, "ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags":
+            {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
+            "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
+            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
+            "maxItems": 1000}}, "additionalProperties": false}, {"type": "object", "required":
+            ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
+            {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
+            "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
+            "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
+            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties":
+            false}, {"type": "object", "required": ["command"], "properties": {"command": {"const":
+            "mark_seen"}, "ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type":
+            "boolean"}, "states": {"type": "array", "items": {"type": "string", "enum": ["waiting",
+            "running", "verifying", "retrying", "waiting_for_network", "completed", "failed",
+            "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties": false}, {"type": "object",
+            "required": ["command"], "properties": {"command": {"const": "remove"}, "ids": {"type":
+            "array", "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items":
+            {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type":
+            "array", "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
+            "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems": 1000},
+            "files": {"type": "boolean"}}, "additionalProperties": false}, {"type": "object", "required":
+            ["command", "to"], "properties": {"command": {"const": "move"}, "ids": {"type": "array",
+            "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type":
+            "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array",
+            "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
+            "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}, "to":
+            {"oneOf": [{"type": "string", "enum": ["first", "last"]}, {"type": "integer", "minimum":
+            1}]}}, "additionalProperties": false}, {"type": "object", "required": ["command"],
+            "properties": {"command": {"const": "rename"}, "ids": {"type": "array", "items": {"type":
+            "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
+            "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
+            "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
+            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}, "name": {"type": "string"},
+            "folder": {"type": "string"}}, "additionalProperties": false}, {"type": "object", "required":
+            ["command"], "properties": {"command": {"const": "set"}, "ids": {"type": "array", "items":
+            {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
+            "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
+            "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
+            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}, "urls": {"type": "array",
+            "items": {"type": "string"}}, "connections": {"oneOf": [{"type": "integer", "minimum": 1,
+            "maximum": 64}, {"type": "string", "pattern": "^auto(:[0-9]+)?$"}]}, "rate_limit": {"type":
+            "number"}, "headers": {"type": "array", "items": {"type": "string"}}, "user": {"type":
+            "string"}, "retries": {"type": "integer"}}, "additionalProperties": false}, {"type":
+            "object", "required": ["command"], "properties": {"command": {"const": "tag"}, "ids":
+            {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array",
+            "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states":
+            {"type": "array", "items": {"type": "string", "enum": ["waiting", "running", "verifying",
+            "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems":
+            1000}, "add": {"type": "array", "items": {"type": "string"}}, "remove": {"type": "array",
+            "items": {"type": "string"}}}, "additionalProperties": false}]},
+           "Add": {"type": "object", "required": ["command", "url", "root"], "properties": {"command": {"const":
+            "add"}, "id": {"$ref": "#/components/schemas/TaskID"}, "url": {"type": "string"}, "root":
+            {"type": "string", "description": "An absolute path below a folder that is open to clients"},
+            "folder": {"type": "string"}, "name": {"type": "string"}, "name_given": {"type": "boolean"},
+            "options": {"$ref": "#/components/schemas/Options"}, "umask": {"type": "string", "pattern":
+            "^[0-7]{1,3}$"}, "tags": {"type": "array", "items": {"type": "string"}}, "held": {"type":
+            "boolean"}, "position": {"oneOf": [{"type": "string", "enum": ["first", "last"]}, {"type":
+            "integer", "minimum": 1}]}, "again": {"type": "boolean"}, "store_secrets": {"type":
+            "boolean"}}, "additionalProperties": false},
+           "Options": {"type": "object", "description": "Those that clients over TCP may give", "properties":
+            {"connections": {"oneOf": [{"type": "integer", "minimum": 1, "maximum": 64}, {"type":
+            "string", "pattern": "^auto(:[0-9]+)?$"}]}, "min_split_size": {"type": "integer", "minimum":
+            1}, "checksum": {"type": "string"}, "headers": {"type": "array", "items": {"type":
+            "string"}}, "mirrors": {"type": "array", "items": {"type": "string"}}, "connect_timeout":
+            {"type": "number", "minimum": 0}, "stall_timeout": {"type": "number", "minimum": 0},
+            "retries": {"type": "integer", "minimum": 0}, "retry_wait": {"type": "number", "minimum": 0},
+            "naming": {"type": "object", "required": [], "properties": {"uses_url": {"type": "boolean"},
+            "numbers_taken": {"type": "boolean"}}}, "limits": {"type": "object", "required": [],
+            "properties": {"max_size": {"type": "integer", "minimum": 0}, "max_time": {"type": "number"},
+            "rate": {"type": "number"}, "min_rate": {"type": "number"}, "min_rate_period": {"type":
+            "number"}}}, "files": {"type": "object", "required": [], "properties": {"remote_time":
+            {"type": "boolean"}}}, "access": {"type": "object", "required": [], "properties":
+            {"credentials": {"type": "object", "required": ["user"], "properties": {"user": {"type":
+            "string"}, "password": {"type": "string"}}}, "scheme": {"type": "string"}, "bearer_token":
+            {"type": "string"}, "cookies": {"type": "string"}, "keeps_cookies": {"type": "boolean"},
+            "user_agent": {"type": "string"}, "referer": {"type": "string"}, "proxy": {"type": "string"},
+            "no_proxy": {"type": "string"}, "address_family": {"type": "string"}, "minimum_tls": {"type":
+            "string"}}}}},
+           "Results": {"type": "object", "required": ["results"], "properties": {"results": {"type": "array",
+            "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
+            "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
+            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "code": {"type":
+            "integer", "minimum": 0}}}}}}},
+           "Settings": {"type": "object", "required": [], "properties": {"max_running": {"type": "integer",
+            "minimum": 1, "maximum": 64}, "rate_limit": {"type": "number", "minimum": 0},
+            "rate_schedule": {"type": "object", "required": ["spans"], "properties": {"spans": {"type":
+            "array", "items": {"type": "object", "required": ["start", "end", "rate"], "properties":
+            {"start": {"type": "integer", "minimum": 0, "maximum": 1440}, "end": {"type": "integer",
+            "minimum": 0, "maximum": 1440}, "rate": {"type": "number", "minimum": 0}},
+            "additionalProperties": false}}, "otherwise": {"type": "number", "minimum": 0}},
+            "additionalProperties": false}, "retry_delays": {"type": "array", "items": {"type": "number",
+            "minimum": 0, "maximum": 86400}, "maxItems": 100}, "rules": {"type": "array", "items":
+            {"oneOf": [{"type": "object", "required": ["while", "pause"], "properties": {"while":
+            {"type": "string"}, "pause": {"const": true}}, "additionalProperties": false}, {"type":
+            "object", "required": ["while", "rate"], "properties": {"while": {"type": "string"}, "rate":
+            {"type": "number", "exclusiveMinimum": 0}}, "additionalProperties": false}]}, "maxItems":
+            100}, "metered": {"type": "string", "enum": ["auto", "yes", "no"]}}, "additionalProperties":
+            false}
+          }
+         }
+        }
+        """#
+}

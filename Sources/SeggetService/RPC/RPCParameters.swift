@@ -1,0 +1,82 @@
+import SeggetQueue
+
+/// The parameters of a call, read by position; what is wrong with one is said as aria2 does.
+struct RPCParameters: Sendable {
+    let values: [RPCValue]
+
+    init(_ values: [RPCValue]) { self.values = values }
+
+    private subscript(place: Int) -> RPCValue? {
+        values.indices.contains(place) ? values[place] : nil
+    }
+
+    private func required<Value>(
+        _ place: Int, _ read: (RPCValue) -> Value?
+    ) throws(RPCError) -> Value {
+        guard let value = self[place] else {
+            throw RPCError("The parameter at \(place) is required but missing.")
+        }
+        guard let read = read(value) else {
+            throw RPCError("The parameter at \(place) has wrong type.")
+        }
+        return read
+    }
+
+    private func optional<Value>(
+        _ place: Int, _ read: (RPCValue) -> Value?
+    ) throws(RPCError) -> Value? {
+        guard values.indices.contains(place) else { return nil }
+        return try required(place, read)
+    }
+
+    /// A text.
+    func text(_ place: Int) throws(RPCError) -> String { try required(place, \.string) }
+
+    /// A whole number.
+    func integer(_ place: Int) throws(RPCError) -> Int64 { try required(place, \.integer) }
+
+    /// A whole number from 0 on.
+    func count(_ place: Int) throws(RPCError) -> Int {
+        let number = try integer(place)
+        guard number >= 0 else { throw Self.tooSmall(place, 0) }
+        return Int(clamping: number)
+    }
+
+    /// A place in an order, from 0 on, that may be missing.
+    func position(_ place: Int) throws(RPCError) -> Int? {
+        guard let number = try optional(place, \.integer) else { return nil }
+        guard number >= 0 else { throw Self.tooSmall(place, 0) }
+        return Int(clamping: number)
+    }
+
+    private static func tooSmall(_ place: Int, _ least: Int) -> RPCError {
+        RPCError(
+            "The integer parameter at \(place) has invalid value: the value must be greater than or "
+                + "equal to \(least).")
+    }
+
+    /// Texts; what else stands in the list is passed over.
+    func texts(_ place: Int) throws(RPCError) -> [String] {
+        try required(place, \.array).compactMap(\.string)
+    }
+
+    /// The keys that are asked for; `nil` for all.
+    func keys(_ place: Int) throws(RPCError) -> Set<String>? {
+        guard let list = try optional(place, \.array) else { return nil }
+        let keys = Set(list.compactMap(\.string))
+        return keys.isEmpty ? nil : keys
+    }
+
+    /// An object that may be missing.
+    func object(_ place: Int) throws(RPCError) -> [String: RPCValue] {
+        try optional(place, \.object) ?? [:]
+    }
+
+    /// An object.
+    func members(_ place: Int) throws(RPCError) -> [String: RPCValue] {
+        try required(place, \.object)
+    }
+
+    /// Lists of calls.
+    func calls(_ place: Int) throws(RPCError) -> [RPCValue] { try required(place, \.array) }
+}

@@ -1,0 +1,335 @@
+package import SeggetFormats
+package import SeggetQueue
+import SeggetReports
+import Segmenter
+import Synchronization
+
+// What clients change.
+extension RPCService {
+    // MARK: Adding
+
+    func addURI(_ parameters: RPCParameters) async throws -> RPCValue {
+        let urls = try parameters.texts(0)
+        guard !urls.isEmpty else { throw RPCError("URI is not provided.") }
+        let given = try read(try parameters.object(1))
+        let position = try parameters.position(2)
+        var seen: Set<String> = []
+        let options = common.withLock { $0 }.replaced(by: given)
+        let web = urls.filter { DownloadSession.problem(with: $0) == nil }
+            .filter { seen.insert($0).inserted }
+        guard !web.isEmpty else { throw RPCError("No URI to download.") }
+        var task = try newTask(web, options)
+        if let gid = given.text("gid") { task.id = try await free(gid) }
+        task.isHeld = given.flag("pause") ?? false
+        if let position { task.position = try await place(before: position) }
+        guard let id = try await carryOut(.add(task)).first?.id else {
+            throw RPCError("No URI to download.")
+        }
+        return .string(id.description)
+    }
+
+    /// The id that a client gives, if no task has it.
+    private func free(_ gid: String) async throws -> QueueTask.ID {
+        guard let id = QueueTask.ID(gid.lowercased()), gid.contains(where: { $0 != "0" }) else {
+            throw RPCError("\(PrintableText.escape(gid)) is invalid for GID.")
+        }
+        guard try await queue.whole(id) == nil else { throw RPCError("GID \(id) is not unique.") }
+        return id
+    }
+
+    /// Makes a task as aria2 does, of URLs that can be fetched.
+    private func newTask(_ urls: [String], _ options: Aria2Options) throws -> NewTask {
+        let aria2 = Aria2Task(urls: urls, options: options)
+        let (place, problem) = try place(options)
+        if problem == nil, let problem = aria2.problem { throw RPCError(problem.text) }
+        var task = NewTask(of: aria2, policy)
+        (task.place, task.problem) = (place, problem)
+        if task.options.naming.numbersTaken { task.place.isNameGiven = false }
+        return task
+    }
+
+    /// Where a file goes, and why it may not go there.
+    private func place(
+        _ options: Aria2Options
+    ) throws -> (place: QueueTask.Place, problem: TaskProblem?) {
+        let place = Self.place(options, in: policy.folder)
+        do throws(RPCPolicy.Forbidden) {
+            try policy.check(place)
+            return (place, nil)
+        } catch {
+            let problem = TaskProblem(
+                kind: "folder_unavailable", message: error.message,
+                hint: "clients may use the download folder, and those that `--allow-dir` names",
+                code: ExitStatus.cannotCreate.rawValue,
+                aria2Code: Aria2ErrorCode.directoryCreate.rawValue)
+            // Whoever has it tried again gets it where clients may have files.
+            return (QueueTask.Place(root: policy.folder), problem)
+        }
+    }
+
+    /// Where aria2's options have a file go.
+    ///
+    /// - Parameters:
+    ///   - options: `dir` and `out` of them count.
+    ///   - root: The folder in which relative paths begin, absolute.
+    /// - Returns: The place; with `..` where a client has written that.
+    package static func place(_ options: Aria2Options, in root: String) -> QueueTask.Place {
+        var folder = options.text("dir") ?? root
+        if !folder.hasPrefix("/") { folder = "\(root)/\(folder)" }
+        var name = options.text("out")
+        // aria2 takes folders in front of the name, too.
+        if let out = name, let slash = out.lastIndex(of: "/") {
+            folder += "/\(out[..<slash])"
+            name = String(out[out.index(after: slash)...])
+        }
+        folder = "/" + folder.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        guard folder.hasPrefix(root + "/") else { return QueueTask.Place(root: folder, name: name) }
+        return QueueTask.Place(
+            root: root, folder: String(folder.dropFirst(root.count + 1)), name: name)
+    }
+
+    /// The same where there is no task yet that could fail.
+    private func allowedPlace(_ options: Aria2Options) throws -> QueueTask.Place {
+        let (place, problem) = try place(options)
+        if let problem { throw RPCError(problem.message) }
+        return place
+    }
+
+    /// Reads what a client says of a task.
+    private func read(
+        _ members: [String: RPCValue], ofQueue isGlobal: Bool = false
+    ) throws -> Aria2Options {
+        var allowed = policy.isDropIn ? Aria2Option.forOwnClients : Aria2Option.forClients
+        if isGlobal {
+            allowed.formUnion(policy.isDropIn ? Aria2Option.forOwnQueues : Aria2Option.forQueues)
+        }
+        var options = Aria2Options()
+        for (name, value) in members {
+            let texts = value.string.map { [$0] } ?? value.array?.compactMap(\.string)
+            guard let texts, !texts.isEmpty else { continue }
+            do throws(Aria2Option.Refused) {
+                try options.take(client: name, texts, allowed: allowed)
+            } catch {
+                throw RPCError(
+                    "We encountered a problem while processing the option '--\(error.name)'.")
+            }
+        }
+        return options
+    }
+
+    // MARK: Holding and ending
+
+    func remove(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard !Self.stopped.contains(report.state) else {
+            throw RPCError("Active Download not found for GID#\(report.id)")
+        }
+        _ = try await carryOut(.cancel(TaskSelection(report.id)))
+        return .string(report.id.description)
+    }
+
+    func pause(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard !Self.stopped.contains(report.state), report.wanted != .held else {
+            throw RPCError("GID#\(report.id) cannot be paused now")
+        }
+        _ = try await carryOut(.pause(TaskSelection(report.id)))
+        return .string(report.id.description)
+    }
+
+    func unpause(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard !Self.stopped.contains(report.state), report.wanted == .held else {
+            throw RPCError("GID#\(report.id) cannot be unpaused now")
+        }
+        _ = try await carryOut(.resume(TaskSelection(report.id)))
+        return .string(report.id.description)
+    }
+
+    func removeResult(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard Self.stopped.contains(report.state) else {
+            throw RPCError("Could not remove download result of GID#\(report.id)")
+        }
+        _ = try await carryOut(.remove(TaskSelection(report.id), files: false))
+        return "OK"
+    }
+
+    func purge() async throws -> RPCValue {
+        _ = try await carryOut(
+            .remove(TaskSelection(isAll: true, states: Self.stopped), files: false))
+        return "OK"
+    }
+
+    // MARK: Order
+
+    func changePosition(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        let (distance, how) = (try parameters.integer(1), try parameters.text(2))
+        let waiting = try await tasks(in: Self.waiting)
+        guard let present = waiting.firstIndex(where: { $0.id == report.id }) else {
+            throw RPCError("GID#\(report.id) not found in the waiting queue.")
+        }
+        let last = waiting.count - 1
+        let base =
+            switch how {
+            case "POS_SET": 0
+            case "POS_CUR": present
+            case "POS_END": last
+            default: throw RPCError("Illegal argument.")
+            }
+        let wanted = min(max(0, base + Int(clamping: min(max(distance, -1 << 40), 1 << 40))), last)
+        var others = waiting
+        others.remove(at: present)
+        let position = try await position(
+            before: wanted < others.count ? others[wanted].id : nil, moving: report.id)
+        _ = try await carryOut(.move(TaskSelection(report.id), to: position))
+        return RPCValue(integerLiteral: wanted)
+    }
+
+    /// The place in the whole order for a task that is to wait in front of others.
+    private func place(before position: Int) async throws -> QueuePosition {
+        let waiting = try await tasks(in: Self.waiting)
+        return try await self.position(
+            before: position < waiting.count ? waiting[position].id : nil, moving: nil)
+    }
+
+    private func position(
+        before id: QueueTask.ID?, moving own: QueueTask.ID?
+    ) async throws -> QueuePosition {
+        guard let id else { return .last }
+        let order = try await tasks(in: Self.waiting + Self.active).filter { $0.id != own }
+        return order.firstIndex { $0.id == id }.map { .at($0 + 1) } ?? .last
+    }
+
+    // MARK: How tasks are fetched
+
+    func changeURI(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard try parameters.integer(1) == 1 else { throw RPCError("fileIndex is out of range") }
+        let (removed, added) = (try parameters.texts(2), try parameters.texts(3))
+        let position = try parameters.position(4)
+        guard !Self.stopped.contains(report.state), let task = try await queue.whole(report.id)
+        else { throw RPCError("Cannot change URIs for GID#\(report.id)") }
+        let old = task.everyURL
+        var urls = old
+        var count = 0
+        for url in removed {
+            guard let place = urls.firstIndex(of: url) else { continue }
+            urls.remove(at: place)
+            count += 1
+        }
+        let usable = added.filter { DownloadSession.problem(with: $0) == nil }
+        urls.insert(contentsOf: usable, at: min(position ?? urls.count, urls.count))
+        // A task has one at least, so the last one stays.
+        if urls.isEmpty { urls = Array(old.suffix(1)) }
+        if urls != old {
+            var changes = TaskChanges()
+            changes.urls = urls
+            changes.deniesPrivate = policy.deniesPrivate
+            _ = try await carryOut(.set(TaskSelection(report.id), changes))
+        }
+        return [RPCValue(integerLiteral: count), RPCValue(integerLiteral: usable.count)]
+    }
+
+    func changeOption(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        let given = try read(try parameters.members(1))
+        guard !Self.stopped.contains(report.state), let task = try await queue.whole(report.id)
+        else { throw RPCError("Cannot change option for GID#\(report.id)") }
+        let old = Aria2Options(of: task.options, folder: task.place.folderPath, name: nil)
+        let all = old.replaced(by: given)
+        let options = Aria2Task(urls: task.everyURL, options: all)
+            .batchItem(home: "", exists: { _ in false }).options
+        var changes = TaskChanges()
+        if given["split"] != nil || given["max-connection-per-server"] != nil {
+            changes.connections = options.connections
+        }
+        if given["max-download-limit"] != nil { changes.rateLimit = options.limits.rate ?? 0 }
+        if given["header"] != nil { changes.headers = options.headers }
+        if given["max-tries"] != nil { changes.retries = options.retries }
+        if given["http-user"] != nil || given["http-passwd"] != nil {
+            changes.user = options.access.credentials.map { "\($0.user):\($0.password ?? "")" }
+        }
+        if changes != TaskChanges() {
+            _ = try await carryOut(.set(TaskSelection(report.id), changes))
+        }
+        if given["dir"] != nil || given["out"] != nil {
+            let place = try allowedPlace(all)
+            _ = try await carryOut(
+                .rename(TaskSelection(report.id), name: place.name, folder: place.folderPath))
+        }
+        return "OK"
+    }
+
+    func option(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard let task = try await queue.whole(report.id) else {
+            throw RPCError("GID \(report.id) is not found")
+        }
+        let own = Aria2Options(
+            of: task.options, folder: task.place.folderPath,
+            name: task.place.isNameGiven ? task.place.name : nil)
+        return Self.object(common.withLock { $0 }.replaced(by: own).shown)
+    }
+
+    func globalOption() async throws -> RPCValue {
+        let settings = try await queue.settings()
+        var options = common.withLock { $0 }.shown
+        options["dir"] = options["dir"] ?? policy.folder
+        options["max-concurrent-downloads"] = String(settings.maxRunning)
+        options["max-overall-download-limit"] = String(Int64(settings.rateLimit ?? 0))
+        return Self.object(options)
+    }
+
+    func changeGlobalOption(_ parameters: RPCParameters) async throws -> RPCValue {
+        let given = try read(try parameters.members(0), ofQueue: true)
+        if given["dir"] != nil { _ = try allowedPlace(given) }
+        let old = try await queue.settings()
+        var settings = old
+        if let number = given.number("max-concurrent-downloads") {
+            settings.maxRunning = Int(min(max(1, number), 64))
+        }
+        if let rate = given.number("max-overall-download-limit") {
+            settings.rateLimit = rate > 0 ? Double(rate) : nil
+        }
+        if settings != old { try await queue.change(settings) }
+        common.withLock { common in
+            common = common.replaced(by: given)
+            if let path = given.text("save-session") { common.set("save-session", path) }
+        }
+        return "OK"
+    }
+
+    private static func object(_ texts: [String: String]) -> RPCValue {
+        .object(texts.mapValues(RPCValue.string))
+    }
+}
+
+extension NewTask {
+    /// The task that aria2 would make; where its file goes is said by its folder alone.
+    ///
+    /// - Parameters:
+    ///   - task: aria2's task, without a problem.
+    ///   - policy: What clients may do.
+    package init(of task: Aria2Task, _ policy: RPCPolicy) {
+        let home = policy.isDropIn ? policy.home : ""
+        var item = task.batchItem(home: home, exists: policy.exists)
+        if !policy.isDropIn {
+            // What the service's environment says holds, where the client says nothing.
+            let hasProxy = ["all-proxy", "http-proxy", "https-proxy"].contains {
+                task.options[$0] != nil
+            }
+            if !hasProxy { item.options.access.proxy = nil }
+            if task.options["no-proxy"] == nil { item.options.access.noProxy = nil }
+            item.options.takesOver = .nothing
+            item.options.waitsForNetwork = true
+        }
+        item.options.access.deniesPrivate = policy.deniesPrivate
+        self.init(item.url, to: QueueTask.Place(root: policy.folder), options: item.options)
+        // Each call makes a task, and what is wrong with where its file goes is told of that.
+        (isAgain, failsWhereTaken) = (true, true)
+        replacesOwnFilesOnly = !policy.isDropIn
+        isHeld = task.isPaused
+    }
+}

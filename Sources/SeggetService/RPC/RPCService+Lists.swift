@@ -1,0 +1,111 @@
+package import SeggetQueue
+import SeggetReports
+import Segmenter
+
+// What clients are told of tasks.
+extension RPCService {
+    /// The tasks that have neither a slot nor an end.
+    static let waiting = ["waiting", "retrying", "waiting_for_network"]
+    /// The tasks that have a slot.
+    static let active = ["running", "verifying"]
+    /// The tasks that have ended.
+    static let stopped = ["completed", "failed", "cancelled"]
+
+    /// aria2's word for a task's state.
+    package static func word(of report: TaskReport) -> String { RPCStatus.word(report) }
+
+    func tellStatus(_ parameters: RPCParameters) async throws -> RPCValue {
+        let keys = try parameters.keys(1)
+        return try await status(parameters, keys ?? RPCStatus.keys).value(keys)
+    }
+
+    func tellActive(_ parameters: RPCParameters) async throws -> RPCValue {
+        let keys = try parameters.keys(0)
+        return try await tell(try await tasks(in: Self.active), keys)
+    }
+
+    func tellWaiting(_ parameters: RPCParameters) async throws -> RPCValue {
+        try await tellPart(parameters, of: Self.waiting)
+    }
+
+    func tellStopped(_ parameters: RPCParameters) async throws -> RPCValue {
+        try await tellPart(parameters, of: Self.stopped)
+    }
+
+    /// Tells of a part of a list: with a negative offset from its end, backwards.
+    private func tellPart(
+        _ parameters: RPCParameters, of states: [String]
+    ) async throws -> RPCValue {
+        let (offset, count) = (try parameters.integer(0), try parameters.count(1))
+        let keys = try parameters.keys(2)
+        let tasks = try await tasks(in: states)
+        guard offset < 0 else {
+            return try await tell(Array(tasks.dropFirst(Int(clamping: offset)).prefix(count)), keys)
+        }
+        let skipped = Int(clamping: -1 - max(offset, .min + 1))
+        return try await tell(Array(tasks.reversed().dropFirst(skipped).prefix(count)), keys)
+    }
+
+    /// The tasks in some states: those that wait in their order, those that have ended by the time of their ends.
+    func tasks(in states: [String]) async throws -> [TaskReport] {
+        try await queue.report(TaskFilter(selection: TaskSelection(states: states))).tasks
+    }
+
+    private func tell(_ reports: [TaskReport], _ keys: Set<String>?) async throws -> RPCValue {
+        var values: [RPCValue] = []
+        for report in reports {
+            values.append(try await status(report, keys ?? RPCStatus.keys).value(keys))
+        }
+        return .array(values)
+    }
+
+    /// The status of the task that a call is about, with what some keys need.
+    func status(_ parameters: RPCParameters, _ keys: Set<String>) async throws -> RPCStatus {
+        try await status(try await find(parameters), keys)
+    }
+
+    private func status(_ report: TaskReport, _ keys: Set<String>) async throws -> RPCStatus {
+        var status = RPCStatus(report: report)
+        if keys.contains("files") { status.task = try await queue.whole(report.id) }
+        let isPartial = report.size != nil && report.bytesDone > 0 && report.state != "completed"
+        if keys.contains("bitfield"), isPartial {
+            status.segments = try await segments(of: report.id)
+        }
+        return status
+    }
+
+    /// What of a task's file is on the disk; nothing where it was removed meanwhile.
+    private func segments(
+        of id: QueueTask.ID
+    ) async throws(QueueError) -> [TaskDetail.Segment] {
+        do throws(QueueError) {
+            return try await queue.detail(id.description).segments
+        } catch  where error.code == .noTask {
+            return []
+        }
+    }
+
+    func servers(_ parameters: RPCParameters) async throws -> RPCValue {
+        let report = try await find(parameters)
+        guard RPCStatus.word(report) == "active" else {
+            throw RPCError("No active download for GID#\(report.id)")
+        }
+        let detail = try await queue.detail(report.id.description)
+        let connections = detail.connections ?? []
+        let servers = (detail.servers ?? []).enumerated().map { index, server -> RPCValue in
+            let speed = connections.filter { $0.server == index }.reduce(0) {
+                $0 + $1.bytesPerSecond
+            }
+            return [
+                "uri": .string(server.url), "currentUri": .string(server.url),
+                "downloadSpeed": .text(Int64(speed)),
+            ]
+        }
+        return [["index": "1", "servers": .array(servers)]]
+    }
+
+    func peers(_ parameters: RPCParameters) async throws -> RPCValue {
+        _ = try await find(parameters)
+        return []
+    }
+}

@@ -1,0 +1,133 @@
+package import FoundationEssentials
+import SeggetFormats
+package import SeggetQueue
+import SeggetReports
+import Segmenter
+import Synchronization
+
+/// Answers aria2's JSON-RPC with what a queue says.
+package final class RPCService: Sendable {
+    let queue: any RPCQueue
+    let policy: RPCPolicy
+    /// Options that hold for tasks that do not say otherwise, as clients have changed them.
+    let common: Mutex<Aria2Options>
+    /// By which clients tell this run from another.
+    let session = (0..<20).map { _ in
+        let digits = String(UInt8.random(in: .min ... .max), radix: 16)
+        return digits.count < 2 ? "0\(digits)" : digits
+    }.joined()
+
+    /// Makes a service for a queue.
+    package init(_ queue: any RPCQueue, _ policy: RPCPolicy) {
+        (self.queue, self.policy) = (queue, policy)
+        common = Mutex(policy.options)
+    }
+
+    /// Answers what came at once: a request, or a batch.
+    ///
+    /// - Parameters:
+    ///   - text: The body of a request, or a message of a WebSocket.
+    ///   - isExposed: Whether any page can have a browser send it: then it needs a token in any case.
+    /// - Returns: The answer.
+    package func answer(_ text: Data, isExposed: Bool = false) async -> RPCAnswer {
+        let caller = RPCCaller(policy.isOpen && !isExposed ? nil : policy.secret)
+        switch RPCBody(text) {
+        case .broken:
+            return caller.answer(
+                RPCRequest.broken.answer(.failure(.parse)), status: RPCError.parse.status)
+        case .one(let request):
+            let result = await carryOut(request.call, caller)
+            var status = 200
+            if case .failure(let error) = result { status = error.status }
+            return caller.answer(request.answer(result), status: status)
+        case .batch(let requests):
+            var answers: [RPCValue] = []
+            for request in requests {
+                answers.append(request.answer(await carryOut(request.call, caller)))
+            }
+            return caller.answer(.array(answers), status: 200)
+        }
+    }
+
+    private func carryOut(
+        _ call: Result<RPCCall, RPCError>, _ caller: RPCCaller
+    ) async -> Result<RPCValue, RPCError> {
+        do throws(RPCError) {
+            return .success(try await result(of: try call.get(), caller))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func result(
+        of call: RPCCall, _ caller: RPCCaller
+    ) async throws(RPCError) -> RPCValue {
+        switch call.method {
+        case "system.multicall": return try await several(RPCParameters(call.parameters), caller)
+        case "system.listMethods": return .texts(Self.methods)
+        case "system.listNotifications": return .texts(RPCNotices.methods)
+        default:
+            let parameters = try caller.admit(call)
+            return try await carryOut(call.method, RPCParameters(parameters))
+        }
+    }
+
+    /// Carries out the calls of `system.multicall`, one after the other.
+    private func several(
+        _ parameters: RPCParameters, _ caller: RPCCaller
+    ) async throws(RPCError) -> RPCValue {
+        var results: [RPCValue] = []
+        for value in try parameters.calls(0) {
+            do throws(RPCError) {
+                guard let members = value.object else {
+                    throw RPCError("system.multicall expected struct.")
+                }
+                guard let method = members["methodName"]?.string else {
+                    throw RPCError("Missing methodName.")
+                }
+                guard method != "system.multicall" else {
+                    throw RPCError("Recursive system.multicall forbidden.")
+                }
+                let call = RPCCall(method, members["params"]?.array ?? [])
+                results.append([try await result(of: call, caller)])
+            } catch {
+                results.append(error.value)
+            }
+        }
+        return .array(results)
+    }
+}
+
+/// Whoever calls: what is known of their right to, over all calls that came at once.
+private final class RPCCaller: Sendable {
+    private let secret: Secret?
+    private let seen = Mutex((isRefused: false, isAuthorized: false))
+
+    /// - Parameter secret: What a token has to be; `nil` where none is needed.
+    init(_ secret: String?) { self.secret = secret.map(Secret.init) }
+
+    /// Takes the token off a call's parameters.
+    ///
+    /// - Throws: `RPCError.unauthorized`.
+    func admit(_ call: RPCCall) throws(RPCError) -> [RPCValue] {
+        var parameters = call.parameters
+        var token: Substring?
+        if let text = parameters.first?.string, text.hasPrefix("token:") {
+            token = text.dropFirst(6)
+            parameters.removeFirst()
+        }
+        guard let secret else { return parameters }
+        guard let token, secret.is(token) else {
+            seen.withLock { $0.isRefused = true }
+            throw .unauthorized
+        }
+        seen.withLock { $0.isAuthorized = true }
+        return parameters
+    }
+
+    func answer(_ value: RPCValue, status: Int) -> RPCAnswer {
+        let (isRefused, isAuthorized) = seen.withLock { $0 }
+        return RPCAnswer(
+            status: status, body: value.data, isRefused: isRefused, isAuthorized: isAuthorized)
+    }
+}

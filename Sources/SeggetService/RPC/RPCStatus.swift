@@ -1,0 +1,175 @@
+import FoundationEssentials
+package import SeggetQueue
+import SeggetReports
+import Segmenter
+
+/// What clients are told of a task.
+///
+/// Pure.
+struct RPCStatus: Sendable {
+    /// The task as it is told of.
+    var report: TaskReport
+    /// The same with all that belongs to it; `nil` where nobody has asked for it.
+    var task: QueueTask?
+    /// What of its file is on the disk; `nil` where nobody has asked for it.
+    var segments: [TaskDetail.Segment]?
+
+    /// aria2's word for a state.
+    static func word(_ report: TaskReport) -> String {
+        switch report.state {
+        case "running", "verifying": "active"
+        case "completed": "complete"
+        case "failed": "error"
+        case "cancelled": "removed"
+        default: report.wanted == .held ? "paused" : "waiting"
+        }
+    }
+
+    /// All keys.
+    static let keys: Set = [
+        "gid", "status", "totalLength", "completedLength", "uploadLength", "bitfield",
+        "downloadSpeed", "uploadSpeed", "errorCode", "errorMessage", "numPieces", "pieceLength",
+        "connections", "dir", "files", "verifiedLength", "verifyIntegrityPending",
+    ]
+
+    /// The values of some keys, of those that there are.
+    func value(_ keys: Set<String>?) -> RPCValue {
+        var members: [String: RPCValue] = [:]
+        for key in keys ?? Self.keys { members[key] = value(of: key) }
+        return .object(members)
+    }
+
+    private func value(of key: String) -> RPCValue? {
+        switch key {
+        case "gid": .string(report.id.description)
+        case "status": .string(Self.word(report))
+        case "totalLength": .text(report.size ?? 0)
+        case "completedLength": .text(report.bytesDone)
+        case "uploadLength", "uploadSpeed": "0"
+        case "downloadSpeed": .text(Int64(report.bytesPerSecond ?? 0))
+        case "connections": .text(report.connections ?? 0)
+        case "dir": .string(report.folder)
+        case "pieceLength": .text(pieces.length)
+        case "numPieces": .text(pieces.count)
+        case "bitfield": bitfield.map(RPCValue.string)
+        case "files": files
+        case "errorCode": errorCode.map { .text($0.rawValue) }
+        case "errorMessage": errorCode.map { .string(errorMessage($0)) }
+        case "verifiedLength": report.state == "verifying" ? .text(report.bytesDone) : nil
+        default: nil
+        }
+    }
+
+    // MARK: Pieces
+
+    /// Clients draw at most so many pieces.
+    private static let mostPieces: Int64 = 10_240
+
+    /// Length of a piece in bytes, as many as aria2 has or twice that until they are few enough; and their number.
+    private var pieces: (length: Int64, count: Int64) {
+        var length: Int64 = 1 << 20
+        guard let size = report.size, size > 0 else { return (length, 0) }
+        func count() -> Int64 { size / length + (size % length == 0 ? 0 : 1) }
+        while count() > Self.mostPieces { length *= 2 }
+        return (length, count())
+    }
+
+    /// A bit for each piece that is there as a whole, the first one the highest, in hexadecimal digits; `nil` where no
+    /// size is known.
+    private var bitfield: String? {
+        let (length, count) = pieces
+        guard count > 0, let size = report.size else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int((count + 7) / 8))
+        func set(_ pieces: Range<Int64>) {
+            for piece in pieces { bytes[Int(piece / 8)] |= 0x80 >> UInt8(piece % 8) }
+        }
+        if report.state == "completed" || report.state == "verifying" {
+            set(0..<count)
+        } else {
+            for segment in Self.joined(segments ?? []) {
+                let first = (segment.start + length - 1) / length
+                let end = segment.end >= size ? count : segment.end / length
+                if first < end { set(max(0, first)..<end) }
+            }
+        }
+        return bytes.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count < 2 ? "0\(digits)" : digits
+        }.joined()
+    }
+
+    /// Segments that touch each other, as one.
+    private static func joined(_ segments: [TaskDetail.Segment]) -> [TaskDetail.Segment] {
+        var joined: [TaskDetail.Segment] = []
+        for segment in segments.sorted(by: { $0.start < $1.start }) {
+            if let last = joined.last, last.end >= segment.start {
+                joined[joined.count - 1].end = max(last.end, segment.end)
+            } else {
+                joined.append(segment)
+            }
+        }
+        return joined
+    }
+
+    // MARK: Files
+
+    /// The one file of a task.
+    var files: RPCValue {
+        [
+            [
+                "index": "1", "path": .string(report.path ?? ""),
+                "length": .text(report.size ?? 0), "completedLength": .text(report.bytesDone),
+                "selected": "true", "uris": uris,
+            ]
+        ]
+    }
+
+    /// Where it is fetched from, without users and passwords.
+    var uris: RPCValue {
+        let urls = (task?.everyURL ?? [report.url]).map { WebAddress.withoutSecrets($0) }
+        let isUsed = !["waiting", "paused"].contains(Self.word(report))
+        return .array(
+            urls.enumerated().map { index, url in
+                ["uri": .string(url), "status": isUsed && index == 0 ? "used" : "waiting"]
+            })
+    }
+
+    // MARK: Ends
+
+    /// How the task has ended; `nil` as long as it has not.
+    private var errorCode: Aria2ErrorCode? {
+        switch report.state {
+        case "completed": .finished
+        case "cancelled": .removed
+        case "failed":
+            report.error?.aria2Code.flatMap(Aria2ErrorCode.init) ?? Self.code(report.error?.code)
+        default: nil
+        }
+    }
+
+    /// The code for what only segget's exit code tells of.
+    private static func code(_ exitCode: Int32?) -> Aria2ErrorCode {
+        switch exitCode.flatMap(ExitStatus.init) {
+        case .usage: .option
+        case .checksumMismatch: .checksum
+        case .cannotCreate: .fileAlreadyExists
+        case .disk: .fileIO
+        case .remoteChanged: .cannotResume
+        case .refused: .authorizationFailed
+        default: .unknown
+        }
+    }
+
+    private func errorMessage(_ code: Aria2ErrorCode) -> String {
+        switch code {
+        case .finished: ""
+        case .removed: "The download was removed."
+        default: report.error?.message ?? ""
+        }
+    }
+}
+
+extension QueueTask {
+    /// The URLs that it is fetched from, and its mirrors.
+    package var everyURL: [String] { urls + options.mirrors.filter { !urls.contains($0) } }
+}

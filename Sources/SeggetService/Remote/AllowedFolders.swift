@@ -1,0 +1,60 @@
+import CLinux
+import Glibc
+import SeggetReports
+
+/// The folders below which clients may have their files.
+package struct AllowedFolders: Sendable {
+    /// Paths of the roots, absolute and without symbolic links.
+    package let roots: [String]
+
+    /// Makes a set of roots.
+    ///
+    /// - Parameters:
+    ///   - roots: Absolute paths without symbolic links.
+    ///   - home: The user's home folder; it is no root, and neither is `/`.
+    /// - Throws: `RPCPolicy.Forbidden`.
+    package init(_ roots: [String], home: String) throws(RPCPolicy.Forbidden) {
+        for root in roots where root == "/" || root == home {
+            throw RPCPolicy.Forbidden(
+                "\(Diagnostic.quote(root)) cannot be opened to clients: name a folder in it")
+        }
+        self.roots = roots
+    }
+
+    /// Judges a place.
+    ///
+    /// As far as the folders exist they are looked up below the root without following symbolic links
+    /// (openat2(2), `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`); blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - folder: An absolute path without `.` and `..`.
+    ///   - name: The name of the file; `nil` where there is none yet.
+    /// - Throws: `RPCPolicy.Forbidden`.
+    package func judge(_ folder: String, _ name: String?) throws(RPCPolicy.Forbidden) {
+        let path = Diagnostic.quote(folder)
+        guard let root = roots.first(where: { folder == $0 || folder.hasPrefix($0 + "/") }) else {
+            throw RPCPolicy.Forbidden("\(path) is not below a folder that is open to clients")
+        }
+        let below = folder.dropFirst(root.count).split(separator: "/").map(String.init)
+        guard !below.contains(where: { $0.hasPrefix(".") }), name?.hasPrefix(".") != true else {
+            throw RPCPolicy.Forbidden("\(path): names that begin with a dot are not for clients")
+        }
+        let base = open(root, segget_path_only | O_DIRECTORY | O_CLOEXEC)
+        // Where the root is not there yet, nothing below it is.
+        guard base >= 0 else { return }
+        defer { close(base) }
+        for count in stride(from: below.count, to: 0, by: -1) {
+            let found = segget_open_beneath(base, below.prefix(count).joined(separator: "/"))
+            let code = errno
+            if found >= 0 {
+                close(found)
+                return
+            }
+            guard code == ENOENT else {
+                throw RPCPolicy.Forbidden(
+                    "\(path) cannot be used: \(Diagnostic.describe(errno: code)) (symbolic links are not "
+                        + "followed)")
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// Remote: what clients over TCP may do: the secret, and where files of theirs may go. It knows tasks and folders; it
+// never knows a request.
+
+package import SeggetFormats
+import SeggetQueue
+import SeggetReports
+import Segmenter
+
+/// What clients of aria2's JSON-RPC may do, and what they do without.
+package struct RPCPolicy: Sendable {
+    /// The secret that tokens are compared with; `nil` where there is none.
+    package var secret: String?
+    /// Whether calls need no token, but for those that browsers make without asking.
+    package var isOpen = false
+    /// The download folder, absolute.
+    package var folder: String
+    /// Judges where a client wants a file to go; both paths are absolute, the name may be missing.
+    ///
+    /// - Throws: `RPCPolicy.Forbidden`.
+    package var judge: @Sendable (_ folder: String, _ name: String?) throws(Forbidden) -> Void
+    /// Whether what clients have fetched must not come from private addresses.
+    package var deniesPrivate = false
+    /// The options that hold for tasks that do not say otherwise.
+    package var options = Aria2Options()
+    /// Whether it stands in for aria2, whose clients are this user's own programs: then options of a task mean what
+    /// they mean there, files of this machine included.
+    package var isDropIn = false
+    /// The home folder, where files of this machine count.
+    package var home = ""
+    /// Whether a file stands at a path that can be read.
+    package var exists: @Sendable (String) -> Bool = { _ in false }
+    /// Ends the service, in order; `nil` where clients may not.
+    package var shutdown: (@Sendable () -> Void)?
+    /// Writes what is unfinished to the file at a path; `nil` where clients may not.
+    package var saveSession: (@Sendable (_ path: String) async -> Bool)?
+
+    /// A place that clients may not use.
+    package struct Forbidden: Error {
+        /// Why not, in words.
+        package var message: String
+
+        /// Makes a reason.
+        package init(_ message: String) { self.message = message }
+    }
+
+    /// Makes a policy that lets files go below one folder.
+    package init(secret: String?, folder: String) {
+        (self.secret, self.folder) = (secret, folder)
+        judge = { path, _ throws(Forbidden) in
+            guard path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+            else { throw Forbidden("\(Diagnostic.quote(path)) is not below the download folder") }
+        }
+    }
+}
+
+extension RPCPolicy {
+    /// Judges where a file is to go.
+    ///
+    /// - Throws: `RPCPolicy.Forbidden`.
+    func check(_ place: QueueTask.Place) throws(Forbidden) {
+        let parts = place.folderPath.split(separator: "/")
+        guard place.root.hasPrefix("/"), !parts.contains(".."), place.name != ".." else {
+            throw Forbidden(
+                "\(Diagnostic.quote(place.folderPath)) cannot be used: write paths without `..`")
+        }
+        try judge("/" + parts.filter { $0 != "." }.joined(separator: "/"), place.name)
+    }
+
+    /// Judges commands of clients of the API over TCP: they name no command and no file of this machine, and put files
+    /// only where clients may have them.
+    ///
+    /// - Throws: `RPCPolicy.Forbidden`, for the first one that is not for them.
+    func check(_ commands: [QueueCommand]) throws(Forbidden) {
+        for command in commands {
+            switch command {
+            case .add(let task):
+                guard task.refreshCommand.isEmpty else {
+                    throw Forbidden("a command cannot be named over TCP")
+                }
+                guard task.options == task.options.forClients else {
+                    throw Forbidden("one of the options is not for clients over TCP")
+                }
+                try check(task.place)
+            case .rename(_, let name, let folder):
+                try check(QueueTask.Place(root: folder ?? self.folder, name: name))
+            default: break
+            }
+        }
+    }
+}
+
+extension DownloadOptions {
+    /// The options that clients over TCP may give.
+    ///
+    /// An allow-list: nothing on it names a file or an interface of this machine, replaces a file, or has another
+    /// server believed than the one of the URL.
+    var forClients: DownloadOptions {
+        var kept = DownloadOptions()
+        kept.connections = connections
+        kept.minSplitSize = minSplitSize
+        kept.checksum = checksum
+        kept.headers = headers
+        kept.mirrors = mirrors
+        kept.connectTimeout = connectTimeout
+        kept.stallTimeout = stallTimeout
+        if retries != kept.retries { kept.retries = retries }
+        kept.retryWait = retryWait
+        kept.limits = limits
+        kept.naming = naming
+        kept.stream = stream
+        kept.files.remoteTime = files.remoteTime
+        kept.files.missingFolders = files.missingFolders
+        kept.access.credentials = access.credentials
+        kept.access.scheme = access.scheme
+        kept.access.bearerToken = access.bearerToken
+        kept.access.cookies = access.cookies
+        kept.access.keepsCookies = access.keepsCookies
+        kept.access.userAgent = access.userAgent
+        kept.access.referer = access.referer
+        kept.access.proxy = access.proxy
+        kept.access.noProxy = access.noProxy
+        kept.access.addressFamily = access.addressFamily
+        kept.access.minimumTLS = access.minimumTLS
+        kept.access.deniesPrivate = access.deniesPrivate
+        return kept
+    }
+}

@@ -1,0 +1,200 @@
+// Aria2: what stands in for aria2c where that answers JSON-RPC: a worker of a queue of its own, which ends with it.
+
+import Glibc
+import SeggetCommand
+import SeggetFormats
+import SeggetQueue
+import SeggetReports
+import SeggetService
+import Segmenter
+
+/// aria2c with `--enable-rpc` or `--daemon`.
+struct Aria2Daemon: Sendable {
+    private let settings: Aria2Settings
+    private let tasks: [Aria2Task]
+    private let warnings: [String]
+    private let log: Aria2DaemonLog
+
+    /// Reads the command line, does what it says, and ends the process.
+    static func run(_ words: [String]) -> Never {
+        StandardStreams.prepare()
+        do throws(Aria2Refusal) {
+            let settings = try Aria2Settings.read(words, in: Aria2Command.surroundings)
+            if settings.isDaemon, !Detachment.isDone { Detachment.run(log: nil, isQuiet: true) }
+            Aria2Command.hideSecrets(settings)
+            let list = try settings.inputFile.map { path throws(Aria2Refusal) in
+                try Aria2Command.read(path)
+            }
+            let (tasks, warnings) = try settings.tasks(list: list)
+            let daemon = Aria2Daemon(
+                settings: settings, tasks: tasks, warnings: settings.warnings + warnings,
+                log: try Aria2DaemonLog(settings))
+            daemon.run()
+        } catch {
+            let text = error.lines.map { PrintableText.escape($0) + "\n" }.joined()
+            StandardStreams.write(text, to: STDERR_FILENO)
+            Glibc.exit(error.code)
+        }
+    }
+
+    /// Works on other threads while this one, the main thread, waits for signals; ends the process.
+    private func run() -> Never {
+        let interrupts = Interrupts()
+        let stop = AsyncStream.makeStream(of: Void.self)
+        Task {
+            do throws(QueueError) {
+                let folder = try Aria2Folder()
+                let code: Int32
+                do throws(QueueError) {
+                    code = try await work(in: folder, until: stop)
+                } catch {
+                    folder.remove()
+                    throw error
+                }
+                folder.remove()
+                Glibc.exit(code)
+            } catch {
+                log.say(.error, error.message)
+                Glibc.exit(Aria2ErrorCode.unknown.rawValue)
+            }
+        }
+        interrupts.wait(code: { _ in Aria2ErrorCode.inProgress.rawValue }) {
+            stop.continuation.finish()
+            return true
+        }
+    }
+
+    private func work(
+        in folder: Aria2Folder,
+        until stop: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+    ) async throws(QueueError) -> Int32 {
+        for warning in warnings { log.say(.warn, warning) }
+        var configuration = DownloadQueue.Configuration()
+        configuration.memory = ServerMemory.own
+        let queue = try await DownloadQueue.open(folder.queue, configuration: configuration)
+        var queueSettings = QueueSettings()
+        // aria2 has tried as often as it is to within one download.
+        queueSettings.retryDelays = []
+        queueSettings.maxRunning = min(max(1, settings.jobs ?? 5), 64)
+        queueSettings.rateLimit =
+            settings.overallLimit > 0 ? Double(settings.overallLimit) : nil
+        let session = Aria2DaemonSession(settings, queue)
+        var policy = RPCPolicy(secret: settings.secret, folder: Self.currentFolder)
+        policy.judge = { _, _ in }
+        (policy.isDropIn, policy.options) = (true, settings.options)
+        policy.home = getenv("HOME").map { String(cString: $0) } ?? ""
+        policy.exists = Aria2Command.isReadable
+        policy.shutdown = { stop.continuation.finish() }
+        policy.saveSession = { await session.save(to: $0) == nil }
+        let server: QueueServer
+        do throws(QueueError) {
+            try await queue.change(queueSettings)
+            server = try await QueueServer.start(
+                for: folder.queue, door: queue, runtime: nil, users: "/dev/null")
+        } catch {
+            await queue.shutdown()
+            throw error
+        }
+        let following = Task { [log, settings] in await log.follow(queue, settings.hooks) }
+        do throws(QueueError) {
+            let commands = tasks.map { QueueCommand.add(newTask($0, policy)) }
+            for result in try await queue.perform(commands).joined()
+            where result.outcome == .refused {
+                log.say(.error, result.message ?? "a task was refused")
+            }
+            if settings.isService { try await listen(server, queue, policy) }
+        } catch {
+            await server.close()
+            await queue.shutdown()
+            throw error
+        }
+        await queue.work()
+        if settings.isDaemon { ServiceManager.take().tell("READY=1") }
+        await wait(for: queue, until: stop.stream, session)
+        let code = await log.code(of: queue)
+        if let problem = await session.save() { log.say(.error, problem) }
+        await server.close()
+        await queue.shutdown()
+        following.cancel()
+        return code
+    }
+
+    private func newTask(_ task: Aria2Task, _ policy: RPCPolicy) -> NewTask {
+        var new = NewTask(of: task, policy)
+        (new.id, new.isHeld) = (task.gid, task.isPaused)
+        new.place = RPCService.place(task.options, in: policy.folder)
+        if new.options.naming.numbersTaken { new.place.isNameGiven = false }
+        if let problem = task.problem {
+            new.url = task.urls.first ?? ""
+            new.problem = TaskProblem(
+                kind: "invalid_url", message: problem.text, hint: "use aria2c for this", code: 64,
+                aria2Code: problem.code)
+        }
+        return new
+    }
+
+    private func listen(
+        _ server: QueueServer, _ queue: DownloadQueue, _ policy: RPCPolicy
+    ) async throws(QueueError) {
+        let site = WebSite(
+            rpc: RPCService(queue, policy), gate: nil, secret: nil,
+            allowsAllOrigins: settings.allowsAllOrigins)
+        var limits = ServerLimits.web
+        limits.body = settings.mostRequestBytes ?? limits.body
+        let addresses = settings.listensToAll ? ["0.0.0.0", "::"] : ["127.0.0.1", "::1"]
+        do throws(QueueError) {
+            let port = settings.port
+            let ports = try await server.serve(
+                site, at: [(addresses[0], port)], of: queue, limits: limits)
+            log.say(.notice, "IPv4 RPC: listening on TCP port \(ports[0])")
+        } catch {
+            log.say(.error, "IPv4 RPC: failed to bind TCP port \(settings.port)")
+            throw error
+        }
+        // A machine may have no IPv6.
+        if (try? await server.serve(
+            site, at: [(addresses[1], settings.port)], of: queue, limits: limits)) != nil
+        {
+            log.say(.notice, "IPv6 RPC: listening on TCP port \(settings.port)")
+        }
+    }
+
+    /// Waits until it is told to stop, or until nothing is left to do where it answers no calls.
+    private func wait(
+        for queue: DownloadQueue, until stop: AsyncStream<Void>, _ session: Aria2DaemonSession
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in stop {} }
+            group.addTask { [settings] in
+                if settings.isService {
+                    try? await queue.lasts()
+                } else {
+                    try? await queue.idle()
+                }
+            }
+            group.addTask { [settings] in await Self.tick(settings, session) }
+            _ = await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Ends when the time is up, or the process that it belongs to is gone; writes the session from time to time.
+    private static func tick(_ settings: Aria2Settings, _ session: Aria2DaemonSession) async {
+        var seconds = 0
+        while (try? await Task.sleep(for: .seconds(1))) != nil {
+            seconds += 1
+            if let interval = settings.saveSessionInterval, seconds % interval == 0 {
+                _ = await session.save()
+            }
+            let isGone = settings.stopWithProcess.map { kill($0, 0) != 0 && errno == ESRCH }
+            if isGone == true || settings.stopAfter.map({ seconds >= $0 }) == true { return }
+        }
+        // It was cancelled.
+    }
+
+    private static var currentFolder: String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+
+/// The file with the secret that clients over TCP have to know: for its owner only, beside the queue.
+struct SecretFile {
+    let path: String
+
+    /// The file that belongs to a queue.
+    ///
+    /// - Parameter queue: Path of the queue's file.
+    init(of queue: String) {
+        path = queue + ".rpc-secret"
+    }
+
+    /// The secret; where there is none yet, one is made.
+    ///
+    /// - Throws: `QueueError`, when it cannot be read, or others can read it.
+    func read() throws(QueueError) -> String {
+        for _ in 0..<2 {
+            let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            if file >= 0 {
+                defer { close(file) }
+                return try read(file)
+            }
+            guard errno == ENOENT else { throw problem("cannot be read", errno) }
+            try make()
+        }
+        throw problem("cannot be made", ENOENT)
+    }
+
+    private func read(_ file: Int32) throws(QueueError) -> String {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw problem("cannot be read", errno) }
+        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            throw QueueError(
+                .unavailable,
+                "others can read \(Diagnostic.quote(path)), which has the secret in it",
+                hint: "remove it: the next start makes another one")
+        }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let secret = text.prefix { !$0.isNewline }
+        guard count > 0, secret.utf8.count >= 8 else {
+            throw QueueError(
+                .unavailable,
+                "\(Diagnostic.quote(path)) has no secret in it of at least 8 characters",
+                hint: "remove it: the next start makes another one")
+        }
+        return String(secret)
+    }
+
+    /// Makes a file with a random secret; where somebody else makes one at the same time, that one stays.
+    private func make() throws(QueueError) {
+        var random = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz")
+        let secret = String((0..<40).map { _ in digits.randomElement(using: &random) ?? "0" })
+        let draft = "\(path).\(getpid())"
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw problem("cannot be made", errno) }
+        defer {
+            close(file)
+            unlink(draft)
+        }
+        guard fchmod(file, 0o600) == 0, StandardStreams.write(secret + "\n", to: file),
+            fsync(file) == 0, link(draft, path) == 0 || errno == EEXIST
+        else { throw problem("cannot be made", errno) }
+    }
+
+    private func problem(_ what: String, _ code: Int32) -> QueueError {
+        QueueError(
+            .unavailable,
+            "the secret in \(Diagnostic.quote(path)) \(what): \(Diagnostic.describe(errno: code))",
+            hint: "clients over TCP need one; see to it that the folder can be written to")
+    }
+}

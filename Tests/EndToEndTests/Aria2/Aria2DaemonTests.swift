@@ -1,0 +1,195 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// `segget-aria2c --enable-rpc`: what programs that start aria2 as a daemon start in its place.
+@Suite(.timeLimit(.minutes(10)))
+struct Aria2DaemonTests {
+    private let stage: BatchStage
+    private let dropIn: DropIn
+    private let sandbox: Sandbox
+
+    init() throws {
+        stage = try BatchStage(size: 2_000_000)
+        dropIn = try DropIn()
+        sandbox = try Sandbox("segget-daemon")
+        for name in ["home", "tmp", "dl"] { mkdir(sandbox.path(name), 0o700) }
+    }
+
+    /// A daemon that listens at a port of its own.
+    private final class Daemon {
+        let process: ChildProcess
+        let port: Int
+
+        init(_ process: ChildProcess) throws {
+            self.process = process
+            let isUp = eventually(timeout: 120) {
+                process.output.contains("RPC: listening on TCP port ") || !process.isRunning
+            }
+            let line = process.output.firstMatch(of: /listening on TCP port ([0-9]+)/)
+            guard isUp, let line, let port = Int(line.1) else {
+                throw Unexpected(text: process.output + process.errorOutput)
+            }
+            self.port = port
+        }
+
+        /// Calls a method, and gives its result; `nil` for an error.
+        func call(_ method: String, _ parameters: [Any] = []) throws -> Any? {
+            let body = try JSONSerialization.data(
+                withJSONObject: ["id": 1, "method": "aria2.\(method)", "params": parameters])
+            let outcome = try ChildProcess.run(
+                "/usr/bin/curl",
+                [
+                    "-q", "-sS", "-d", String(decoding: body, as: UTF8.self),
+                    "http://127.0.0.1:\(port)/jsonrpc",
+                ])
+            guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
+            let answer = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput))
+            return (answer as? [String: Any])?["result"]
+        }
+
+        /// Waits until a download is in a state.
+        func waits(for state: String, of gid: String) throws -> Bool {
+            try eventually(timeout: 120, poll: 0.1) {
+                let status = try self.call("tellStatus", [gid, ["status"]]) as? [String: Any]
+                return status?["status"] as? String == state
+            }
+        }
+    }
+
+    /// A free port: nobody is told of the one that the kernel chooses for 0, as aria2 takes none below 1024.
+    private static func freePort() throws -> Int {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw Unexpected(text: "no port is free") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private func start(_ arguments: String...) throws -> Daemon {
+        // Another program may take the port before the daemon does.
+        for _ in 0..<10 {
+            let process = try Segget.start(
+                ["--enable-rpc", "--rpc-listen-port=\(try Self.freePort())", "--no-conf"]
+                    + arguments,
+                in: sandbox.path("dl"),
+                environment: [
+                    "HOME": sandbox.path("home"), "TMPDIR": sandbox.path("tmp"),
+                    "XDG_DATA_HOME": sandbox.path("home"),
+                ], program: dropIn.path("bin/segget-aria2c"))
+            if let daemon = try? Daemon(process) { return daemon }
+        }
+        throw Unexpected(text: "the daemon does not listen")
+    }
+
+    @Test func itFetchesWhatItsClientsAdd() throws {
+        let daemon = try start()
+        let gid = try #require(
+            try daemon.call(
+                "addUri",
+                [[stage.origin.url("/a")], ["dir": sandbox.path("new/deep"), "out": "b"]])
+                as? String)
+        #expect(try daemon.waits(for: "complete", of: gid))
+        let status = try #require(try daemon.call("tellStatus", [gid]) as? [String: Any])
+        let files = try #require(status["files"] as? [[String: Any]])
+        #expect(files.first?["path"] as? String == sandbox.path("new/deep/b"))
+        #expect(status["bitfield"] as? String == "c0")
+        let data = try Data(contentsOf: URL(filePath: sandbox.path("new/deep/b")))
+        #expect(data.count == 2_000_000)
+        #expect(try daemon.call("shutdown") as? String == "OK")
+        #expect(try daemon.process.wait(timeout: 60).end == .exit(0))
+        // Nothing of its queue is left, and the user's was never made.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.path("tmp")) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.path("home")) == [])
+    }
+
+    @Test func severalRunSideBySide() throws {
+        let daemons = try (0..<3).map { _ in try start() }
+        let gids = try daemons.enumerated().map { index, daemon in
+            try #require(
+                try daemon.call("addUri", [[stage.origin.url("/\(index)")]]) as? String)
+        }
+        for (daemon, gid) in zip(daemons, gids) {
+            #expect(try daemon.waits(for: "complete", of: gid))
+            #expect((try daemon.call("tellStopped", [0, 10]) as? [Any])?.count == 1)
+        }
+        for daemon in daemons {
+            daemon.process.signal(SIGTERM)
+            #expect(try daemon.process.wait(timeout: 60).end == .exit(0))
+        }
+    }
+
+    /// What is unfinished is read again by the next one, with its gid and its options.
+    @Test func aSessionGoesOn() throws {
+        stage.bendGET { request, reply in
+            if request.path.hasPrefix("/slow") { reply.stallAfter = 500_000 }
+        }
+        let session = sandbox.path("session")
+        let first = try start("--save-session=\(session)", "--force-save=false")
+        let options: [String: Any] = [
+            "gid": "00000000000000aa", "header": ["X-A: b", "X-C: d"], "split": "1",
+        ]
+        #expect(
+            try first.call("addUri", [[stage.origin.url("/slow")], options]) as? String
+                == "00000000000000aa")
+        let paused: [String: Any] = ["gid": "00000000000000ab", "pause": "true"]
+        _ = try first.call("addUri", [[stage.origin.url("/later")], paused])
+        let done = try #require(
+            try first.call("addUri", [[stage.origin.url("/quick")]]) as? String)
+        #expect(try first.waits(for: "complete", of: done))
+        #expect(try first.waits(for: "active", of: "00000000000000aa"))
+        #expect(try first.call("saveSession") as? String == "OK")
+        let saved = try String(contentsOfFile: session, encoding: .utf8)
+        #expect(saved.contains("/slow\t\n gid=00000000000000aa\n"), "\(saved)")
+        #expect(saved.contains(" header=X-A: b\n header=X-C: d\n"), "\(saved)")
+        #expect(saved.contains(" gid=00000000000000ab\n") && saved.contains(" pause=true\n"))
+        #expect(!saved.contains("/quick"))
+        // A kill leaves what is on the disk.
+        first.process.signal(SIGKILL)
+        _ = try first.process.wait()
+        stage.bendGET { _, _ in }
+        let second = try start("--input-file=\(session)", "--save-session=\(session)")
+        #expect(try second.waits(for: "complete", of: "00000000000000aa"))
+        #expect(try second.waits(for: "paused", of: "00000000000000ab"))
+        #expect(try second.call("unpause", ["00000000000000ab"]) as? String == "00000000000000ab")
+        #expect(try second.waits(for: "complete", of: "00000000000000ab"))
+        second.process.signal(SIGTERM)
+        #expect(try second.process.wait(timeout: 60).end == .exit(0))
+        #expect(try String(contentsOfFile: session, encoding: .utf8) == "")
+    }
+
+    @Test func theSecretIsAskedFor() throws {
+        let daemon = try start("--rpc-secret=open sesame")
+        #expect(try daemon.call("getVersion") == nil)
+        #expect(try daemon.call("getVersion", ["token:open sesam"]) == nil)
+        #expect(try daemon.call("getVersion", ["token:open sesame"]) != nil)
+        daemon.process.signal(SIGTERM)
+        #expect(try daemon.process.wait(timeout: 60).end == .exit(0))
+    }
+
+    /// The commands for what happens to downloads run, as aria2 runs them.
+    @Test func commandsRunAtWhatHappens() throws {
+        let log = sandbox.path("log")
+        try sandbox.write("hook", "#!/bin/sh\necho \"$1 $2 $3\" >> \(log)\n")
+        chmod(sandbox.path("hook"), 0o700)
+        let daemon = try start("--on-download-complete=\(sandbox.path("hook"))")
+        let gid = try #require(
+            try daemon.call("addUri", [[stage.origin.url("/a")]]) as? String)
+        #expect(
+            eventually(timeout: 120) {
+                (try? String(contentsOfFile: log, encoding: .utf8))
+                    == "\(gid) 1 \(sandbox.path("dl"))/a\n"
+            })
+        daemon.process.signal(SIGTERM)
+        _ = try daemon.process.wait(timeout: 60)
+    }
+}

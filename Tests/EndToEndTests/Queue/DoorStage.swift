@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A queue whose service is reached over TCP, and programs that reach it.
+final class DoorStage: Sendable {
+    let queue: QueueStage
+
+    /// Offers files of `size` bytes.
+    init(size: Int64 = 100_000) throws { queue = try QueueStage(size: size) }
+
+    /// The file with the secret.
+    var secretFile: String { queue.queue + ".rpc-secret" }
+
+    /// The secret, once a service was started.
+    func secret() throws -> String {
+        try String(contentsOfFile: secretFile, encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Starts `segget serve`, which saves what clients add in the folder of the downloads.
+    func start(_ arguments: [String]) throws -> ChildProcess {
+        try queue.start(["serve", "--directory", queue.folder] + arguments)
+    }
+
+    /// Starts it with a door on a free port, and waits until that is open.
+    func open(_ arguments: String...) throws -> Door {
+        let service = try start(["--rpc", "0"] + arguments)
+        try #require(
+            eventually { Self.port(service) != nil || !service.isRunning }, "it never listens")
+        let port = try #require(Self.port(service), "\(service.errorOutput)")
+        return Door(service: service, port: port, secret: try secret())
+    }
+
+    /// The port that a service says it listens on.
+    static func port(_ service: ChildProcess) -> Int? {
+        let text = service.errorOutput
+        guard let start = text.firstRange(of: "JSON-RPC at http://127.0.0.1:") else { return nil }
+        return Int(text[start.upperBound...].prefix { $0 != "/" })
+    }
+
+    /// The TCP sockets that a process listens on, as the kernel writes them: address and port.
+    static func listeners(of process: ChildProcess) throws -> [String] {
+        let folder = "/proc/\(process.pid)"
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")
+        let own = Set(
+            files.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/fd/\($0)")
+            })
+        var found: [String] = []
+        for name in ["tcp", "tcp6"] {
+            let table = try String(contentsOfFile: "\(folder)/net/\(name)", encoding: .utf8)
+            for line in table.split(separator: "\n").dropFirst() {
+                let fields = line.split(separator: " ")
+                // 0A is TCP_LISTEN.
+                guard fields.count > 9, fields[3] == "0A", own.contains("socket:[\(fields[9])]")
+                else { continue }
+                found.append(String(fields[1]))
+            }
+        }
+        return found
+    }
+}
+
+/// A service that is reached over TCP.
+final class Door: Sendable {
+    let service: ChildProcess
+    let port: Int
+    let secret: String
+
+    init(service: ChildProcess, port: Int, secret: String) {
+        (self.service, self.port, self.secret) = (service, port, secret)
+    }
+
+    /// Ends the service in order.
+    func end() throws {
+        kill(service.pid, SIGTERM)
+        let outcome = try service.wait(timeout: 60)
+        try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    }
+
+    func connect(from source: String? = nil) throws -> WebClient {
+        try WebClient(port: port, from: source)
+    }
+
+    /// What shows the secret to the API.
+    var authorization: String { "Authorization: Bearer \(secret)\r\n" }
+
+    /// What asks for something.
+    static func request(
+        _ line: String, _ fields: String = "", _ body: String = "", host: String = "localhost"
+    ) -> String {
+        let length =
+            body.isEmpty && line.hasPrefix("GET ") ? "" : "Content-Length: \(body.utf8.count)\r\n"
+        return "\(line) HTTP/1.1\r\nHost: \(host)\r\n\(length)\(fields)\r\n\(body)"
+    }
+
+    /// What a request is answered with.
+    func ask(
+        _ line: String, _ fields: String = "", _ body: String = "", host: String = "localhost",
+        at place: SourceLocation = #_sourceLocation
+    ) throws -> WebReply {
+        let client = try connect()
+        client.send(Self.request(line, fields, body, host: host))
+        return try reply(client, hasBody: !line.hasPrefix("HEAD "), at: place)
+    }
+
+    /// Waits for the reply to what a client has asked.
+    func reply(
+        _ client: WebClient, hasBody: Bool = true, at place: SourceLocation = #_sourceLocation
+    ) throws -> WebReply {
+        var reply: WebReply?
+        _ = eventually {
+            reply = client.takeReply(hasBody: hasBody)
+            return reply != nil || client.isEnded
+        }
+        return try #require(reply, "no reply: \(client.text)", sourceLocation: place)
+    }
+
+    /// A call of JSON-RPC, with the token unless another one is given.
+    func body(_ method: String, _ parameters: String..., token: String? = nil) -> String {
+        let all = ([#""token:\#(token ?? secret)""#] + parameters).joined(separator: ",")
+        return #"{"jsonrpc":"2.0","id":"1","method":"\#(method)","params":[\#(all)]}"#
+    }
+
+    /// The result of a call, or what its error says.
+    func call(
+        _ method: String, _ parameters: String..., at place: SourceLocation = #_sourceLocation
+    ) throws -> Any {
+        let all = ([#""token:\#(secret)""#] + parameters).joined(separator: ",")
+        let body = #"{"jsonrpc":"2.0","id":"1","method":"\#(method)","params":[\#(all)]}"#
+        let reply = try ask("POST /jsonrpc", "", body, at: place)
+        let value = try JSONSerialization.jsonObject(with: Data(reply.body.utf8))
+        let object = try #require(value as? [String: Any], sourceLocation: place)
+        if let error = object["error"] as? [String: Any] { return CallError(error["message"]) }
+        return try #require(object["result"], "\(reply.body)", sourceLocation: place)
+    }
+
+    /// What a call has failed with.
+    struct CallError: Equatable {
+        var message: String
+
+        init(_ message: Any?) { self.message = message as? String ?? "" }
+    }
+
+    /// Adds a URL, and gives its gid.
+    func add(
+        _ url: String, _ options: String = "{}", at place: SourceLocation = #_sourceLocation
+    ) throws -> String {
+        let result = try call("aria2.addUri", #"["\#(url)"]"#, options, at: place)
+        return try #require(result as? String, "\(result)", sourceLocation: place)
+    }
+
+    /// How a task is.
+    func status(_ gid: String) throws -> [String: Any] {
+        try #require(try call("aria2.tellStatus", "\"\(gid)\"") as? [String: Any])
+    }
+
+    /// Waits until a task has ended, and gives its errorCode.
+    func errorCode(_ gid: String) throws -> String? {
+        var code: String?
+        _ = try eventually(timeout: 120, poll: 0.05) {
+            code = try status(gid)["errorCode"] as? String
+            return code != nil
+        }
+        return code
+    }
+
+    /// A WebSocket that was opened.
+    func socket(_ fields: String = "") throws -> WebClient {
+        let client = try connect()
+        client.send(WebClient.upgrade(fields: fields))
+        let reply = try reply(client)
+        try #require(reply.status == 101, "\(reply)")
+        return client
+    }
+
+    /// The next message of a WebSocket.
+    static func message(_ client: WebClient) throws -> WebClient.Message {
+        var message: WebClient.Message?
+        _ = eventually {
+            message = client.takeMessage()
+            return message != nil || client.isEnded
+        }
+        return try #require(message, "the WebSocket was closed")
+    }
+}

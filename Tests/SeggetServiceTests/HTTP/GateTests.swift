@@ -1,0 +1,113 @@
+import NIOHTTP1
+import Testing
+
+@testable import SeggetService
+
+struct GateTests {
+    private static let page = {
+        var gate = Gate()
+        gate.hosts = ["nas.example"]
+        gate.origins = ["https://ariang.example"]
+        return gate
+    }()
+
+    private static func isLetIn(
+        _ fields: [(String, String)], gate: Gate = page, at address: String = "127.0.0.1"
+    ) -> Bool {
+        gate.refusal(HTTPHeaders(fields), at: address) == nil
+    }
+
+    @Test(arguments: [
+        ("localhost", true), ("LocalHost:6800", true), ("127.0.0.1", true),
+        ("127.0.0.1:6800", true), ("nas.example:80", true), ("NAS.example", true),
+        ("evil.example", false), ("127.0.0.2", false), ("localhost.evil.example", false),
+        ("nas.example.evil", false), ("x.nas.example", false), ("", false), ("::1", false),
+        ("[::1]", false), ("localhost ", false), ("localhost@evil.example", false),
+    ])
+    func hosts(host: String, isOwn: Bool) {
+        #expect(Self.isLetIn([("Host", host)]) == isOwn)
+    }
+
+    @Test(arguments: ["[::1]:6800", "[::1]", "localhost:6800"])
+    func hostsOverIPv6(host: String) {
+        #expect(Self.isLetIn([("Host", host)], at: "::1"))
+        #expect(!Self.isLetIn([("Host", "[::2]:6800")], at: "::1"))
+    }
+
+    @Test func noHostIsRefused() { #expect(!Self.isLetIn([])) }
+
+    @Test(arguments: [
+        ([], true), (["http://localhost:6800"], true), (["HTTP://LOCALHOST:6800"], true),
+        (["https://ariang.example"], true), (["https://Ariang.example"], true),
+        (["http://ariang.example"], false), (["https://ariang.example:444"], false),
+        (["https://localhost:6800"], false), (["http://localhost"], false), (["null"], false),
+        ([""], false), (["http://evil.example"], false),
+        (["http://localhost:6800", "http://evil.example"], false),
+        (["https://ariang.example", "https://ariang.example"], false),
+    ])
+    func origins(origins: [String], isLetIn: Bool) {
+        let fields = [("Host", "localhost:6800")] + origins.map { ("Origin", $0) }
+        #expect(Self.isLetIn(fields) == isLetIn)
+    }
+
+    @Test(arguments: [
+        (["none"], true), (["same-origin"], true), (["same-site"], false), (["cross-site"], false),
+        ([""], false), (["none", "cross-site"], false),
+    ])
+    func sites(sites: [String], isLetIn: Bool) {
+        let fields = [("Host", "localhost")] + sites.map { ("Sec-Fetch-Site", $0) }
+        #expect(Self.isLetIn(fields) == isLetIn)
+        // A page that may ask comes from another site.
+        #expect(Self.isLetIn(fields + [("Origin", "https://ariang.example")]))
+        // But not by any name.
+        #expect(
+            !Self.isLetIn([("Host", "evil.example"), ("Origin", "https://ariang.example")]))
+    }
+
+    @Test func everyOriginCanBeOpened() {
+        var gate = Gate()
+        gate.origins = ["*"]
+        let fields = [("Host", "localhost"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site")]
+        #expect(Self.isLetIn(fields, gate: gate))
+        #expect(gate.origin(HTTPHeaders(fields)) == "null")
+        #expect(Self.page.origin(HTTPHeaders(fields)) == nil)
+    }
+}
+
+struct LockoutTests {
+    @Test func eachFailureDoublesTheDelayUpTo16Seconds() {
+        var lockout = Lockout()
+        let delays = (0..<20).map { lockout.fail("a", now: Double($0)) }
+        #expect(delays.prefix(5) == [1, 2, 4, 8, 16])
+        #expect(delays.dropFirst(5).allSatisfy { $0 == 16 })
+    }
+
+    @Test func addressesAreApart() {
+        var lockout = Lockout()
+        for _ in 0..<9 { _ = lockout.fail("a", now: 0) }
+        #expect(lockout.fail("b", now: 0) == 1)
+        lockout.succeed("b")
+        #expect(lockout.fail("a", now: 0) == 16)
+        lockout.succeed("a")
+        #expect(lockout.fail("a", now: 0) == 1)
+    }
+
+    @Test func failuresAreForgottenAfterFiveMinutes() {
+        var lockout = Lockout()
+        for _ in 0..<9 { _ = lockout.fail("a", now: 0) }
+        #expect(lockout.fail("a", now: 299) == 16)
+        #expect(lockout.fail("a", now: 599) == 1)
+    }
+
+    @Test func addressesDoNotPileUp() {
+        var lockout = Lockout()
+        for number in 0..<100_000 { _ = lockout.fail("\(number)", now: 0) }
+        #expect(
+            Mirror(reflecting: lockout).children.allSatisfy { child in
+                (child.value as? [String: (count: Int, last: Double)]).map {
+                    $0.count <= Lockout.most
+                } ?? false
+            })
+        #expect(lockout.fail("a", now: 0) == 1)
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+
+/// A connection over TCP to this machine, on which a test says what it likes, byte by byte.
+public final class WebClient {
+    /// Its descriptor, for tests that look at it without reading.
+    public let descriptor: Int32
+    fileprivate var received: [UInt8] = []
+    /// Whether the other end will send nothing any more.
+    public private(set) var isEnded = false
+
+    /// Connects to a port of 127.0.0.1.
+    ///
+    /// - Parameters:
+    ///   - port: The port.
+    ///   - source: The address to connect from; `nil` for the usual one.
+    ///   - receiveBuffer: Bytes that the kernel keeps for it; `nil` for as many as usual.
+    /// - Throws: ``SystemCallError``.
+    public init(port: Int, from source: String? = nil, receiveBuffer: Int32? = nil) throws {
+        let descriptor = socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        self.descriptor = try checked(descriptor, "socket")
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, 4)
+        }
+        if let source {
+            try checked(Self.with(source, 0) { bind(descriptor, $0, $1) }, "bind \(source)")
+        }
+        try checked(
+            Self.with("127.0.0.1", port) { connect(descriptor, $0, $1) }, "connect to \(port)")
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    deinit { close(descriptor) }
+
+    private static func with(
+        _ address: String, _ port: Int, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(port).bigEndian
+        inet_pton(AF_INET, address, &name.sin_addr)
+        return withUnsafePointer(to: name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                call($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// Sends as much as goes at once.
+    ///
+    /// - Returns: How many bytes; -1 when none go, or the other end is gone.
+    @discardableResult
+    public func send(_ text: String) -> Int { send(Array(text.utf8)) }
+
+    /// Sends as much as goes at once.
+    ///
+    /// - Returns: How many bytes; -1 when none go, or the other end is gone.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) -> Int {
+        Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Takes what has come.
+    public func take() {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while !isEnded {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0 {
+                received += buffer[..<count]
+            } else if count == 0 || errno != EAGAIN {
+                isEnded = true
+            } else {
+                return
+            }
+        }
+    }
+
+    /// What has come and was not taken as a reply or a message.
+    public var text: String {
+        take()
+        return String(decoding: received, as: UTF8.self)
+    }
+
+    /// Whether the connection is gone, looked at without reading.
+    public var isGone: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP | POLLERR) != 0
+    }
+
+    /// Takes the next reply of HTTP, when all of it has come.
+    ///
+    /// - Parameter hasBody: Whether it has the body that its head names.
+    /// - Returns: The reply; `nil` as long as it is not complete.
+    public func takeReply(hasBody: Bool = true) -> WebReply? {
+        take()
+        let end = Array("\r\n\r\n".utf8)
+        guard
+            let start = received.indices.first(where: { received[$0...].starts(with: end) })
+        else { return nil }
+        let head = String(decoding: received[..<start], as: UTF8.self)
+        var reply = WebReply(head: head, body: "")
+        let length = hasBody ? reply.field("content-length").flatMap { Int($0) } ?? 0 : 0
+        guard received.count >= start + 4 + length else { return nil }
+        reply.body = String(decoding: received[(start + 4)..<(start + 4 + length)], as: UTF8.self)
+        received.removeFirst(start + 4 + length)
+        return reply
+    }
+}
+
+/// A reply of HTTP.
+public struct WebReply: Sendable {
+    /// Status line and fields.
+    public var head: String
+    /// The body.
+    public var body: String
+
+    /// The status code.
+    public var status: Int { Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0 }
+
+    /// The fields, with their names in lower case, in order.
+    public var fields: [(name: String, value: String)] {
+        head.components(separatedBy: "\r\n").dropFirst().map { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            return (
+                parts[0].lowercased(),
+                parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+            )
+        }
+    }
+
+    /// The value of the first field of a name in lower case.
+    public func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+}
+
+extension WebClient {
+    /// A message of a WebSocket.
+    public struct Message: Sendable {
+        /// 1 is text, 8 is the end, 10 answers a ping.
+        public var opcode: UInt8
+        /// What it says.
+        public var payload: [UInt8]
+
+        /// The same as text.
+        public var text: String { String(decoding: payload, as: UTF8.self) }
+    }
+
+    /// What asks for a WebSocket at `/jsonrpc`.
+    public static func upgrade(host: String = "localhost", fields: String = "") -> String {
+        "GET /jsonrpc HTTP/1.1\r\nHost: \(host)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            + "\(fields)\r\n"
+    }
+
+    /// A frame of a client (RFC 6455 §5.2), masked with zeros.
+    ///
+    /// - Parameters:
+    ///   - payload: What it says.
+    ///   - opcode: 1 is text, 0 goes on with a message.
+    ///   - isLast: Whether the message ends with it.
+    ///   - length: The length that its head names; `nil` for that of the payload.
+    /// - Returns: The bytes.
+    public static func frame(
+        _ payload: [UInt8], opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil
+    ) -> [UInt8] {
+        let length = length ?? payload.count
+        var bytes: [UInt8] = [(isLast ? 0x80 : 0) | opcode]
+        func append(_ count: Int) {
+            for place in (0..<count).reversed() { bytes.append(UInt8(length >> (8 * place) & 255)) }
+        }
+        if length < 126 {
+            bytes.append(0x80 | UInt8(length))
+        } else if length < 65536 {
+            bytes.append(0x80 | 126)
+            append(2)
+        } else {
+            bytes.append(0x80 | 127)
+            append(8)
+        }
+        return bytes + [0, 0, 0, 0] + payload
+    }
+
+    /// Sends a text as one message.
+    public func say(_ text: String) { send(Self.frame(Array(text.utf8))) }
+
+    /// Takes the next message that the server has sent, when all of it has come.
+    public func takeMessage() -> Message? {
+        take()
+        guard received.count >= 2 else { return nil }
+        var (start, length) = (2, Int(received[1] & 127))
+        if length >= 126 {
+            let digits = length == 126 ? 2 : 8
+            guard received.count >= 2 + digits else { return nil }
+            length = received[2..<(2 + digits)].reduce(0) { $0 << 8 | Int($1) }
+            start += digits
+        }
+        guard received.count >= start + length else { return nil }
+        defer { received.removeFirst(start + length) }
+        return Message(
+            opcode: received[0] & 15, payload: Array(received[start..<(start + length)]))
+    }
+}
