@@ -1358,14 +1358,18 @@ _segget_run() {
 
 _segget_serve() {
     repeating_flags=()
-    non_repeating_flags=(--detach --no-inhibit --no-config --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--nice --pid-file --log-file --on-complete --on-error --on-idle --queue --config)
+    non_repeating_flags=(--detach --no-inhibit --show-secret --rpc-no-secret --no-config --version -h --help)
+    repeating_options=(--rpc-allow-origin --allow-host --allow-dir)
+    non_repeating_options=(--nice --io-priority --pid-file --log-file --on-complete --on-error --on-idle --rpc --directory -d --deny-private --queue --config)
     __segget_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
     '--nice')
+        return
+        ;;
+    '--io-priority')
+        __segget_add_completions -W 'normal'$'\n''idle'
         return
         ;;
     '--pid-file')
@@ -1383,6 +1387,26 @@ _segget_serve() {
         return
         ;;
     '--on-idle')
+        return
+        ;;
+    '--rpc')
+        return
+        ;;
+    '--rpc-allow-origin')
+        return
+        ;;
+    '--allow-host')
+        return
+        ;;
+    '--directory'|'-d')
+        __segget_add_completions -d
+        return
+        ;;
+    '--allow-dir')
+        __segget_add_completions -d
+        return
+        ;;
+    '--deny-private')
         return
         ;;
     '--queue')

@@ -73,7 +73,7 @@ function __segget_parse_tokens -S
         case 'run'
             __segget_parse_subcommand 0 'keep-running' 'q/quiet' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'serve'
-            __segget_parse_subcommand 0 'nice=' 'detach' 'pid-file=' 'log-file=' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 0 'nice=' 'io-priority=' 'detach' 'pid-file=' 'log-file=' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'rpc=' 'show-secret' 'rpc-no-secret' 'rpc-allow-origin=+' 'allow-host=+' 'd/directory=' 'allow-dir=+' 'deny-private=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'help'
             __segget_parse_subcommand -r 1 'version'
         end
@@ -580,6 +580,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget run" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" nice' -l 'nice' -d 'Run at this niceness, from 0 to 19.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" io-priority' -l 'io-priority' -d 'Read files for checking at this I/O priority: idle (while nobody else wants the disk) or normal.' -rfka 'normal idle'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" detach' -l 'detach' -d 'Go on in the background, once the queue can be reached.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" pid-file' -l 'pid-file' -d 'Write the number of the process here while it runs.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" log-file' -l 'log-file' -d 'Append the log to this file; with `--detach`, what else is said, too.' -rF
@@ -587,6 +588,14 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" on-error' -l 'on-error' -d 'Run this command when a file has failed, in the same way.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" on-idle' -l 'on-idle' -d 'Run this command when nothing is left to do, in the same way.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-inhibit' -l 'no-inhibit' -d 'Let the machine go to sleep while tasks are fetched.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" rpc' -l 'rpc' -d 'Answer aria2\'s JSON-RPC and the API over TCP.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" show-secret' -l 'show-secret' -d 'Print the secret of clients over TCP, and end.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" rpc-no-secret' -l 'rpc-no-secret' -d 'Take calls of JSON-RPC without the secret, from this machine.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve"' -l 'rpc-allow-origin' -d 'Let pages of this origin call; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve"' -l 'allow-host' -d 'Let clients ask for the service by this name, too; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" d directory' -l 'directory' -s 'd' -d 'Save what clients add here. (default: ~/Downloads)' -rfa '(__segget_complete_directories)'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve"' -l 'allow-dir' -d 'Let clients save below this folder, too; repeatable.' -rfa '(__segget_complete_directories)'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" deny-private' -l 'deny-private' -d 'Whether what clients add may not come from private addresses: yes or no.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-config' -l 'no-config' -d 'Read no configuration file.'
