@@ -51,6 +51,8 @@ struct Settings {
     /// Options of a command that mean something else than those of the same name elsewhere.
     private static let ownMeaning: [String: Set<String>] = [
         "bench": ["connections", "max-time", "overwrite"],
+        // It prints what `--attach` shows, and nothing else.
+        "add": ["json"],
         // Elsewhere it names the queue.
         "get": ["queue"],
     ]

@@ -52,7 +52,7 @@ extension Aria2Option.Treatment {
         case .accepted(let reason): "changes nothing: \(reason)"
         case .warned(let reason): "changes nothing, and a warning says so: \(reason)"
         case .refused(let reason): "refused: \(reason)"
-        case .service: "refused: the service comes with a later version"
+        case .service(let what): what
         }
     }
 }

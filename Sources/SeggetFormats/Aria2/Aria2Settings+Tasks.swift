@@ -11,6 +11,8 @@ extension Aria2Settings {
         list: [UInt8]? = nil
     ) throws(Aria2Refusal) -> (tasks: [Aria2Task], warnings: [String]) {
         var reader = TaskReader()
+        // Without the service nothing waits until it is told to begin.
+        reader.keepsPause = isService
         guard inputFile != nil else {
             guard !uris.isEmpty else { return ([], []) }
             try reader.take(uris, options, isList: false)
@@ -32,6 +34,8 @@ extension Aria2Settings {
 /// Makes tasks of URLs and options.
 private struct TaskReader {
     private(set) var tasks: [Aria2Task] = []
+    /// Whether a task can wait until it is told to begin.
+    var keepsPause = false
     private var taken: Set<Download.ID> = []
     /// URLs that patterns have stood for.
     private var expanded = 0
@@ -79,7 +83,7 @@ private struct TaskReader {
         var options = options
         let given = options["gid"]
         options.removeAll("gid")
-        let isPaused = options.flag("pause") ?? false
+        let isPaused = keepsPause && options.flag("pause") ?? false
         options.removeAll("pause")
         var task = Aria2Task(urls: words.filter { seen.insert($0).inserted }, options: options)
         task.isPaused = isPaused

@@ -125,6 +125,7 @@ struct AddCommand: ParsableCommand {
         ] where isGiven && recover != nil {
             throw ValidationError("`--\(option)` and `--recover` cannot be used together")
         }
+        guard !json || attach else { throw ValidationError("`--json` goes with `--attach`") }
         let isOne = urls.count == 1 && inputFile.isEmpty
         guard output != "-" else {
             throw ValidationError(

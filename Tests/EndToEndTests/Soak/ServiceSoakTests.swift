@@ -6,16 +6,15 @@ import Testing
 /// One service for as long as one likes, with commands at random and a server that misbehaves: it takes no more in
 /// the end than in the beginning, and leaves nothing behind.
 ///
-/// `SEGGET_SOAK_SECONDS` (20) is how long rounds are begun, `SEGGET_SOAK_SEED` repeats what is drawn.
-@Suite(.serialized, .timeLimit(.minutes(100)))
+/// `SEGGET_SOAK_SECONDS` is how long rounds are begun, without which it does not run; `SEGGET_SOAK_SEED` repeats what
+/// is drawn.
+@Suite(
+    .serialized, .timeLimit(.minutes(100)),
+    .enabled(if: soakSeconds != nil, "`make soak-service` runs it"))
 struct ServiceSoakTests {
-    private static func setting<Value: LosslessStringConvertible>(_ name: String) -> Value? {
-        ProcessInfo.processInfo.environment["SEGGET_SOAK_\(name)"].flatMap(Value.init)
-    }
-
     @Test func aServiceStaysFlat() throws {
-        let seconds: Double = Self.setting("SECONDS") ?? 20
-        let seed: UInt64 = Self.setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
+        let seconds = try #require(soakSeconds)
+        let seed: UInt64 = setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
         print("service soak: SEGGET_SOAK_SEED=\(seed), rounds are begun for \(seconds) s")
         let soak = try ServiceSoak(seed: seed)
         let deadline = TestSupport.monotonicSeconds() + seconds
@@ -68,3 +67,9 @@ struct ServiceLoad: CustomStringConvertible {
         "\(memory >> 10) KiB, \(descriptors) descriptors, \(threads) threads"
     }
 }
+
+private func setting<Value: LosslessStringConvertible>(_ name: String) -> Value? {
+    ProcessInfo.processInfo.environment["SEGGET_SOAK_\(name)"].flatMap(Value.init)
+}
+
+private let soakSeconds: Double? = setting("SECONDS")
