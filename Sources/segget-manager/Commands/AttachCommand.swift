@@ -186,7 +186,9 @@ private struct AttachedTasks {
                 say(message, of: ids.count > 1 ? task.name : nil)
             }
             (tasks[id], last[id]) = (task, report)
-            if json, isNews, let report, let line = JSONText.line(report) {
+            // It may have gone on since it was told of; once it has ended, nothing more is told.
+            let present = detail?.task ?? report
+            if json, isNews || task.end != nil, let present, let line = JSONText.line(present) {
                 guard StandardStreams.write(line + "\n", to: STDOUT_FILENO) else {
                     return .readerGone
                 }
@@ -197,7 +199,7 @@ private struct AttachedTasks {
             }
             if let end = task.end {
                 _ = several?.end(index, isDone: end == .done)
-                if report?.seen == false { ended.append(id) }
+                if present?.seen == false { ended.append(id) }
             }
         }
         if isWorked, access.worker == nil, ids.contains(where: { last[$0]?.waitsForWorker == true })
