@@ -18,8 +18,11 @@ extension DownloadQueue {
         for id in removed { ends[id] = nil }
         defer { if hasEnded, desk.machine.isDone { configuration.idle?() } }
         guard subscribers.wantsEvents || !ends.isEmpty else { return }
-        let places = desk.machine.entries.mapValues(\.status.position)
-        for id in changed.sorted(by: { (places[$0] ?? .max) < (places[$1] ?? .max) }) {
+        // In their order, so that those that start together are told of so.
+        func place(_ id: QueueTask.ID) -> Int64 {
+            desk.machine.entries[id]?.status.position ?? .max
+        }
+        for id in changed.sorted(by: { place($0) < place($1) }) {
             // A record that cannot be read is found out by whoever needs it.
             guard subscribers.wantsEvents || ends[id] != nil, let task = try? desk.store.task(id)
             else { continue }

@@ -219,10 +219,7 @@ package final class QueueServer: Sendable {
         _ site: WebSite, at places: [(address: String, port: Int)], of queue: any RPCQueue,
         limits: ServerLimits = .web
     ) async throws(QueueError) -> [Int] {
-        let (hub, connections, loop) = (hub, webConnections, group.any())
-        var web = api
-        web.policy = site.rpc?.policy
-        let api = web
+        let (api, hub, connections, loop) = (api, hub, webConnections, group.any())
         let notices = NIOLoopBoundBox<RPCNoticeHub>
             .makeBoxSendingValue(RPCNoticeHub(queue, on: loop), eventLoop: loop)
         let bootstrap = ServerBootstrap(group: group)

@@ -212,7 +212,4 @@ final class RPCNoticeHub {
     private func tell(_ notice: ByteBuffer) {
         for socket in sockets.values { socket.tell(notice) }
     }
-
-    /// Tells nothing any more.
-    func close() { following?.cancel() }
 }

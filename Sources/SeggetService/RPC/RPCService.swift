@@ -12,10 +12,7 @@ package final class RPCService: Sendable {
     /// Options that hold for tasks that do not say otherwise, as clients have changed them.
     let common: Mutex<Aria2Options>
     /// By which clients tell this run from another.
-    let session = (0..<20).map { _ in
-        let digits = String(UInt8.random(in: .min ... .max), radix: 16)
-        return digits.count < 2 ? "0\(digits)" : digits
-    }.joined()
+    let session = "\(QueueTask.ID())\(QueueTask.ID())"
 
     /// Makes a service for a queue.
     package init(_ queue: any RPCQueue, _ policy: RPCPolicy) {

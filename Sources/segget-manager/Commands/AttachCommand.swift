@@ -234,10 +234,3 @@ extension QueueAccess {
         }
     }
 }
-
-extension TaskReport {
-    /// Whether bytes of it come, or are read.
-    fileprivate var isFetched: Bool {
-        ["running", "verifying", "waiting_for_network"].contains(state)
-    }
-}

@@ -67,7 +67,7 @@ struct FollowedTask {
         name = TaskText.name(task)
         last = detail
         earlierBytes = earlierBytes ?? task.bytesDone
-        hasRun = hasRun || ["running", "verifying", "waiting_for_network"].contains(task.state)
+        hasRun = hasRun || task.isFetched
         let events = news(detail).map { Message(.note, $0.message) }
         guard task.isEnded else { return events + stand(task, now, isWorked) }
         return events + finish(task)

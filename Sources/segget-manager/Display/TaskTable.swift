@@ -189,6 +189,8 @@ enum TaskText {
 extension TaskReport {
     /// Whether nothing happens to it any more by itself.
     var isEnded: Bool { ["completed", "failed", "cancelled"].contains(state) }
+    /// Whether bytes of it come, or are read.
+    var isFetched: Bool { ["running", "verifying", "waiting_for_network"].contains(state) }
     /// Whether it goes on as soon as somebody works the queue.
     var waitsForWorker: Bool { !isEnded && wanted == .run }
 }
