@@ -2,6 +2,8 @@
 package protocol RPCQueue: QueueFeed {
     /// A task with its secrets, as far as there are any; `nil` where there is none.
     func whole(_ id: QueueTask.ID) async throws(QueueError) -> QueueTask?
+    /// What of the file of a task, with its secrets, is on the disk, in ascending order.
+    func segments(of task: QueueTask) async throws(QueueError) -> [TaskDetail.Segment]
     /// How far everything is now.
     func snapshot() async throws(QueueError) -> QueueSnapshot
     /// What happens from now on.

@@ -137,6 +137,22 @@ extension QueueStore {
         }
     }
 
+    /// The place of a task among those that have not ended, from 1; `nil` where it has ended, or there is none.
+    ///
+    /// - Throws: `QueueError`.
+    package func place(of id: QueueTask.ID) throws(QueueError) -> Int? {
+        try read { db in
+            let found = try Int.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT count(*) FROM tasks WHERE NOT \(TaskCondition.isEnded)
+                            AND (position, id) <= (SELECT position, id FROM tasks
+                                WHERE id = ? AND NOT \(TaskCondition.isEnded))
+                        """), arguments: [id.description])
+            return found.flatMap { $0 > 0 ? $0 : nil }
+        }
+    }
+
     /// What the tasks together come to.
     package struct Sums: Sendable, Hashable {
         /// Bytes on the disk, as far as they are recorded, of those that are neither cancelled nor failed.

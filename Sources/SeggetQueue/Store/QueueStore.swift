@@ -72,7 +72,9 @@ package final class QueueStore {
     func read<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
         do {
             if let current { return try body(current) }
-            return try file.queue.read(body)
+            // GRDB's `read` sets and resets a pragma about writing, for which SQLite prepares every cached statement
+            // anew (https://sqlite.org/pragma.html#pragma_query_only).
+            return try file.queue.unsafeRead { db in try Self.inTransaction(db, .deferred, body) }
         } catch {
             throw QueueError(error, files.database)
         }
@@ -89,22 +91,30 @@ package final class QueueStore {
             }
             (outdatedSecrets, draftedSecrets) = ([], [])
             let value = try file.queue.writeWithoutTransaction { db in
-                var value: Value?
-                try db.inTransaction(.immediate) {
+                try Self.inTransaction(db, .immediate) { db in
                     current = db
                     defer { current = nil }
-                    value = try body(db)
-                    return .commit
+                    return try body(db)
                 }
-                return value
             }
             removeSecrets(outdatedSecrets)
-            guard let value else { preconditionFailure("a transaction went well without a value") }
             return value
         } catch {
             removeSecrets(draftedSecrets)
             throw QueueError(error, files.database)
         }
+    }
+
+    private static func inTransaction<Value>(
+        _ db: Database, _ kind: Database.TransactionKind, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        var value: Value?
+        try db.inTransaction(kind) {
+            value = try body(db)
+            return .commit
+        }
+        guard let value else { preconditionFailure("a transaction went well without a value") }
+        return value
     }
 
     /// The secrets' database; `nil` when there is none and none is to be made.

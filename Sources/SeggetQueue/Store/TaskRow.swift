@@ -147,6 +147,8 @@ struct TaskRow {
     }
 
     private mutating func options(_ json: String) throws -> DownloadOptions {
+        // What `selectWithoutOptions` reads is not to take the place of what is decoded.
+        guard json != "{}" else { return DownloadOptions() }
         if let decodedOptions, decodedOptions.json == json { return decodedOptions.options }
         let options: DownloadOptions = try read(json) ?? DownloadOptions()
         decodedOptions = (json, options)

@@ -36,4 +36,10 @@ extension DownloadQueue: QueueFeed {
 
 extension DownloadQueue: RPCQueue {
     package func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? { try desk().whole(id) }
+
+    package func segments(of task: QueueTask) throws(QueueError) -> [TaskDetail.Segment] {
+        let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
+        return try desk().store.segments(
+            of: task, file: file, progress: runs[task.id]?.download.progress)
+    }
 }

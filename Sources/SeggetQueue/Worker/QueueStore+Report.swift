@@ -16,35 +16,48 @@ extension QueueStore {
         _ filter: TaskFilter, worker: Int32?, pause: String? = nil,
         progress: (QueueTask.ID) -> DownloadProgress? = { _ in nil }
     ) throws(QueueError) -> QueueReport {
-        // Without a filter those that have not ended come first, in their order.
-        let positions = filter == TaskFilter() ? nil : try positions()
         var reports: [TaskReport] = []
         try look(at: filter) { task in
             var report = TaskReport(
-                task, position: positions.map { $0[task.id] } ?? reports.count + 1,
-                progress: progress(task.id),
+                // Without a filter those that have not ended come first, in their order.
+                task, position: reports.count + 1, progress: progress(task.id),
                 file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
                 pause: pause)
             if worker == nil, task.status.hasSlot { report.stop(task) }
             reports.append(report)
         }
-        var counts = try counts()
-        if worker == nil {
+        if filter != TaskFilter() { try place(&reports) }
+        var counts: [String: Int]
+        let unseen: [String: Int]
+        if worker != nil {
+            // Nobody else changes what this process works.
+            let sums = try sums()
+            (counts, unseen) = (sums.counts, sums.unseen)
+        } else {
+            (counts, unseen) = (try self.counts(), try self.unseen())
             let stopped = ["running", "verifying"].compactMap { counts.removeValue(forKey: $0) }
             if !stopped.isEmpty { counts["waiting", default: 0] += stopped.reduce(0, +) }
         }
         return QueueReport(
             version: seggetVersion, worker: worker, tasks: reports, counts: counts,
             bytesPerSecond: reports.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            unseen: try unseen(), paused: pause)
+            unseen: unseen, paused: pause)
     }
 
-    /// The places of the tasks that have not ended, from 1.
-    private func positions() throws(QueueError) -> [QueueTask.ID: Int] {
-        let order = try statuses().filter { !$0.status.isEnded }.sorted {
-            $0.status.position < $1.status.position
+    /// For so many at the most, the tasks before each are counted: for more, it is quicker to go through all once.
+    private static let fewPlaces = 8
+
+    /// Tells reports the places of their tasks among all that have not ended.
+    private func place(_ reports: inout [TaskReport]) throws(QueueError) {
+        let ordered = reports.indices.filter { reports[$0].position != nil }
+        if ordered.count <= Self.fewPlaces {
+            for index in ordered { reports[index].position = try place(of: reports[index].id) }
+        } else {
+            let order = try statuses().filter { !$0.status.isEnded }
+            let places = Dictionary(
+                uniqueKeysWithValues: order.enumerated().map { ($1.id, $0 + 1) })
+            for index in ordered { reports[index].position = places[reports[index].id] }
         }
-        return Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1.id, $0 + 1) })
     }
 
     /// Tells everything of one task, as far as it is recorded.
@@ -70,20 +83,36 @@ extension QueueStore {
         let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
         var detail = TaskDetail(
             task: TaskReport(
-                task, position: try positions()[id], progress: progress, file: file, pause: pause),
+                task, position: try place(of: id), progress: progress, file: file, pause: pause),
             urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted), map: [],
             segments: [], events: try events(of: id))
         if !isWorked, task.status.hasSlot { detail.task.stop(task) }
-        if file == .there, let size = task.size, size > 0 {
-            detail.segments = [TaskDetail.Segment(start: 0, end: size)]
+        detail.segments = segments(of: whole, file: file, progress: progress)
+        return detail
+    }
+
+    /// What of a task's file is on the disk, as far as it is recorded.
+    ///
+    /// - Parameters:
+    ///   - task: The task, with its secrets.
+    ///   - file: What became of its file, once it is completed.
+    ///   - progress: How far it is, while it is fetched.
+    /// - Returns: The parts, in ascending order.
+    func segments(
+        of task: QueueTask, file: FinishedStanding?, progress: DownloadProgress?
+    ) -> [TaskDetail.Segment] {
+        var there = RangeSet()
+        let told = progress.map { $0.done + $0.verifying } ?? []
+        if !told.isEmpty {
+            for range in told { there.insert(range) }
+        } else if file == .there, let size = task.size, size > 0 {
+            there.insert(ByteRange(0, size))
         } else if let target = Chores.target(task.place),
-            let standing = try? Assembly.standing(at: target, owner: Chores.owner(whole)),
+            let standing = try? Assembly.standing(at: target, owner: Chores.owner(task)),
             case .ours(let record) = standing.manifest
         {
-            var there = RangeSet()
             for extent in record.extents { there.insert(extent.range) }
-            detail.segments = there.ranges.map { .init(start: $0.start, end: $0.end) }
         }
-        return detail
+        return there.ranges.map { .init(start: $0.start, end: $0.end) }
     }
 }

@@ -66,23 +66,13 @@ extension RPCService {
 
     private func status(_ report: TaskReport, _ keys: Set<String>) async throws -> RPCStatus {
         var status = RPCStatus(report: report)
-        if keys.contains("files") { status.task = try await queue.whole(report.id) }
         let isPartial = report.size != nil && report.bytesDone > 0 && report.state != "completed"
-        if keys.contains("bitfield"), isPartial {
-            status.segments = try await segments(of: report.id)
+        let hasPieces = isPartial && keys.contains("bitfield")
+        if hasPieces || keys.contains("files") { status.task = try await queue.whole(report.id) }
+        if hasPieces, let task = status.task {
+            status.segments = try await queue.segments(of: task)
         }
         return status
-    }
-
-    /// What of a task's file is on the disk; nothing where it was removed meanwhile.
-    private func segments(
-        of id: QueueTask.ID
-    ) async throws(QueueError) -> [TaskDetail.Segment] {
-        do throws(QueueError) {
-            return try await queue.detail(id.description).segments
-        } catch  where error.code == .noTask {
-            return []
-        }
     }
 
     func servers(_ parameters: RPCParameters) async throws -> RPCValue {

@@ -194,6 +194,12 @@ public struct DownloadProgress: Sendable, Hashable {
     public var connections: Int
     /// The file from start to end in equal cells, each filled from 0 to 8; empty without a size.
     public var map: [UInt8]
+    /// The bytes of the file that are on the disk and checked, in ascending order, no two touching.
+    ///
+    /// Empty while none of them are fetched: before ``DownloadEvent/started(_:)``, and until bytes have come.
+    public var done: [ByteRange]
+    /// The bytes from an earlier run that are not yet checked, in the same way.
+    public var verifying: [ByteRange]
     /// Time since the download began.
     public var elapsed: Duration
     /// The session's limit of rate in bytes per second, `nil` when there is none.
@@ -203,12 +209,14 @@ public struct DownloadProgress: Sendable, Hashable {
     package init(
         phase: Phase, bytesDone: Int64, size: Int64?, bytesVerifying: Int64 = 0,
         bytesReceived: Int64, bytesPerSecond: Double, connections: Int, map: [UInt8],
-        elapsed: Duration, limit: Double? = nil
+        done: [ByteRange] = [], verifying: [ByteRange] = [], elapsed: Duration,
+        limit: Double? = nil
     ) {
         (self.phase, self.bytesDone, self.size) = (phase, bytesDone, size)
         (self.bytesVerifying, self.bytesReceived) = (bytesVerifying, bytesReceived)
         (self.bytesPerSecond, self.connections) = (bytesPerSecond, connections)
-        (self.map, self.elapsed, self.limit) = (map, elapsed, limit)
+        (self.map, self.done, self.verifying) = (map, done, verifying)
+        (self.elapsed, self.limit) = (elapsed, limit)
     }
 
     /// Time to go at the present speed, `nil` when that cannot be said.

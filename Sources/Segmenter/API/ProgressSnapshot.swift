@@ -1,3 +1,5 @@
+import Assembler
+
 /// How far a download is, from what it has reported so far.
 ///
 /// Pure.
@@ -23,6 +25,7 @@ struct ProgressSnapshot: Sendable {
             latest.size = start.size
             latest.bytesVerifying = start.resumedBytes
             (latest.bytesDone, latest.map) = (0, [])
+            (latest.done, latest.verifying) = ([], [])
             (latest.bytesPerSecond, latest.connections) = (0, 0)
         case .notice(.limitChanged(let limit)): latest.limit = limit
         case .notice: break
@@ -33,6 +36,8 @@ struct ProgressSnapshot: Sendable {
             latest.bytesVerifying = 0
             latest.bytesReceived = file.bytesReceived
             latest.map = latest.map.map { _ in 8 }
+            latest.done = file.size > 0 ? [ByteRange(0, file.size)] : []
+            latest.verifying = []
         }
     }
 

@@ -44,6 +44,7 @@ final class ProgressReporter {
             bytesPerSecond: meter.rate(bytes: received, now: now),
             connections: progress.connections,
             map: size.map { Self.map(of: progress.done, size: $0) } ?? [],
+            done: progress.done.ranges, verifying: progress.verifying.ranges,
             elapsed: Duration(seconds: now - started), limit: limit)
         last = moment
         yield(moment)

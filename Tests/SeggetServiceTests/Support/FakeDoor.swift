@@ -169,6 +169,10 @@ extension FakeDoor {
         return task
     }
 
+    func segments(of task: QueueTask) async throws(QueueError) -> [TaskDetail.Segment] {
+        try await detail(task.id.description).segments
+    }
+
     func snapshot() throws(QueueError) -> QueueSnapshot {
         if let failure { throw failure }
         return QueueSnapshot(
