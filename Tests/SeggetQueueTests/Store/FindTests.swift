@@ -35,6 +35,32 @@ import Testing
         }
     }
 
+    /// A task has the same place in every report, whether its place is counted or looked up among all.
+    @Test func reportsAgreeAboutPlaces() throws {
+        try forEachSeed(4) { seed, random in
+            var made = MadeUpTasks(random)
+            let queue = try StoredQueue()
+            let store = try queue.open()
+            try store.insert(made.tasks(60))
+            let all = try store.report(TaskFilter(), worker: nil).tasks
+            let ordered = all.filter { $0.position != nil }
+            #expect(ordered.map(\.position) == Array(1...ordered.count), "seed \(seed)")
+            let places = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.position) })
+            for count in [1, 5, 30, 60] {
+                let ids = all.shuffled(using: &made.random).prefix(count).map(\.id.description)
+                let filter = TaskFilter(selection: TaskSelection(ids: ids))
+                let some = try store.report(filter, worker: nil).tasks
+                #expect(some.count == count)
+                for task in some {
+                    #expect(task.position == places[task.id], "seed \(seed), \(task.id)")
+                    #expect(
+                        try store.detail(task.id, isWorked: false).task.position == places[task.id])
+                }
+            }
+            withExtendedLifetime(queue) {}
+        }
+    }
+
     private static func filter(_ made: inout MadeUpTasks, _ tasks: [QueueTask]) -> TaskFilter {
         var filter = TaskFilter()
         let id = made.pick(tasks).id.description

@@ -1,3 +1,4 @@
+import Assembler
 import Testing
 
 @testable import Segmenter
@@ -7,7 +8,8 @@ import Testing
         path: "/f", size: 100, resumedBytes: 30, connections: 4, plan: .segments, identity: "etag")
     private let moment = DownloadProgress(
         phase: .downloading, bytesDone: 40, size: 100, bytesVerifying: 10, bytesReceived: 20,
-        bytesPerSecond: 7, connections: 4, map: [8, 3], elapsed: .seconds(1), limit: 9)
+        bytesPerSecond: 7, connections: 4, map: [8, 3],
+        done: [ByteRange(0, 40)], verifying: [ByteRange(50, 60)], elapsed: .seconds(1), limit: 9)
     private let file = DownloadedFile(
         path: "/f", size: 100, crc32: nil, verified: [], bytesReceived: 70, bytesResumed: 30,
         duration: .seconds(3), unchanged: nil)
@@ -39,6 +41,7 @@ import Testing
                     identity: "etag")))
         now = snapshot.progress(now: 9)
         #expect(now.bytesDone == 0 && now.size == 200 && now.map.isEmpty)
+        #expect(now.done.isEmpty && now.verifying.isEmpty)
         #expect(now.connections == 0 && now.bytesPerSecond == 0 && now.bytesReceived == 20)
     }
 
@@ -51,6 +54,7 @@ import Testing
         #expect(now.phase == .ended && now.elapsed == .seconds(3))
         #expect(now.bytesDone == 100 && now.size == 100 && now.bytesVerifying == 0)
         #expect(now.bytesReceived == 70 && now.map == [8, 8])
+        #expect(now.done == [ByteRange(0, 100)] && now.verifying.isEmpty)
         #expect(now.connections == 0 && now.bytesPerSecond == 0)
     }
 
