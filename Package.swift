@@ -52,6 +52,7 @@ let package = Package(
         .systemLibrary(
             name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .target(name: "CLinux"),
+        .target(name: "CPage", exclude: ["files"]),
         .target(
             name: "Assembler",
             dependencies: [
@@ -90,7 +91,7 @@ let package = Package(
         .target(
             name: "SeggetService",
             dependencies: [
-                "Assembler", "CLinux", "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter",
+                "Assembler", "CLinux", "CPage", "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -28,7 +28,7 @@ IMPORTS = {
     # Full Foundation, which costs every start-up, is for those that `segget` is not linked with.
     "SeggetQueue": {"Assembler", "CLinux", "Foundation", "GRDB", "SeggetReports", "Segmenter"},
     "SeggetService": {
-        "Assembler", "CLinux", "Crypto", "Foundation", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
+        "Assembler", "CLinux", "CPage", "Crypto", "Foundation", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
         "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter"},
     "segget": {"SeggetCommand"},
     "segget-manager": {
@@ -112,8 +112,8 @@ KNOWS["SeggetQueue"] = {
     "Worker": {"Model", "Rules", "Store"},
 }
 KNOWS["SeggetService"] = {
-    "Remote": set(), "Socket": set(), "API": {"Remote"}, "RPC": {"Remote"},
-    "HTTP": {"API", "RPC", "Remote", "Socket"}, "Access": {"HTTP"},
+    "Remote": set(), "Socket": set(), "Page": set(), "API": {"Page", "Remote"}, "RPC": {"Remote"},
+    "HTTP": {"API", "Page", "RPC", "Remote", "Socket"}, "Access": {"HTTP"},
 }
 
 # The doors: nobody inside opens them.

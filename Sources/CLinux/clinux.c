@@ -369,9 +369,9 @@ struct segget_command_line segget_read_command_line(
     return result;
 }
 
-int segget_open_beneath(int folder, const char *path) {
+int segget_open_beneath(int folder, const char *path, int flags) {
     struct open_how how = {
-        .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+        .flags = (unsigned)flags | O_CLOEXEC,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);

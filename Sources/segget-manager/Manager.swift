@@ -12,6 +12,6 @@ struct Manager: ParsableCommand {
         PauseCommand.self,
         ResumeCommand.self, CancelCommand.self, RetryCommand.self, RemoveCommand.self,
         ClearCommand.self, MoveCommand.self, RenameCommand.self, SetCommand.self, TagCommand.self,
-        SettingsCommand.self, RunCommand.self, ServeCommand.self,
+        SettingsCommand.self, RunCommand.self, ServeCommand.self, OpenCommand.self,
     ]
 }

@@ -121,9 +121,9 @@ int segget_read_tcp_state(int fd, struct segget_tcp_state *state);
 // closed on exec. Returns its descriptor, or -1 with errno.
 int segget_nameless_file(int folder);
 
-// Opens a folder below another one, by a relative path without symbolic links in it; only as a
-// place (O_PATH). Negative with errno, ENOSYS before Linux 5.6.
-int segget_open_beneath(int folder, const char *path);
+// Opens a file or folder below a folder, by a relative path without symbolic links in it, with the
+// flags of open(2); closed on exec. Negative with errno, ENOSYS before Linux 5.6.
+int segget_open_beneath(int folder, const char *path, int flags);
 
 // Gives a file without a name one in `folder`, and fails with EEXIST rather than replace what stands
 // there (linkat(2) by /proc/self/fd). Returns 0, or -1 with errno.

@@ -6,7 +6,7 @@ package import ArgumentParser
 /// commands describe themselves with it.
 package enum QueueCommandName: String, CaseIterable, Sendable {
     case add, attach, list, show, start, pause, resume, cancel, retry, remove, clear, move, rename
-    case set, tag, settings, run, serve
+    case set, tag, settings, run, serve, open
 
     /// What it does, in a line.
     package var abstract: String {
@@ -29,6 +29,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         case .settings: "Show or change what holds for the whole queue."
         case .run: "Work the queue in the foreground."
         case .serve: "Work the queue as a service, in the background."
+        case .open: "Print the address of the service's page, and show it."
         }
     }
 
@@ -39,7 +40,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "log-file",
         "mark-seen", "max-running", "metered", "name", "nice", "no-inhibit", "no-store-secrets",
         "on-idle", "paused", "pid-file", "recover", "rpc", "rpc-allow-origin", "rpc-no-secret",
-        "rule", "show-secret", "state", "tag", "text", "unseen", "url", "watch",
+        "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "watch", "web",
     ]
 
     /// The long names of the options that the environment and the configuration file can set; `nil`

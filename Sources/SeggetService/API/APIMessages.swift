@@ -30,6 +30,11 @@ struct BatchResults: Codable {
     var results: [[CommandResult]]
 }
 
+/// What `POST /v1/openings` tells: the page's address with a token that is good once.
+struct Opening: Codable {
+    var url: String
+}
+
 /// The body of an answer that tells of an error.
 struct ErrorBody: Codable {
     var error: QueueError

@@ -21,6 +21,8 @@ struct APIReply: Sendable {
     var type = "application/json"
     /// The methods that the path has, where the request had another one.
     var allowed: [String] = []
+    /// Further fields.
+    var fields: [(name: String, value: String)] = []
 
     /// An answer that is not an error.
     ///
@@ -42,6 +44,9 @@ struct APIReply: Sendable {
 
     /// An answer that says nothing.
     static let empty = APIReply()
+
+    /// An answer without a body.
+    init(status: Int) { (self.status, body) = (status, Data()) }
 
     private init() { (status, body) = (200, Data()) }
 

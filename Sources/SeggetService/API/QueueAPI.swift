@@ -7,6 +7,8 @@ struct QueueAPI: Sendable {
     let door: any QueueDoor
     /// What clients over TCP may do; `nil` for this user's own processes, which may do everything.
     var policy: RPCPolicy?
+    /// What lets into the page.
+    let openings: OpeningTokens
 
     /// Answers a request; whoever asked may be gone by then, what was begun is done all the same.
     func answer(_ request: APIRequest) async -> APIReply {
@@ -32,6 +34,7 @@ struct QueueAPI: Sendable {
         case .commands:
             try await perform(try JSON.read(CommandBatch.self, from: request.body).commands)
         case .settings: try APIReply(try await door.settings())
+        case .openings: try open()
         case .newSettings:
             try await change(try JSON.read(QueueSettings.self, from: request.body))
         }
@@ -49,6 +52,16 @@ struct QueueAPI: Sendable {
         let isRestricted = policy?.deniesPrivate ?? false
         let commands = isRestricted ? commands.map(\.denyingPrivate) : commands
         return try APIReply(BatchResults(results: try await door.perform(commands)))
+    }
+
+    private func open() throws -> APIReply {
+        guard policy == nil else { throw Refusal("there is nothing at this path", status: 404) }
+        guard let url = openings.open() else {
+            throw QueueError(
+                .unavailable, "the service shows no page",
+                hint: "`segget serve --web PORT` shows one")
+        }
+        return try APIReply(Opening(url: url))
     }
 
     private func change(_ settings: QueueSettings) async throws -> APIReply {

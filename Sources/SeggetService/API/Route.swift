@@ -10,6 +10,7 @@ enum Route: Sendable, Hashable {
     case commands
     case settings
     case newSettings
+    case openings
 
     /// Finds out what a request is for.
     ///
@@ -38,6 +39,8 @@ enum Route: Sendable, Hashable {
             self = try Self.choose(asked, ["POST": .commands], items)
         case ["v1", "settings"]:
             self = try Self.choose(asked, ["GET": .settings, "PUT": .newSettings], items)
+        case ["v1", "openings"]:
+            self = try Self.choose(asked, ["POST": .openings], items)
         default:
             guard names.count == 3, names.starts(with: ["v1", "tasks"]), !names[2].isEmpty else {
                 throw Refusal("there is nothing at this path", status: 404)

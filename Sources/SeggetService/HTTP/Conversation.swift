@@ -46,6 +46,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     /// The addresses of a connection's ends, as numbers.
     struct Ends: Sendable {
         var own = ""
+        var port = 0
         var client = ""
     }
 
@@ -129,7 +130,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         guard head.version.major == 1 else { return .otherVersion }
         let hosts = head.headers["host"].count
         guard hosts == 1 || hosts == 0 && head.isOld else { return .noHost }
-        if let refusal = site?.gate?.refusal(head.headers, at: ends.own) { return refusal }
+        if let refusal = site?.refusal(head, at: ends.own) { return refusal }
         let expectations = head.headers[canonicalForm: "expect"]
         guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else {
             return .expectation
@@ -149,7 +150,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
                 answer(request, by: site, context)
                 return
             }
-            guard site.isAuthorized(head.headers) else {
+            guard site.isAuthorized(head.headers, port: ends.port) else {
                 answer(WebSite.unauthorized, after: site.fail(ends.client), context)
                 return
             }
@@ -161,7 +162,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
             return
         }
         var api = api
-        api.policy = site?.rpc?.policy
+        api.policy = site?.rpc.policy
         context.eventLoop.makeFutureWithTask { [api, request, site] in
             if let reply = await site?.answerBeside(request) { return reply }
             return await api.answer(request)
@@ -173,7 +174,13 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     private func answer(
         _ request: APIRequest, by site: WebSite, _ context: ChannelHandlerContext
     ) {
-        guard site.isForRPC(head.uri) else { return answer(WebSite.nothing, context) }
+        guard site.isForRPC(head.uri) else {
+            return context.eventLoop.makeFutureWithTask { [head, ends] in
+                await site.answerPage(head, request.body, port: ends.port)
+            }.assumeIsolated().whenSuccess { [self] in
+                answer($0, after: $0.status == 401 ? site.fail(ends.client) : .zero, context)
+            }
+        }
         switch head.method {
         case .GET, .POST: break
         case .OPTIONS: return answer(.empty, context)
@@ -240,9 +247,15 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         var answer = HTTPResponseHead(
             version: head.version.major == 1 ? head.version : .http1_1,
             status: HTTPResponseStatus(statusCode: reply.status))
-        answer.headers.add(name: "Content-Type", value: reply.type)
-        answer.headers.add(name: "Content-Length", value: String(reply.body.count))
+        // What has not changed is not described again (RFC 9110 §15.4.5).
+        if reply.status != 304 {
+            answer.headers.add(name: "Content-Type", value: reply.type)
+            answer.headers.add(name: "Content-Length", value: String(reply.body.count))
+        }
         answer.headers.add(name: "Cache-Control", value: "no-store")
+        for field in reply.fields {
+            answer.headers.replaceOrAdd(name: field.name, value: field.value)
+        }
         if !reply.allowed.isEmpty {
             answer.headers.add(name: "Allow", value: reply.allowed.joined(separator: ", "))
         }

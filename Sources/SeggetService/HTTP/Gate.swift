@@ -18,8 +18,11 @@ package struct Gate: Sendable {
     /// - Parameters:
     ///   - headers: Its fields.
     ///   - address: The address that the client is connected to, as a number.
+    ///   - isPage: Whether it asks for what a link may lead to from anywhere: it is shown, and no page reads it.
     /// - Returns: The refusal; `nil` where it is let in.
-    func refusal(_ headers: HTTPHeaders, at address: String) -> Refusal? {
+    func refusal(
+        _ headers: HTTPHeaders, at address: String, isPage: Bool = false
+    ) -> Refusal? {
         guard let host = headers.first(name: "host"), isOwn(Self.name(ofHost: host), address) else {
             return Refusal("the service is not asked for by this name", status: 403)
         }
@@ -27,6 +30,11 @@ package struct Gate: Sendable {
         if origins.count == 1, allows(origin: origins[0]) { return nil }
         guard origins.allSatisfy({ $0.lowercased() == "http://\(host.lowercased())" }) else {
             return Refusal("pages of this origin may not ask", status: 403)
+        }
+        if isPage, headers["sec-fetch-mode"] == ["navigate"],
+            headers["sec-fetch-dest"] == ["document"]
+        {
+            return nil
         }
         let sites = headers["sec-fetch-site"]
         guard sites.allSatisfy({ ["same-origin", "none"].contains($0) }) else {

@@ -89,6 +89,13 @@ package actor QueueClient: QueueDoor {
         _ = try await ask(.PUT, "/v1/settings", QueueSettings.self, try JSON.write(settings))
     }
 
+    /// The address of the service's page, with a token that lets in once.
+    ///
+    /// - Throws: `QueueError`, also where the service shows no page.
+    package func opening() async throws(QueueError) -> String {
+        try await ask(.POST, "/v1/openings", Opening.self).url
+    }
+
     private func ask<Value: Decodable & Sendable>(
         _ method: HTTPMethod, _ target: String, _ type: Value.Type, _ body: Data? = nil
     ) async throws(QueueError) -> Value {

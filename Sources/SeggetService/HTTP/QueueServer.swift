@@ -20,6 +20,8 @@ package final class QueueServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
     private let api: QueueAPI
+    /// What lets into the page.
+    package let openings = OpeningTokens()
     private let webListeners = Mutex<[any Channel]>([])
     private let connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
     private let webConnections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
@@ -82,7 +84,7 @@ package final class QueueServer: Sendable {
         let hub = NIOLoopBoundBox<EventHub>
             .makeBoxSendingValue(EventHub(feed: door, on: group.any()), eventLoop: group.any())
         self.hub = hub
-        let api = QueueAPI(door: door)
+        let api = QueueAPI(door: door, openings: openings)
         self.api = api
         do {
             listener = try await ServerBootstrap(group: group)
@@ -161,7 +163,7 @@ package final class QueueServer: Sendable {
         _ notices: RPCNoticeHub, _ limits: ServerLimits
     ) throws {
         let ends = Conversation.Ends(
-            own: channel.localAddress?.ipAddress ?? "",
+            own: channel.localAddress?.ipAddress ?? "", port: channel.localAddress?.port ?? 0,
             client: channel.remoteAddress?.ipAddress ?? "")
         let conversation = Conversation(
             api: api, site: site, ends: ends, hub: hub, limits: limits)
@@ -169,7 +171,7 @@ package final class QueueServer: Sendable {
         let bound = NIOLoopBound((conversation, notices), eventLoop: loop)
         let upgrader = NIOWebSocketServerUpgrader(maxFrameSize: limits.body) { channel, head in
             let isAllowed =
-                site.isForRPC(head.uri) && site.gate?.refusal(head.headers, at: ends.own) == nil
+                site.isForRPC(head.uri) && site.refusal(head, at: ends.own) == nil
             return channel.eventLoop.makeSucceededFuture(isAllowed ? HTTPHeaders() : nil)
         } upgradePipelineHandler: { channel, _ in
             channel.eventLoop.makeCompletedFuture {

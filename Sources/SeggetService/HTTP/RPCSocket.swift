@@ -37,7 +37,7 @@ final class RPCSocket: ChannelInboundHandler {
     init(_ site: WebSite, _ hub: RPCNoticeHub, _ limits: ServerLimits, address: String) {
         (self.site, self.hub, self.limits, self.address) = (site, hub, limits, address)
         // aria2 tells everybody; where a secret is needed, only who has shown it.
-        hears = site.gate == nil || site.rpc?.policy.isOpen == true
+        hears = site.gate == nil || site.rpc.policy.isOpen == true
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -108,9 +108,9 @@ final class RPCSocket: ChannelInboundHandler {
         waitingBytes -= text.count
         readMore()
         let rpc = site.rpc
-        context.eventLoop.makeFutureWithTask { await rpc?.answer(text) }
+        context.eventLoop.makeFutureWithTask { await rpc.answer(text) }
             .assumeIsolated().whenSuccess { [self] answer in
-                guard let answer, !isOver else { return }
+                guard !isOver else { return }
                 guard answer.isRefused else {
                     if answer.isAuthorized {
                         site.succeed(address)

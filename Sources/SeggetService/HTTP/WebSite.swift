@@ -1,13 +1,18 @@
-import FoundationEssentials
+import Foundation
 import NIOCore
 import NIOHTTP1
 import SeggetQueue
 import Segmenter
 import Synchronization
 
-/// What is served over TCP: aria2's JSON-RPC at `/jsonrpc`, and the API below `/api`.
+/// What is served over TCP: aria2's JSON-RPC at `/jsonrpc`, the API below `/api`, and a page for browsers.
 package final class WebSite: Sendable {
-    let rpc: RPCService?
+    let rpc: RPCService
+    private let hasRPC: Bool
+    private let page: Page?
+    /// What lets into the page, beside the secret.
+    private let openings: OpeningTokens?
+    private let sessions: PageSessions?
     /// Who may ask at all; `nil` where everybody may, as with aria2.
     let gate: Gate?
     /// Whether pages of any origin may read answers, where there is no gate.
@@ -20,14 +25,20 @@ package final class WebSite: Sendable {
     /// Makes a site.
     ///
     /// - Parameters:
-    ///   - rpc: Answers aria2's clients; `nil` for none of them.
+    ///   - rpc: Answers aria2's clients.
+    ///   - hasRPC: Whether it answers them.
+    ///   - page: What browsers are shown; `nil` for nothing.
+    ///   - openings: What lets into the page, beside the secret.
     ///   - gate: Who may ask at all; `nil` where everybody may.
     ///   - secret: What clients of the API have to know; `nil` has no API.
     ///   - allowsAllOrigins: Whether pages of any origin may read answers, where there is no gate.
     package init(
-        rpc: RPCService?, gate: Gate?, secret: String?, allowsAllOrigins: Bool = false
+        rpc: RPCService, hasRPC: Bool = true, page: Page? = nil, openings: OpeningTokens? = nil,
+        gate: Gate?, secret: String?, allowsAllOrigins: Bool = false
     ) {
-        (self.rpc, self.gate, self.allowsAllOrigins) = (rpc, gate, allowsAllOrigins)
+        (self.rpc, self.hasRPC, self.page, self.openings) = (rpc, hasRPC, page, openings)
+        sessions = page == nil ? nil : secret.map(PageSessions.init)
+        (self.gate, self.allowsAllOrigins) = (gate, allowsAllOrigins)
         self.secret = secret.map(Secret.init)
         start = clock.now
     }
@@ -44,12 +55,30 @@ package final class WebSite: Sendable {
     /// Notes that somebody showed the secret.
     func succeed(_ address: String) { lockout.withLock { $0.succeed(address) } }
 
-    /// Whether a request for the API shows the secret (RFC 6750 §2.1).
-    func isAuthorized(_ headers: HTTPHeaders) -> Bool {
+    /// Why a request is refused by its head; `nil` where it is let in.
+    func refusal(_ head: HTTPRequestHead, at address: String) -> Refusal? {
+        let isPage = page != nil && head.method == .GET && Self.path(of: head.uri) == "/"
+        return gate?.refusal(head.headers, at: address, isPage: isPage)
+    }
+
+    /// Whether a request for the API shows the secret (RFC 6750 §2.1), or the token and the cookie of a session.
+    func isAuthorized(_ headers: HTTPHeaders, port: Int) -> Bool {
         let fields = headers["authorization"]
         guard let secret, fields.count == 1 else { return false }
         let parts = fields[0].split(separator: " ", maxSplits: 1)
-        return parts.count == 2 && parts[0].lowercased() == "bearer" && secret.is(parts[1])
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
+        if secret.is(parts[1]) { return true }
+        guard let sessions, let cookie = Self.cookie(headers, PageSessions.cookieName(port: port))
+        else { return false }
+        return sessions.isValid(
+            cookie: cookie, token: String(parts[1]), now: Date().timeIntervalSince1970)
+    }
+
+    /// The value of a cookie (RFC 6265 §5.4).
+    private static func cookie(_ headers: HTTPHeaders, _ name: String) -> String? {
+        let pairs = headers["cookie"].flatMap { $0.split(separator: ";") }
+        return pairs.lazy.map { $0.drop { $0 == " " } }.first { $0.hasPrefix("\(name)=") }
+            .map { String($0.dropFirst(name.utf8.count + 1)) }
     }
 
     /// The target of a request for the API, as the socket has it, or of what there is beside it; `nil` for any other.
@@ -67,7 +96,7 @@ package final class WebSite: Sendable {
     /// - Returns: The answer; `nil` for what the socket has.
     func answerBeside(_ request: APIRequest) async -> APIReply? {
         let path = Self.path(of: request.target)
-        guard let rpc, ["/metrics", "/openapi.json"].contains(path) else { return nil }
+        guard ["/metrics", "/openapi.json"].contains(path) else { return nil }
         guard ["GET", "HEAD"].contains(request.method) else {
             return Refusal(
                 "this path has no such method", status: 405, allowed: ["GET", "HEAD"]
@@ -87,7 +116,7 @@ package final class WebSite: Sendable {
 
     /// Whether a request is for JSON-RPC.
     func isForRPC(_ target: String) -> Bool {
-        rpc != nil && Self.path(of: target) == "/jsonrpc"
+        hasRPC && Self.path(of: target) == "/jsonrpc"
     }
 
     /// Answers a call.
@@ -100,7 +129,6 @@ package final class WebSite: Sendable {
     func answer(
         _ method: String, _ target: String, _ body: Data
     ) async -> (reply: APIReply, isRefused: Bool, isAuthorized: Bool) {
-        guard let rpc else { return (Self.nothing, false, false) }
         guard method == "GET" else {
             let answer = await rpc.answer(body)
             return (APIReply(rpc: answer), answer.isRefused, answer.isAuthorized)
@@ -114,6 +142,78 @@ package final class WebSite: Sendable {
             (reply.status, reply.type) = (200, "text/javascript")
         }
         return (reply, answer.isRefused, answer.isAuthorized)
+    }
+
+    // MARK: The page
+
+    /// Answers a browser that asks for the page, or to be let in.
+    ///
+    /// - Parameters:
+    ///   - head: The head of its request.
+    ///   - body: The body.
+    ///   - port: The port that it is connected to.
+    /// - Returns: The answer; 401 where it may not be let in.
+    func answerPage(_ head: HTTPRequestHead, _ body: Data, port: Int) async -> APIReply {
+        let path = Self.path(of: head.uri)
+        if path == "/session", sessions != nil { return answerSession(head.method, body, port) }
+        guard let page, head.method == .GET || head.method == .HEAD,
+            let name = String(path).removingPercentEncoding, let file = page.file(at: name)
+        else { return Self.nothing }
+        let isKnown = head.headers[canonicalForm: "if-none-match"].contains {
+            $0 == file.tag || $0 == "*"
+        }
+        var reply = isKnown ? APIReply(status: 304) : APIReply(file.bytes, type: file.type)
+        reply.fields = [
+            ("ETag", file.tag), ("Cache-Control", "no-cache"),
+            ("Content-Security-Policy", page.policy), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+        ]
+        return reply
+    }
+
+    /// What a browser shows to be let in.
+    private struct Login: Decodable {
+        var secret: String?
+        var token: String?
+    }
+
+    /// What a browser is told that is let in.
+    private struct Entry: Encodable {
+        var token: String
+        var expires: Double
+    }
+
+    /// Lets a browser in, or out.
+    private func answerSession(_ method: HTTPMethod, _ body: Data, _ port: Int) -> APIReply {
+        let name = PageSessions.cookieName(port: port)
+        let attributes = "; Path=/; HttpOnly; SameSite=Strict"
+        switch method {
+        case .POST: break
+        case .DELETE:
+            var reply = APIReply(status: 204)
+            reply.fields = [("Set-Cookie", "\(name)=; Max-Age=0\(attributes)")]
+            return reply
+        default:
+            return Refusal(
+                "this path has no such method", status: 405, allowed: ["DELETE", "POST"]
+            ).reply
+        }
+        guard let sessions, let login = try? JSON.read(Login.self, from: body) else {
+            return Refusal("the body is no login", status: 400).reply
+        }
+        let knowsSecret = login.secret.map { secret?.is($0) == true } ?? false
+        let hasToken = login.token.map { openings?.take($0) == true }
+        guard knowsSecret || hasToken == true else { return Self.unauthorized }
+        let session = sessions.begin(now: Date().timeIntervalSince1970)
+        do throws(QueueError) {
+            var reply = try APIReply(Entry(token: session.token, expires: session.expires))
+            let value =
+                "\(name)=\(session.cookie); Max-Age=\(Int(PageSessions.length))\(attributes)"
+            reply.fields = [("Set-Cookie", value)]
+            return reply
+        } catch {
+            return APIReply(error)
+        }
     }
 
     /// Adds what browsers have to know: which page may read the answer, and that it is nothing to be run or shown.

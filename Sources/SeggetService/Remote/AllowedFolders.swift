@@ -44,7 +44,8 @@ package struct AllowedFolders: Sendable {
         guard base >= 0 else { return }
         defer { close(base) }
         for count in stride(from: below.count, to: 0, by: -1) {
-            let found = segget_open_beneath(base, below.prefix(count).joined(separator: "/"))
+            let found = segget_open_beneath(
+                base, below.prefix(count).joined(separator: "/"), segget_path_only | O_DIRECTORY)
             let code = errno
             if found >= 0 {
                 close(found)

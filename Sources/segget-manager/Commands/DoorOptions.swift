@@ -26,8 +26,22 @@ struct DoorOptions: ParsableArguments {
                 know the secret, which `--show-secret` prints.
                 """,
             valueName: "[address:]port[,port]"),
-        transform: DoorOptions.places)
+        transform: { try DoorOptions.places($0, of: "--rpc") })
     var rpc: [Place]?
+    @Option(
+        help: ArgumentHelp(
+            "Show a page to browsers, which also have the API.",
+            discussion:
+                "The place may be that of `--rpc`. `segget open` prints the address, and lets a browser in.",
+            valueName: "[address:]port"),
+        transform: { try DoorOptions.places($0, of: "--web") })
+    var web: [Place]?
+    @Option(
+        help: ArgumentHelp(
+            "Show the page that stands in this folder, such as AriaNg, in place of segget's.",
+            valueName: "dir"),
+        completion: .directory)
+    var ui: String?
     @Flag(help: "Print the secret of clients over TCP, and end.") var showSecret = false
     @Flag(
         help: ArgumentHelp(
@@ -70,21 +84,21 @@ struct DoorOptions: ParsableArguments {
     enum Answer: String, ExpressibleByArgument { case yes, no }
 
     func validate() throws {
-        guard let rpc else {
-            guard !rpcNoSecret else { throw ValidationError("`--rpc-no-secret` needs `--rpc`") }
-            guard denyPrivate == nil else {
-                throw ValidationError("`--deny-private` needs `--rpc`")
-            }
-            return
+        guard !rpcNoSecret || rpc != nil else {
+            throw ValidationError("`--rpc-no-secret` needs `--rpc`")
         }
-        guard !rpcNoSecret || rpc.allSatisfy(\.isLoopback) else {
+        guard denyPrivate == nil || rpc != nil || web != nil else {
+            throw ValidationError("`--deny-private` needs `--rpc` or `--web`")
+        }
+        guard ui == nil || web != nil else { throw ValidationError("`--ui` needs `--web`") }
+        guard !rpcNoSecret || rpc?.allSatisfy(\.isLoopback) != false else {
             throw ValidationError(
                 "`--rpc-no-secret` is for this machine only: `--rpc` has another address")
         }
     }
 
-    /// Reads `--rpc`.
-    static func places(_ text: String) throws -> [Place] {
+    /// Reads `--rpc` or `--web`.
+    static func places(_ text: String, of option: String) throws -> [Place] {
         var (address, ports) = ("127.0.0.1", text[...])
         if let colon = text.lastIndex(of: ":") {
             address = String(text[..<colon])
@@ -95,11 +109,11 @@ struct DoorOptions: ParsableArguments {
         }
         if address == "localhost" { address = "127.0.0.1" }
         guard isNumber(address) else {
-            throw ValidationError("`--rpc` takes the number of an address, not `\(address)`")
+            throw ValidationError("`\(option)` takes the number of an address, not `\(address)`")
         }
         return try ports.split(separator: ",", omittingEmptySubsequences: false).map { port in
             guard let port = UInt16(port) else {
-                throw ValidationError("`--rpc` takes ports from 0 to 65535, not `\(port)`")
+                throw ValidationError("`\(option)` takes ports from 0 to 65535, not `\(port)`")
             }
             return Place(address: address, port: Int(port))
         }
@@ -128,7 +142,8 @@ struct DoorOptions: ParsableArguments {
     /// - Returns: Where, and what; `nil` where nothing is.
     /// - Throws: `ValidationError` or `QueueError`.
     func doors(_ path: String) throws -> Doors? {
-        guard let rpc else { return nil }
+        let places = (rpc ?? []) + (web ?? [])
+        guard !places.isEmpty else { return nil }
         let folder = try folder
         let home = getenv("HOME").map { Paths.absolute(String(cString: $0)) } ?? ""
         let allowed: AllowedFolders
@@ -140,37 +155,69 @@ struct DoorOptions: ParsableArguments {
         let secret = try SecretFile(of: path).read()
         var policy = RPCPolicy(secret: secret, folder: folder)
         policy.isOpen = rpcNoSecret
-        policy.deniesPrivate = denyPrivate.map { $0 == .yes } ?? !rpc.allSatisfy(\.isLoopback)
+        policy.deniesPrivate = denyPrivate.map { $0 == .yes } ?? !places.allSatisfy(\.isLoopback)
         policy.judge = { folder, name throws(RPCPolicy.Forbidden) in
             try allowed.judge(folder, name)
         }
         var gate = Gate()
         gate.hosts = Set(allowHost.map { $0.lowercased() })
         gate.origins = Set(rpcAllowOrigin.map { $0.lowercased() })
-        return Doors(places: rpc, policy: policy, gate: gate, secret: secret)
+        let page = ui.map { Page.folder(Paths.absolute($0)) } ?? .own
+        return Doors(
+            rpc: rpc ?? [], web: web ?? [], page: page, policy: policy, gate: gate, secret: secret)
     }
 }
 
 /// What a service has on TCP.
 struct Doors: Sendable {
-    var places: [DoorOptions.Place]
+    /// Where aria2's clients are answered.
+    var rpc: [DoorOptions.Place]
+    /// Where browsers are shown the page; some of them may be among those.
+    var web: [DoorOptions.Place]
+    var page: Page
     var policy: RPCPolicy
     /// Who may ask; `nil` where everybody may.
     var gate: Gate?
     /// What clients of the API have to know; `nil` has no API.
     var secret: String?
 
+    /// All places, each once.
+    var places: [DoorOptions.Place] { rpc + web.filter { !rpc.contains($0) } }
+
     /// Begins to serve.
     ///
     /// - Returns: Where, in words, a line for each place.
     /// - Throws: `QueueError`.
     func open(_ server: QueueServer, _ queue: DownloadQueue) async throws(QueueError) -> [String] {
-        let site = WebSite(rpc: RPCService(queue, policy), gate: gate, secret: secret)
-        let ports = try await server.serve(
-            site, at: places.map { ($0.address, $0.port) }, of: queue)
-        return zip(places, ports).map { place, port in
-            let host = place.address.contains(":") ? "[\(place.address)]" : place.address
-            return "http://\(host):\(port)/jsonrpc"
+        let service = RPCService(queue, policy)
+        var lines: [String] = []
+        for place in places {
+            let (hasRPC, hasPage) = (rpc.contains(place), web.contains(place))
+            let site = WebSite(
+                rpc: service, hasRPC: hasRPC, page: hasPage ? page : nil,
+                openings: server.openings, gate: gate, secret: secret)
+            let ports = try await server.serve(
+                site, at: [(place.address, place.port)], of: queue)
+            let root = "http://\(place.host):\(ports[0])/"
+            if hasRPC { lines.append("JSON-RPC at \(root)jsonrpc") }
+            guard hasPage else { continue }
+            lines.append("page at \(root)")
+            server.openings.address = "http://\(place.ownHost):\(ports[0])/"
+        }
+        return lines
+    }
+}
+
+extension DoorOptions.Place {
+    /// The address as it stands in a URL (RFC 3986 §3.2.2).
+    fileprivate var host: String { address.contains(":") ? "[\(address)]" : address }
+
+    /// The same for this machine, where it stands for all addresses.
+    fileprivate var ownHost: String {
+        switch address {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "[::1]"
+        default: host
         }
     }
 }

@@ -205,7 +205,7 @@ struct Service: Sendable {
         }
         guard let opened else { return }
         for place in try await opened.open(worked.server, worked.queue) {
-            log.say(.info, "JSON-RPC at \(place)")
+            log.say(.info, place)
         }
         for place in opened.places where !place.isLoopback {
             log.say(

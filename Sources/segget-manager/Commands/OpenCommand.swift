@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import SeggetCommand
+import SeggetQueue
+import SeggetReports
+import SeggetService
+
+/// `segget open`: the way into the service's page.
+struct OpenCommand: ParsableCommand {
+    static let configuration = QueueCommandName.open.configuration(
+        discussion: """
+            The address has a token in it that lets one browser in, once, within a minute. In a desktop session the \
+            browser is started with it (by xdg-open); `--no-browser` only prints it. The service shows its page when \
+            it is started with `segget serve --web`.
+            """)
+
+    @Flag(help: "Only print the address.") var noBrowser = false
+    @OptionGroup(title: "Queue") var queue: QueueOptions
+    @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
+
+    func run() throws {
+        let startsBrowser = !noBrowser && Self.hasDesktop
+        try queue.run { access in
+            guard let client = access.door as? QueueClient else {
+                throw QueueError(
+                    .unavailable, "nobody works the queue, so there is no page",
+                    hint: "start it with `segget serve --web PORT`")
+            }
+            let address = try await client.opening()
+            guard StandardStreams.write(address + "\n", to: STDOUT_FILENO) else { return .disk }
+            if startsBrowser { Self.startBrowser(address) }
+            return .done
+        }
+    }
+
+    /// Whether there is a desktop that can show something.
+    private static var hasDesktop: Bool {
+        ["DISPLAY", "WAYLAND_DISPLAY"].contains {
+            ProcessInfo.processInfo.environment[$0]?.isEmpty == false
+        }
+    }
+
+    private static func startBrowser(_ address: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["xdg-open", address]
+        (process.standardInput, process.standardOutput) = (
+            FileHandle.nullDevice, FileHandle.nullDevice
+        )
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationStatus != 0 else { return }
+            Voice.say(.note, "xdg-open could not show it; open the address yourself")
+        } catch {
+            Voice.say(.note, "no browser could be started: \(error.localizedDescription)")
+        }
+    }
+}
