@@ -18,19 +18,22 @@ struct ServedSite {
     ///   - limits: What clients may take up.
     ///   - gate: Who may ask; `nil` where everybody may.
     ///   - isOpen: Whether calls need no token.
+    ///   - page: What browsers are shown.
     ///   - body: The test.
     /// - Returns: What the test gives.
     /// - Throws: What the test throws, or why nobody can listen.
     static func use<Result>(
         limits: ServerLimits = .web, gate: Gate? = Gate(), isOpen: Bool = false,
-        _ body: (ServedSite) async throws -> Result
+        page: Page? = nil, _ body: (ServedSite) async throws -> Result
     ) async throws -> Result {
         let sandbox = try Sandbox("site")
         let door = FakeDoor()
         let server = try await QueueServer.start(at: sandbox.path("q.sock"), door: door)
         var policy = RPCPolicy(secret: secret, folder: "/srv/downloads")
         policy.isOpen = isOpen
-        let site = WebSite(rpc: RPCService(door, policy), gate: gate, secret: secret)
+        let site = WebSite(
+            rpc: RPCService(door, policy), page: page, openings: server.openings, gate: gate,
+            secret: secret)
         do {
             let ports = try await server.serve(
                 site, at: [("127.0.0.1", 0)], of: door, limits: limits)

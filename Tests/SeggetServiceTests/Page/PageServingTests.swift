@@ -1,0 +1,166 @@
+import Foundation
+import SeggetQueue
+import TestSupport
+import Testing
+
+@testable import SeggetService
+
+/// What a browser is given, and what lets it in.
+@Suite(.timeLimit(.minutes(10)))
+struct PageServingTests {
+    private struct Entry: Decodable {
+        var token: String
+    }
+
+    /// Logs in.
+    ///
+    /// - Returns: The token, and what has the cookie in it.
+    private static func logIn(_ site: ServedSite) async throws -> (token: String, cookie: String) {
+        let reply = try #require(
+            await site.ask("POST /session", "", #"{"secret":"\#(ServedSite.secret)"}"#))
+        #expect(reply.status == 200)
+        let field = try #require(reply.field("set-cookie"))
+        for attribute in ["HttpOnly", "SameSite=Strict", "Max-Age=604800", "Path=/"] {
+            #expect(field.contains("; \(attribute)"))
+        }
+        #expect(field.hasPrefix("segget-\(site.port)="))
+        let entry = try JSONDecoder().decode(Entry.self, from: Data(reply.body.utf8))
+        return (entry.token, "Cookie: other=1; \(field.prefix { $0 != ";" })\r\n")
+    }
+
+    @Test func thePageIsShownToEverybodyAndNothingElse() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            let page = try #require(await site.ask("GET /?url=https://example.org/"))
+            #expect(page.status == 200)
+            #expect(page.field("content-type") == "text/html; charset=utf-8")
+            let policy = try #require(page.field("content-security-policy"))
+            #expect(policy.hasPrefix("default-src 'none'") && !policy.contains("unsafe"))
+            #expect(page.field("x-content-type-options") == "nosniff")
+            let tag = try #require(page.field("etag"))
+            let again = try #require(await site.ask("GET /", "If-None-Match: \(tag)\r\n"))
+            #expect(again.status == 304 && again.body.isEmpty)
+            #expect(try await site.ask("GET /", "If-None-Match: \"x\"\r\n")?.status == 200)
+            for target in ["/app/", "/app/index.htm", "/app/../index.html", "/index.html", "/x"] {
+                #expect(try await site.ask("GET \(target)")?.status == 404, "\(target)")
+            }
+            #expect(try await site.ask("POST /")?.status == 404)
+        }
+    }
+
+    @Test func withoutAPageThereIsNone() async throws {
+        try await ServedSite.use { (site: ServedSite) async throws in
+            #expect(try await site.ask("GET /")?.status == 404)
+            let login = #"{"secret":"\#(ServedSite.secret)"}"#
+            #expect(try await site.ask("POST /session", "", login)?.status == 404)
+        }
+    }
+
+    /// A browser sends the cookie to every port of a host; scripts of others may know a token.
+    @Test func cookieAndTokenAreBothNeeded() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            let (token, cookie) = try await Self.logIn(site)
+            let bearer = "Authorization: Bearer \(token)\r\n"
+            #expect(try await site.ask("GET /api/v1/health", bearer + cookie)?.status == 200)
+            #expect(try await site.ask("GET /api/v1/health", cookie)?.status == 401)
+            #expect(try await site.ask("GET /api/v1/health", bearer)?.status == 401)
+            let other = try await Self.logIn(site)
+            #expect(try await site.ask("GET /api/v1/health", bearer + other.cookie)?.status == 401)
+        }
+    }
+
+    @Test func onlyTheSecretLetsIn() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            for body in [#"{"secret":"x"}"#, #"{"token":"x"}"#, "{}"] {
+                let reply = try #require(await site.ask("POST /session", "", body))
+                #expect(reply.status == 401 && reply.field("set-cookie") == nil, "\(body)")
+            }
+            for body in ["", "{", "[]", #"{"secret":1}"#] {
+                #expect(try await site.ask("POST /session", "", body)?.status == 400, "\(body)")
+            }
+            #expect(try await site.ask("GET /session")?.status == 405)
+        }
+    }
+
+    @Test func anOpeningLetsInOnce() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            site.server.openings.address = "http://127.0.0.1:\(site.port)/"
+            let client = QueueClient(path: site.server.path) { _ in }
+            let address = try await client.opening()
+            await client.close()
+            let token = try #require(address.split(separator: "=").last)
+            let body = #"{"token":"\#(token)"}"#
+            #expect(try await site.ask("POST /session", "", body)?.status == 200)
+            #expect(try await site.ask("POST /session", "", body)?.status == 401)
+            // Only this user's processes are given one.
+            let reply = try await site.ask("POST /api/v1/openings", ServedSite.authorization)
+            #expect(reply?.status == 404)
+        }
+    }
+
+    @Test func whereThereIsNoPageNothingIsOpened() async throws {
+        try await ServedSite.use { (site: ServedSite) async throws in
+            let client = QueueClient(path: site.server.path) { _ in }
+            await #expect(throws: QueueError.self) { try await client.opening() }
+            await client.close()
+        }
+    }
+
+    @Test func loggingOutTakesTheCookie() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            let reply = try #require(await site.ask("DELETE /session"))
+            #expect(reply.status == 204)
+            #expect(
+                reply.field("set-cookie")?.hasPrefix("segget-\(site.port)=; Max-Age=0") == true)
+        }
+    }
+
+    /// A link of another site may lead to the page; nothing of it can be read there, nor shown inside another page.
+    @Test func linksOfOthersLeadToThePageOnly() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            func link(_ line: String, mode: String = "navigate", to use: String = "document")
+                async throws -> Int?
+            {
+                try await site.ask(
+                    line,
+                    "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: \(mode)\r\nSec-Fetch-Dest: \(use)\r\n"
+                )?.status
+            }
+            #expect(try await link("GET /?url=https://example.org/a") == 200)
+            #expect(try await link("GET /", mode: "no-cors", to: "script") == 403)
+            #expect(try await link("GET /", to: "iframe") == 403)
+            #expect(try await link("POST /session") == 403)
+            #expect(try await link("GET /api/v1/health") == 403)
+            #expect(try await link("GET /jsonrpc") == 403)
+        }
+        try await ServedSite.use { (site: ServedSite) async throws in
+            let fields =
+                "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
+            #expect(try await site.ask("GET /", fields)?.status == 403)
+        }
+    }
+
+    @Test func anotherPageIsShownFromItsFolder() async throws {
+        let sandbox = try Sandbox("page")
+        let folder = sandbox.path("ui")
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder + "/css", withIntermediateDirectories: true)
+        try Data("<p>mine".utf8).write(to: URL(filePath: folder + "/index.html"))
+        try Data("p{}".utf8).write(to: URL(filePath: folder + "/css/a b.css"))
+        try Data("hidden".utf8).write(to: URL(filePath: folder + "/.hidden"))
+        try Data("outside".utf8).write(to: URL(filePath: sandbox.path("outside")))
+        try files.createSymbolicLink(
+            atPath: folder + "/link", withDestinationPath: sandbox.path("outside"))
+        try await ServedSite.use(page: .folder(folder)) { site in
+            let page = try #require(await site.ask("GET /"))
+            #expect(page.status == 200 && page.body == "<p>mine")
+            let style = try #require(await site.ask("GET /css/a%20b.css"))
+            #expect(
+                style.body == "p{}" && style.field("content-type") == "text/css; charset=utf-8")
+            for target in [
+                "/link", "/../outside", "/css/%2e%2e/%2e%2e/outside", "/.hidden", "/css", "/x",
+            ] {
+                #expect(try await site.ask("GET \(target)")?.status == 404, "\(target)")
+            }
+        }
+    }
+}
