@@ -69,6 +69,7 @@ extension DropIn {
     ///   - home: The user's folder.
     ///   - temporary: Where its queue is.
     /// - Returns: The daemon.
+    /// - Throws: `Unexpected`, when it does not listen.
     func daemon(
         _ arguments: [String], in folder: String, home: String, temporary: String
     ) throws -> Aria2Daemon {
