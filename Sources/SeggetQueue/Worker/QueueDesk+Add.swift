@@ -21,8 +21,10 @@ extension QueueDesk {
         }
         var new = new
         // The part of a task of the same URL is not to be taken for this one's.
-        if new.isAgain, new.place.name == nil, let known = try known(new)?.place.name {
-            (new.place.name, new.place.isNameGiven) = (known, false)
+        if new.isAgain, new.place.name == nil {
+            // The first one's name has no number yet.
+            let first = try allKnown(new).min { $0.added < $1.added }?.place.name
+            if let first { (new.place.name, new.place.isNameGiven) = (first, false) }
         }
         if new.replacesOwnFilesOnly, new.options.overwrite {
             let isOwn = try isOwn(new.place)
@@ -95,11 +97,15 @@ extension QueueDesk {
 
     /// The task that is known by the same URL and goes to the same folder; one that has not ended before others.
     private func known(_ new: NewTask) throws(QueueError) -> QueueTask? {
+        let found = try allKnown(new)
+        return found.last { !$0.status.isEnded } ?? found.last
+    }
+
+    private func allKnown(_ new: NewTask) throws(QueueError) -> [QueueTask] {
         let place = new.place
-        let found = try store.known(url: new.url, root: place.root, folder: place.folder).filter {
+        return try store.known(url: new.url, root: place.root, folder: place.folder).filter {
             (place.name == nil || place.name == $0.place.name) && isKnown($0, by: new.url)
         }
-        return found.last { !$0.status.isEnded } ?? found.last
     }
 
     /// Whether a task that ``QueueStore/known(url:root:folder:)`` has found has the query of a URL, too.

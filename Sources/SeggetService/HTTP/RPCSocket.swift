@@ -107,22 +107,26 @@ final class RPCSocket: ChannelInboundHandler {
         let text = waiting.removeFirst()
         waitingBytes -= text.count
         readMore()
-        let rpc = site.rpc
-        context.eventLoop.makeFutureWithTask { await rpc.answer(text) }
-            .assumeIsolated().whenSuccess { [self] answer in
-                guard !isOver else { return }
-                guard answer.isRefused else {
-                    if answer.isAuthorized {
-                        site.succeed(address)
-                        hears = true
-                    }
-                    return write(answer.body)
+        let (rpc, begun) = (site.rpc, hub.begun)
+        context.eventLoop.makeFutureWithTask {
+            // Of what it adds, it is told from the start on.
+            await begun?.value
+            return await rpc.answer(text)
+        }
+        .assumeIsolated().whenSuccess { [self] answer in
+            guard !isOver else { return }
+            guard answer.isRefused else {
+                if answer.isAuthorized {
+                    site.succeed(address)
+                    hears = true
                 }
-                // Who does not know the secret waits, and nobody waits with it.
-                context.eventLoop.assumeIsolated()
-                    .scheduleTask(in: TimeAmount(site.fail(address))) { [self] in write(answer.body)
-                    }
+                return write(answer.body)
             }
+            // Who does not know the secret waits, and nobody waits with it.
+            context.eventLoop.assumeIsolated()
+                .scheduleTask(in: TimeAmount(site.fail(address))) { [self] in write(answer.body)
+                }
+        }
     }
 
     /// Reads on as long as not too much waits.
@@ -187,22 +191,26 @@ final class RPCNoticeHub {
     let loop: any EventLoop
     private let queue: any RPCQueue
     private var sockets: [ObjectIdentifier: RPCSocket] = [:]
-    private var following: Task<Void, Never>?
+    /// Ends once everything that happens from then on is told of; `nil` as long as nobody listens.
+    private(set) var begun: Task<Void, Never>?
 
     init(_ queue: any RPCQueue, on loop: any EventLoop) { (self.queue, self.loop) = (queue, loop) }
 
     func add(_ socket: RPCSocket) {
         sockets[ObjectIdentifier(socket)] = socket
-        guard following == nil else { return }
+        guard begun == nil else { return }
         let (queue, loop) = (queue, loop)
         let box = NIOLoopBound(self, eventLoop: loop)
-        following = Task {
+        begun = Task {
             let events = await queue.events()
-            var notices = RPCNotices((try? await queue.report(TaskFilter()).tasks) ?? [])
-            for await event in events {
-                let told = notices.take(event).map { ByteBuffer(bytes: $0.value.data) }
-                guard !told.isEmpty else { continue }
-                loop.execute { for notice in told { box.value.tell(notice) } }
+            let tasks = (try? await queue.report(TaskFilter()).tasks) ?? []
+            Task {
+                var notices = RPCNotices(tasks)
+                for await event in events {
+                    let told = notices.take(event).map { ByteBuffer(bytes: $0.value.data) }
+                    guard !told.isEmpty else { continue }
+                    loop.execute { for notice in told { box.value.tell(notice) } }
+                }
             }
         }
     }

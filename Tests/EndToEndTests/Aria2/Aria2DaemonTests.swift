@@ -17,78 +17,10 @@ struct Aria2DaemonTests {
         for name in ["home", "tmp", "dl"] { mkdir(sandbox.path(name), 0o700) }
     }
 
-    /// A daemon that listens at a port of its own.
-    private final class Daemon {
-        let process: ChildProcess
-        let port: Int
-
-        init(_ process: ChildProcess) throws {
-            self.process = process
-            let isUp = eventually(timeout: 120) {
-                process.output.contains("RPC: listening on TCP port ") || !process.isRunning
-            }
-            let line = process.output.firstMatch(of: /listening on TCP port ([0-9]+)/)
-            guard isUp, let line, let port = Int(line.1) else {
-                throw Unexpected(text: process.output + process.errorOutput)
-            }
-            self.port = port
-        }
-
-        /// Calls a method, and gives its result; `nil` for an error.
-        func call(_ method: String, _ parameters: [Any] = []) throws -> Any? {
-            let body = try JSONSerialization.data(
-                withJSONObject: ["id": 1, "method": "aria2.\(method)", "params": parameters])
-            let outcome = try ChildProcess.run(
-                "/usr/bin/curl",
-                [
-                    "-q", "-sS", "-d", String(decoding: body, as: UTF8.self),
-                    "http://127.0.0.1:\(port)/jsonrpc",
-                ])
-            guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
-            let answer = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput))
-            return (answer as? [String: Any])?["result"]
-        }
-
-        /// Waits until a download is in a state.
-        func waits(for state: String, of gid: String) throws -> Bool {
-            try eventually(timeout: 120, poll: 0.1) {
-                let status = try self.call("tellStatus", [gid, ["status"]]) as? [String: Any]
-                return status?["status"] as? String == state
-            }
-        }
-    }
-
-    /// A free port: nobody is told of the one that the kernel chooses for 0, as aria2 takes none below 1024.
-    private static func freePort() throws -> Int {
-        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw Unexpected(text: "no port is free") }
-        return Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    private func start(_ arguments: String...) throws -> Daemon {
-        // Another program may take the port before the daemon does.
-        for _ in 0..<10 {
-            let process = try Segget.start(
-                ["--enable-rpc", "--rpc-listen-port=\(try Self.freePort())", "--no-conf"]
-                    + arguments,
-                in: sandbox.path("dl"),
-                environment: [
-                    "HOME": sandbox.path("home"), "TMPDIR": sandbox.path("tmp"),
-                    "XDG_DATA_HOME": sandbox.path("home"),
-                ], program: dropIn.path("bin/segget-aria2c"))
-            if let daemon = try? Daemon(process) { return daemon }
-        }
-        throw Unexpected(text: "the daemon does not listen")
+    private func start(_ arguments: String...) throws -> Aria2Daemon {
+        try dropIn.daemon(
+            arguments, in: sandbox.path("dl"), home: sandbox.path("home"),
+            temporary: sandbox.path("tmp"))
     }
 
     @Test func itFetchesWhatItsClientsAdd() throws {

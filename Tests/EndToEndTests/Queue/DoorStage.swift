@@ -25,8 +25,11 @@ final class DoorStage: Sendable {
     }
 
     /// Starts it with a door on a free port, and waits until that is open.
-    func open(_ arguments: String...) throws -> Door {
-        let service = try start(["--rpc", "0"] + arguments)
+    func open(_ arguments: String...) throws -> Door { try open(["--rpc", "0"] + arguments) }
+
+    /// The same with options that name the door.
+    func open(_ arguments: [String]) throws -> Door {
+        let service = try start(arguments)
         try #require(
             eventually { Self.port(service) != nil || !service.isRunning }, "it never listens")
         let port = try #require(Self.port(service), "\(service.errorOutput)")
@@ -34,10 +37,12 @@ final class DoorStage: Sendable {
     }
 
     /// The port that a service says it listens on.
-    static func port(_ service: ChildProcess) -> Int? {
-        let text = service.errorOutput
-        guard let start = text.firstRange(of: "JSON-RPC at http://127.0.0.1:") else { return nil }
-        return Int(text[start.upperBound...].prefix { $0 != "/" })
+    static func port(_ service: ChildProcess) -> Int? { ports(service).first }
+
+    /// The ports that a service says it listens on, in order.
+    static func ports(_ service: ChildProcess) -> [Int] {
+        service.errorOutput.matches(of: /JSON-RPC at http:\/\/127\.0\.0\.1:([0-9]+)\//)
+            .compactMap { Int($0.1) }
     }
 
     /// The TCP sockets that a process listens on, as the kernel writes them: address and port.

@@ -97,6 +97,10 @@ struct QueueCareTests {
             #expect(other.state == "completed")
             #expect(names() == ["a", "a.1"])
             #expect(try isRight("a") && isRight("a.1"))
+            // The next one is another number of the same name.
+            let third = try await queue.ended(try await queue.add(again))
+            #expect(third.state == "completed")
+            #expect(names() == ["a", "a.1", "a.2"])
         }
     }
 

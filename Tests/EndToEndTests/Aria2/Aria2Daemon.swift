@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// `segget-aria2c --enable-rpc`, which listens at a port of its own.
+final class Aria2Daemon {
+    let process: ChildProcess
+    let port: Int
+
+    fileprivate init(_ process: ChildProcess) throws {
+        self.process = process
+        let isUp = eventually(timeout: 120) {
+            process.output.contains("RPC: listening on TCP port ") || !process.isRunning
+        }
+        let line = process.output.firstMatch(of: /listening on TCP port ([0-9]+)/)
+        guard isUp, let line, let port = Int(line.1) else {
+            throw Unexpected(text: process.output + process.errorOutput)
+        }
+        self.port = port
+    }
+
+    /// Calls a method, and gives its result; `nil` for an error.
+    func call(_ method: String, _ parameters: [Any] = []) throws -> Any? {
+        let body = try JSONSerialization.data(
+            withJSONObject: ["id": 1, "method": "aria2.\(method)", "params": parameters])
+        let outcome = try ChildProcess.run(
+            "/usr/bin/curl",
+            [
+                "-q", "-sS", "-d", String(decoding: body, as: UTF8.self),
+                "http://127.0.0.1:\(port)/jsonrpc",
+            ])
+        guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
+        let answer = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput))
+        return (answer as? [String: Any])?["result"]
+    }
+
+    /// Waits until a download is in a state.
+    func waits(for state: String, of gid: String) throws -> Bool {
+        try eventually(timeout: 120, poll: 0.1) {
+            let status = try self.call("tellStatus", [gid, ["status"]]) as? [String: Any]
+            return status?["status"] as? String == state
+        }
+    }
+
+    /// A free port: nobody is told of the one that the kernel chooses for 0, as aria2 takes none below 1024.
+    fileprivate static func freePort() throws -> Int {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw Unexpected(text: "no port is free") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
+
+extension DropIn {
+    /// Starts a daemon in a folder, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its options, beside the port.
+    ///   - folder: Where it runs, and saves what clients add.
+    ///   - home: The user's folder.
+    ///   - temporary: Where its queue is.
+    /// - Returns: The daemon.
+    /// - Throws: `Unexpected`, when it does not listen.
+    func daemon(
+        _ arguments: [String], in folder: String, home: String, temporary: String
+    ) throws -> Aria2Daemon {
+        // Another program may take the port before the daemon does.
+        for _ in 0..<10 {
+            let process = try Segget.start(
+                ["--enable-rpc", "--rpc-listen-port=\(try Aria2Daemon.freePort())", "--no-conf"]
+                    + arguments,
+                in: folder,
+                environment: ["HOME": home, "TMPDIR": temporary, "XDG_DATA_HOME": home],
+                program: path("bin/segget-aria2c"))
+            if let daemon = try? Aria2Daemon(process) { return daemon }
+        }
+        throw Unexpected(text: "the daemon does not listen")
+    }
+}
