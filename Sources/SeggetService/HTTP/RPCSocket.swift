@@ -60,6 +60,8 @@ final class RPCSocket: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // What stands behind the last frame, or behind one that is refused, is not carried out.
+        guard !isOver else { return }
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
         case .text, .binary:
@@ -102,13 +104,15 @@ final class RPCSocket: ChannelInboundHandler {
     }
 
     private func answerNext() {
-        guard let context, !isAnswering, !waiting.isEmpty else { return readMore() }
+        guard let context, !isOver, !isAnswering, !waiting.isEmpty else { return readMore() }
         isAnswering = true
         let text = waiting.removeFirst()
         waitingBytes -= text.count
         readMore()
-        let rpc = site.rpc
-        context.eventLoop.makeFutureWithTask { await rpc?.answer(text) }
+        let (rpc, loop) = (site.rpc, context.eventLoop)
+        // Whoever has an answer is told all that happens from then on.
+        let begin = hub.following ?? loop.makeSucceededVoidFuture()
+        begin.flatMap { loop.makeFutureWithTask { await rpc?.answer(text) } }
             .assumeIsolated().whenSuccess { [self] answer in
                 guard let answer, !isOver else { return }
                 guard answer.isRefused else {
@@ -187,7 +191,8 @@ final class RPCNoticeHub {
     let loop: any EventLoop
     private let queue: any RPCQueue
     private var sockets: [ObjectIdentifier: RPCSocket] = [:]
-    private var following: Task<Void, Never>?
+    /// Done once it misses nothing that happens; `nil` where nobody was to be told yet.
+    private(set) var following: EventLoopFuture<Void>?
 
     init(_ queue: any RPCQueue, on loop: any EventLoop) { (self.queue, self.loop) = (queue, loop) }
 
@@ -196,9 +201,12 @@ final class RPCNoticeHub {
         guard following == nil else { return }
         let (queue, loop) = (queue, loop)
         let box = NIOLoopBound(self, eventLoop: loop)
-        following = Task {
+        let begun = loop.makePromise(of: Void.self)
+        following = begun.futureResult
+        Task {
             let events = await queue.events()
             var notices = RPCNotices((try? await queue.report(TaskFilter()).tasks) ?? [])
+            begun.succeed()
             for await event in events {
                 let told = notices.take(event).map { ByteBuffer(bytes: $0.value.data) }
                 guard !told.isEmpty else { continue }
