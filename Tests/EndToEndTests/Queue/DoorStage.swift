@@ -26,17 +26,23 @@ final class DoorStage: Sendable {
 
     /// Starts it with a door on a free port, and waits until that is open.
     func open(_ arguments: String...) throws -> Door {
-        let service = try start(["--rpc", "0"] + arguments)
+        try open(at: "127.0.0.1", 0, arguments)
+    }
+
+    /// Starts it with a door at an address and a port; 0 is a free one.
+    func open(at address: String, _ port: Int, _ arguments: [String] = []) throws -> Door {
+        let service = try start(["--rpc", "\(address):\(port)"] + arguments)
         try #require(
-            eventually { Self.port(service) != nil || !service.isRunning }, "it never listens")
-        let port = try #require(Self.port(service), "\(service.errorOutput)")
-        return Door(service: service, port: port, secret: try secret())
+            eventually { Self.port(service, address) != nil || !service.isRunning },
+            "it never listens")
+        let port = try #require(Self.port(service, address), "\(service.errorOutput)")
+        return Door(service: service, at: address, port: port, secret: try secret())
     }
 
     /// The port that a service says it listens on.
-    static func port(_ service: ChildProcess) -> Int? {
+    static func port(_ service: ChildProcess, _ address: String = "127.0.0.1") -> Int? {
         let text = service.errorOutput
-        guard let start = text.firstRange(of: "JSON-RPC at http://127.0.0.1:") else { return nil }
+        guard let start = text.firstRange(of: "JSON-RPC at http://\(address):") else { return nil }
         return Int(text[start.upperBound...].prefix { $0 != "/" })
     }
 
@@ -66,11 +72,15 @@ final class DoorStage: Sendable {
 /// A service that is reached over TCP.
 final class Door: Sendable {
     let service: ChildProcess
+    let address: String
     let port: Int
     let secret: String
 
-    init(service: ChildProcess, port: Int, secret: String) {
-        (self.service, self.port, self.secret) = (service, port, secret)
+    init(
+        service: ChildProcess, at address: String = "127.0.0.1", port: Int, secret: String
+    ) {
+        (self.service, self.address, self.port) = (service, address, port)
+        self.secret = secret
     }
 
     /// Ends the service in order.
@@ -81,7 +91,7 @@ final class Door: Sendable {
     }
 
     func connect(from source: String? = nil) throws -> WebClient {
-        try WebClient(port: port, from: source)
+        try WebClient(to: address, port: port, from: source)
     }
 
     /// What shows the secret to the API.
