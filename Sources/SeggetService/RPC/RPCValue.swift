@@ -5,11 +5,11 @@ import FoundationEssentials
 
 /// A value of JSON, as it came.
 ///
-/// A number is its text, so that one of any size stays what it is.
+/// Numbers are decimal, so that integers of any size stay what they are.
 enum RPCValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    case number(String)
+    case number(Decimal)
     case string(String)
     case array([RPCValue])
     case object([String: RPCValue])
@@ -28,8 +28,7 @@ enum RPCValue: Sendable, Hashable {
 
     /// The whole number; `nil` for any other value.
     var integer: Int64? {
-        guard case .number(let text) = self else { return nil }
-        return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
+        if case .number(let number) = self { Int64(number.description) } else { nil }
     }
 
     /// A text of a number, as aria2 gives all its numbers.
@@ -41,63 +40,55 @@ enum RPCValue: Sendable, Hashable {
     }
 }
 
-extension RPCValue {
+extension RPCValue: Codable {
+    /// The value is nested too deeply.
+    struct TooDeep: Error {}
+
+    init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count < Self.mostLevels else { throw TooDeep() }
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else if container.decodeNil() {
+            self = .null
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .bool(flag)
+        } else if let number = try? container.decode(Decimal.self) {
+            self = .number(number)
+        } else if var list = try? decoder.unkeyedContainer() {
+            var values: [RPCValue] = []
+            while !list.isAtEnd { values.append(try list.decode(RPCValue.self)) }
+            self = .array(values)
+        } else {
+            self = .object(try container.decode([String: RPCValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let flag): try container.encode(flag)
+        case .number(let number): try container.encode(number)
+        case .string(let text): try container.encode(text)
+        case .array(let values): try container.encode(values)
+        case .object(let members): try container.encode(members)
+        }
+    }
+
     /// Reads a text of JSON.
     ///
     /// - Returns: The value; `nil` where it is none, or is nested too deeply.
-    static func read(_ text: Data) -> RPCValue? { RPCReader.value(of: text) }
+    static func read(_ text: Data) -> RPCValue? {
+        try? JSONDecoder().decode(RPCValue.self, from: text)
+    }
 
     /// The text of the value: members in order, slashes as they are.
     var data: Data {
-        var text: [UInt8] = []
-        write(to: &text)
-        return Data(text)
-    }
-
-    private func write(to text: inout [UInt8]) {
-        switch self {
-        case .null: text += "null".utf8
-        case .bool(let flag): text += (flag ? "true" : "false").utf8
-        case .number(let number): text += number.utf8
-        case .string(let string): Self.write(string, to: &text)
-        case .array(let values):
-            text += "[".utf8
-            for (place, value) in values.enumerated() {
-                if place > 0 { text += ",".utf8 }
-                value.write(to: &text)
-            }
-            text += "]".utf8
-        case .object(let members):
-            text += "{".utf8
-            for (place, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-                if place > 0 { text += ",".utf8 }
-                Self.write(member.key, to: &text)
-                text += ":".utf8
-                member.value.write(to: &text)
-            }
-            text += "}".utf8
-        }
-    }
-
-    /// Writes a string; what has to be escaped is (RFC 8259 §7), and nothing else.
-    private static func write(_ string: String, to text: inout [UInt8]) {
-        text += "\"".utf8
-        for byte in string.utf8 {
-            switch Unicode.Scalar(byte) {
-            case "\"": text += #"\""#.utf8
-            case "\\": text += #"\\"#.utf8
-            case "\u{8}": text += #"\b"#.utf8
-            case "\t": text += #"\t"#.utf8
-            case "\n": text += #"\n"#.utf8
-            case "\u{c}": text += #"\f"#.utf8
-            case "\r": text += #"\r"#.utf8
-            case "\u{0}"..."\u{1f}":
-                text += (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8
-                text += String(byte, radix: 16).utf8
-            default: text.append(byte)
-            }
-        }
-        text += "\"".utf8
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // No value that was read or made here has numbers that JSON has no words for.
+        return (try? encoder.encode(self)) ?? Data()
     }
 }
 
@@ -105,7 +96,7 @@ extension RPCValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral
 {
     init(stringLiteral text: String) { self = .string(text) }
-    init(integerLiteral number: Int) { self = .number(String(number)) }
+    init(integerLiteral number: Int) { self = .number(Decimal(number)) }
     init(arrayLiteral values: RPCValue...) { self = .array(values) }
     init(dictionaryLiteral members: (String, RPCValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { _, last in last }))
