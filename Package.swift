@@ -207,7 +207,12 @@ if instrument == "fuzzer" {
     package.targets.append(
         .executableTarget(
             name: "segget-fuzz",
-            dependencies: ["Assembler", "SeggetFormats", "SeggetReports", "Segmenter"],
+            dependencies: [
+                "Assembler", "SeggetFormats", "SeggetReports", "SeggetService", "Segmenter",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
             path: "Fuzz",
             exclude: ["corpus", "tokens.dict"],
             swiftSettings: settings))

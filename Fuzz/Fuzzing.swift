@@ -26,7 +26,10 @@ enum Fuzzing {
         "quantity": TextTargets.quantity,
         "reply": HeaderTargets.reply,
         "request-header": HeaderTargets.requestHeader,
+        "rpc-message": RPCTargets.message,
+        "rpc-query": RPCTargets.query,
         "url": NameTargets.url,
+        "websocket": WebSocketTargets.frames,
     ]
 
     /// The target of this process; without one, it ends with a list of them.

@@ -9,14 +9,18 @@ public final class WebClient {
     /// Whether the other end will send nothing any more.
     public private(set) var isEnded = false
 
-    /// Connects to a port of 127.0.0.1.
+    /// Connects to a port of this machine.
     ///
     /// - Parameters:
+    ///   - address: The address that is connected to.
     ///   - port: The port.
     ///   - source: The address to connect from; `nil` for the usual one.
     ///   - receiveBuffer: Bytes that the kernel keeps for it; `nil` for as many as usual.
     /// - Throws: ``SystemCallError``.
-    public init(port: Int, from source: String? = nil, receiveBuffer: Int32? = nil) throws {
+    public init(
+        to address: String = "127.0.0.1", port: Int, from source: String? = nil,
+        receiveBuffer: Int32? = nil
+    ) throws {
         let descriptor = socket(
             AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         self.descriptor = try checked(descriptor, "socket")
@@ -27,7 +31,7 @@ public final class WebClient {
             try checked(Self.with(source, 0) { bind(descriptor, $0, $1) }, "bind \(source)")
         }
         try checked(
-            Self.with("127.0.0.1", port) { connect(descriptor, $0, $1) }, "connect to \(port)")
+            Self.with(address, port) { connect(descriptor, $0, $1) }, "connect to \(port)")
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
 

@@ -45,6 +45,11 @@ package struct Aria2Settings: Sendable {
     /// The home folder.
     let home: String
 
+    /// Has files go to a folder where nothing else is said.
+    package mutating func useFolder(_ path: String) {
+        if options["dir"] == nil { options.set("dir", path) }
+    }
+
     /// Reads all that says what to do.
     ///
     /// The command line comes before the environment, and that before the configuration file.

@@ -1,11 +1,18 @@
 /// A queue that tells all that other managers' clients ask for.
 package protocol RPCQueue: QueueFeed {
-    /// A task with its secrets, as far as there are any; `nil` where there is none.
-    func whole(_ id: QueueTask.ID) async throws(QueueError) -> QueueTask?
+    /// Tasks with their secrets, as far as there are any; those that there are.
+    func whole(_ ids: [QueueTask.ID]) async throws(QueueError) -> [QueueTask]
     /// What of the file of a task, with its secrets, is on the disk, in ascending order.
     func segments(of task: QueueTask) async throws(QueueError) -> [TaskDetail.Segment]
     /// How far everything is now.
     func snapshot() async throws(QueueError) -> QueueSnapshot
     /// What happens from now on.
     func events() async -> AsyncStream<QueueEvent>
+}
+
+extension RPCQueue {
+    /// A task with its secrets, as far as there are any; `nil` where there is none.
+    package func whole(_ id: QueueTask.ID) async throws(QueueError) -> QueueTask? {
+        try await whole([id]).first
+    }
 }

@@ -35,7 +35,9 @@ extension DownloadQueue: QueueFeed {
 }
 
 extension DownloadQueue: RPCQueue {
-    package func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? { try desk().whole(id) }
+    package func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
+        try desk().whole(ids)
+    }
 
     package func segments(of task: QueueTask) throws(QueueError) -> [TaskDetail.Segment] {
         let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil

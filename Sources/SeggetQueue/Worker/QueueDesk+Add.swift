@@ -258,10 +258,18 @@ extension QueueDesk {
     }
 
     /// A task with its secrets, as far as there are any.
-    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? {
-        guard let task = try store.task(id) else { return nil }
-        if let secrets = unstored[id] { return secrets.merged(into: task) }
-        return try store.secrets(of: id)?.merged(into: task) ?? task
+    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? { try whole([id]).first }
+
+    /// Tasks with their secrets, as far as there are any; those that there are.
+    func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
+        var tasks = try store.tasks(ids)
+        for index in tasks.indices where !tasks[index].secretParts.isEmpty {
+            let task = tasks[index]
+            var secrets = unstored[task.id]
+            if secrets == nil { secrets = try store.secrets(of: task.id) }
+            tasks[index] = secrets?.merged(into: task) ?? task
+        }
+        return tasks
     }
 
     /// What is wrong with a name that the user gave; `nil` when nothing is.

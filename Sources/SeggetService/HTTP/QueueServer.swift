@@ -178,10 +178,7 @@ package final class QueueServer: Sendable {
                 let (conversation, notices) = bound.value
                 let pipeline = channel.pipeline.syncOperations
                 pipeline.removeHandler(conversation, promise: nil)
-                try pipeline.addHandler(
-                    NIOWebSocketFrameAggregator(
-                        minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1024,
-                        maxAccumulatedFrameSize: limits.body))
+                try pipeline.addHandlers(FrameCheck.handlers(limits))
                 try pipeline.addHandler(
                     RPCSocket(site, notices, limits, address: ends.client))
             }

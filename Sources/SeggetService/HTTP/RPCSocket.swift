@@ -60,6 +60,8 @@ final class RPCSocket: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // What stands behind the last frame, or behind one that is refused, is not carried out.
+        guard !isOver else { return }
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
         case .text, .binary:
@@ -102,7 +104,7 @@ final class RPCSocket: ChannelInboundHandler {
     }
 
     private func answerNext() {
-        guard let context, !isAnswering, !waiting.isEmpty else { return readMore() }
+        guard let context, !isOver, !isAnswering, !waiting.isEmpty else { return readMore() }
         isAnswering = true
         let text = waiting.removeFirst()
         waitingBytes -= text.count

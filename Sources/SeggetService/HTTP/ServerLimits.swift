@@ -18,6 +18,8 @@ package struct ServerLimits: Sendable {
     package var head = 32 << 10
     /// Most fields of a head.
     package var fields = 100
+    /// Most fragments of a message of a WebSocket.
+    package var fragments = 1024
     /// Most connections.
     package var connections = 512
 

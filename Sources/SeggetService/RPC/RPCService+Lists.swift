@@ -52,9 +52,14 @@ extension RPCService {
     }
 
     private func tell(_ reports: [TaskReport], _ keys: Set<String>?) async throws -> RPCValue {
+        let needed = keys ?? RPCStatus.keys
+        var wholes: [QueueTask.ID: QueueTask] = [:]
+        if needed.contains("files") {
+            for task in try await queue.whole(reports.map(\.id)) { wholes[task.id] = task }
+        }
         var values: [RPCValue] = []
         for report in reports {
-            values.append(try await status(report, keys ?? RPCStatus.keys).value(keys))
+            values.append(try await status(report, needed, wholes[report.id]).value(keys))
         }
         return .array(values)
     }
@@ -64,11 +69,16 @@ extension RPCService {
         try await status(try await find(parameters), keys)
     }
 
-    private func status(_ report: TaskReport, _ keys: Set<String>) async throws -> RPCStatus {
-        var status = RPCStatus(report: report)
+    /// The same of a task, which the caller may know as a whole.
+    private func status(
+        _ report: TaskReport, _ keys: Set<String>, _ task: QueueTask? = nil
+    ) async throws -> RPCStatus {
+        var status = RPCStatus(report: report, task: task)
         let isPartial = report.size != nil && report.bytesDone > 0 && report.state != "completed"
         let hasPieces = isPartial && keys.contains("bitfield")
-        if hasPieces || keys.contains("files") { status.task = try await queue.whole(report.id) }
+        if status.task == nil, hasPieces || keys.contains("files") {
+            status.task = try await queue.whole(report.id)
+        }
         if hasPieces, let task = status.task {
             status.segments = try await queue.segments(of: task)
         }

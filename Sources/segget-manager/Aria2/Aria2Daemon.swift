@@ -19,8 +19,15 @@ struct Aria2Daemon: Sendable {
     static func run(_ words: [String]) -> Never {
         StandardStreams.prepare()
         do throws(Aria2Refusal) {
-            let settings = try Aria2Settings.read(words, in: Aria2Command.surroundings)
-            if settings.isDaemon, !Detachment.isDone { Detachment.run(log: nil, isQuiet: true) }
+            var settings = try Aria2Settings.read(words, in: Aria2Command.surroundings)
+            if settings.isDaemon {
+                guard Detachment.isDone else {
+                    Detachment.run(log: nil, isQuiet: true, hint: "without `-D` it says why")
+                }
+                // As aria2 does, for which paths begin there from now on, but for that of the usual folder.
+                settings.useFolder(Self.currentFolder)
+                chdir("/")
+            }
             Aria2Command.hideSecrets(settings)
             let list = try settings.inputFile.map { path throws(Aria2Refusal) in
                 try Aria2Command.read(path)

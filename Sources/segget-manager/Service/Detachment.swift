@@ -19,7 +19,11 @@ enum Detachment {
     /// - Parameters:
     ///   - log: Path of the file that the service's output is appended to; `nil` for none.
     ///   - isQuiet: Whether nothing is said where all is well.
-    static func run(log: String?, isQuiet: Bool = false) -> Never {
+    ///   - hint: What is said to do where the service ends and there is no log.
+    static func run(
+        log: String?, isQuiet: Bool = false,
+        hint: String = "`--log-file FILE` has it say why; so does `segget serve` without `--detach`"
+    ) -> Never {
         let address = "\(prefix(getpid()))\(UInt64.random(in: 0...UInt64.max))"
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         let output =
@@ -57,8 +61,7 @@ enum Detachment {
         Voice.say(.error, "the service \(problem)")
         Voice.say(
             .hint,
-            log.map { "see \(Diagnostic.quote($0))" }
-                ?? "`--log-file FILE` has it say why; so does `segget serve` without `--detach`")
+            log.map { "see \(Diagnostic.quote($0))" } ?? hint)
         Glibc.exit(status & 0x7f == 0 ? max(1, (status >> 8) & 0xff) : 70)
     }
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget-aria2c --enable-rpc`: what programs that start aria2 as a daemon start in its place.
+/// `segget-aria2c` with `--enable-rpc` or `-D`: what programs that start aria2 as a daemon start in its place.
 @Suite(.timeLimit(.minutes(10)))
 struct Aria2DaemonTests {
     private let stage: BatchStage
@@ -123,5 +123,93 @@ struct Aria2DaemonTests {
             })
         daemon.process.signal(SIGTERM)
         _ = try daemon.process.wait(timeout: 60)
+    }
+
+    // MARK: -D without --enable-rpc
+
+    /// Runs a program of aria2's in the background, in `dl`, and gives what the process that was started has said.
+    private func runInBackground(
+        _ program: String, _ arguments: [String]
+    ) throws -> ChildProcess.Outcome {
+        try Segget.start(
+            ["-D", "--no-conf"] + arguments, in: sandbox.path("dl"),
+            environment: ["HOME": sandbox.path("home"), "TMPDIR": sandbox.path("tmp")],
+            program: program
+        ).wait(timeout: 120)
+    }
+
+    /// Whether the file at a path comes to be the one that the origin has at `/f`, and nothing else is left of it.
+    private func arrives(_ path: String) throws -> Bool {
+        try sandbox.write("expected", "")
+        let expected = sandbox.path("expected")
+        let fetch = try ChildProcess.run(
+            "/usr/bin/curl", ["-q", "-sS", "-o", expected, stage.origin.url("/f")])
+        guard fetch.end == .exit(0) else { throw Unexpected(text: fetch.errorOutput) }
+        return eventually(timeout: 120) {
+            FileManager.default.contentsEqual(atPath: path, andPath: expected)
+                && [".part", ".segget", ".aria2"].allSatisfy { access(path + $0, F_OK) != 0 }
+        }
+    }
+
+    /// aria2 in its place, where this machine has it, and the drop-in.
+    private static let programs = access("/usr/bin/aria2c", X_OK) == 0 ? [false, true] : [true]
+
+    /// Without a folder, files go to the one that it was started in; paths begin at the root otherwise.
+    @Test(arguments: programs)
+    func itGoesOnInTheBackground(isDropIn: Bool) throws {
+        let program = isDropIn ? dropIn.path("bin/segget-aria2c") : "/usr/bin/aria2c"
+        let dl = sandbox.path("dl")
+        let fromRoot = String(sandbox.path("new").dropFirst())
+        let rows: [(options: [String], path: String)] = [
+            (["-o", "a"], "\(dl)/a"), (["-o", "deep/b"], "\(dl)/deep/b"),
+            (["-d", fromRoot, "-o", "c"], sandbox.path("new/c")),
+            (["-o", "d", "-l", fromRoot + ".log"], "\(dl)/d"),
+            (["-o", "e", "-l", "-"], "\(dl)/e"),
+        ]
+        for (options, path) in rows {
+            // The origin answers only when the process that was started has ended.
+            let hasEnded = Guarded(false)
+            stage.bendGET { _, reply in
+                (reply.stallAfter, reply.release) = (1000, hasEnded)
+            }
+            let outcome = try runInBackground(program, options + [stage.origin.url("/f")])
+            #expect(outcome.end == .exit(0), "\(options): \(outcome.errorOutput)")
+            #expect(outcome.output.isEmpty && outcome.errorOutput.isEmpty, "\(options)")
+            #expect(access(path, F_OK) != 0 || !isDropIn, "\(options): it did not wait")
+            hasEnded.withLock { $0 = true }
+            stage.bendGET { _, _ in }
+            #expect(try arrives(path), "\(options)")
+        }
+        let log = sandbox.path("new.log")
+        #expect(
+            eventually(timeout: 120) {
+                (try? String(contentsOfFile: log, encoding: .utf8))?
+                    .contains("Download complete: \(dl)/d") == true
+            })
+        // It ends when nothing is left to do, and leaves nothing.
+        #expect(
+            eventually(timeout: 120) {
+                (try? FileManager.default.contentsOfDirectory(atPath: sandbox.path("tmp"))) == []
+            })
+    }
+
+    @Test(arguments: programs)
+    func aListIsReadFromTheRoot(isDropIn: Bool) throws {
+        let program = isDropIn ? dropIn.path("bin/segget-aria2c") : "/usr/bin/aria2c"
+        try sandbox.write("list", "\(stage.origin.url("/f"))\n out=listed\n")
+        let list = String(sandbox.path("list").dropFirst())
+        #expect(try runInBackground(program, ["-i", list]).end == .exit(0))
+        #expect(try arrives(sandbox.path("dl/listed")))
+    }
+
+    @Test func whatCannotBeginIsSaid() throws {
+        let program = dropIn.path("bin/segget-aria2c")
+        for arguments in [
+            ["-i", sandbox.path("none")], ["-l", sandbox.path("none/log"), stage.origin.url("/f")],
+        ] {
+            let outcome = try runInBackground(program, arguments)
+            #expect(outcome.end == .exit(1))
+            #expect(outcome.errorOutput.contains("without `-D` it says why"))
+        }
     }
 }

@@ -27,22 +27,30 @@ final class DoorStage: Sendable {
     /// Starts it with a door on a free port, and waits until that is open.
     func open(_ arguments: String...) throws -> Door { try open(["--rpc", "0"] + arguments) }
 
+    /// Starts it with a door at an address and a port; 0 is a free one.
+    func open(at address: String, _ port: Int, _ arguments: [String] = []) throws -> Door {
+        try open(["--rpc", "\(address):\(port)"] + arguments, at: address)
+    }
+
     /// The same with options that name the door.
-    func open(_ arguments: [String]) throws -> Door {
+    func open(_ arguments: [String], at address: String = "127.0.0.1") throws -> Door {
         let service = try start(arguments)
         try #require(
-            eventually { Self.port(service) != nil || !service.isRunning }, "it never listens")
-        let port = try #require(Self.port(service), "\(service.errorOutput)")
-        return Door(service: service, port: port, secret: try secret())
+            eventually { Self.port(service, address) != nil || !service.isRunning },
+            "it never listens")
+        let port = try #require(Self.port(service, address), "\(service.errorOutput)")
+        return Door(service: service, at: address, port: port, secret: try secret())
     }
 
     /// The port that a service says it listens on.
-    static func port(_ service: ChildProcess) -> Int? { ports(service).first }
+    static func port(_ service: ChildProcess, _ address: String = "127.0.0.1") -> Int? {
+        ports(service, address).first
+    }
 
-    /// The ports that a service says it listens on, in order.
-    static func ports(_ service: ChildProcess) -> [Int] {
-        service.errorOutput.matches(of: /JSON-RPC at http:\/\/127\.0\.0\.1:([0-9]+)\//)
-            .compactMap { Int($0.1) }
+    /// The ports of an address that a service says it listens on, in order.
+    static func ports(_ service: ChildProcess, _ address: String = "127.0.0.1") -> [Int] {
+        service.errorOutput.matches(of: /JSON-RPC at http:\/\/([0-9.]+):([0-9]+)\//)
+            .filter { $0.1 == address }.compactMap { Int($0.2) }
     }
 
     /// The TCP sockets that a process listens on, as the kernel writes them: address and port.
@@ -71,11 +79,15 @@ final class DoorStage: Sendable {
 /// A service that is reached over TCP.
 final class Door: Sendable {
     let service: ChildProcess
+    let address: String
     let port: Int
     let secret: String
 
-    init(service: ChildProcess, port: Int, secret: String) {
-        (self.service, self.port, self.secret) = (service, port, secret)
+    init(
+        service: ChildProcess, at address: String = "127.0.0.1", port: Int, secret: String
+    ) {
+        (self.service, self.address, self.port) = (service, address, port)
+        self.secret = secret
     }
 
     /// Ends the service in order.
@@ -86,7 +98,7 @@ final class Door: Sendable {
     }
 
     func connect(from source: String? = nil) throws -> WebClient {
-        try WebClient(port: port, from: source)
+        try WebClient(to: address, port: port, from: source)
     }
 
     /// What shows the secret to the API.

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Listens to the events of a queue by its socket, as docs/api.md has them, and connects anew when the worker ends.
+/// Listens to the events of a queue, as docs/api.md has them, and connects anew when the worker ends.
 final class QueueSubscriber: Sendable {
     private struct State {
         /// The tasks as they were told, by their ids.
@@ -15,12 +15,31 @@ final class QueueSubscriber: Sendable {
         var hasEnded = false
     }
 
-    private let lock: String
+    /// What asks for events, without the last id.
+    private let head: String
+    private let connect: @Sendable () -> QueueLine?
     private let state = Guarded(State())
 
-    /// Listens to whoever works the queue whose database has a path.
-    init(_ queue: String) {
-        lock = queue + ".lock"
+    /// Listens to whoever works the queue whose database has a path, by its socket.
+    convenience init(_ queue: String) {
+        // An old client is told the bytes as they are meant.
+        self.init("GET /v1/events HTTP/1.0\r\n") {
+            let data = FileManager.default.contents(atPath: queue + ".lock") ?? Data()
+            let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+            return (holder?["socket"] as? String).flatMap { try? QueueLine($0) }
+        }
+    }
+
+    /// Listens to a service over TCP, and to the next one that is at its place.
+    convenience init(_ door: Door) {
+        let (address, port) = (door.address, door.port)
+        self.init("GET /api/v1/events HTTP/1.0\r\nHost: localhost\r\n" + door.authorization) {
+            try? QueueLine(address, port: port)
+        }
+    }
+
+    private init(_ head: String, connect: @escaping @Sendable () -> QueueLine?) {
+        (self.head, self.connect) = (head, connect)
         let thread = Thread { [self] in
             while state.withLock({ $0.mayGoOn }) {
                 if !listen() { _ = poll(nil, 0, 20) }
@@ -67,17 +86,13 @@ final class QueueSubscriber: Sendable {
     ///
     /// - Returns: Whether there was one.
     private func listen() -> Bool {
-        guard let data = FileManager.default.contents(atPath: lock),
-            let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
-            let path = holder["socket"] as? String, let line = try? QueueLine(path)
-        else { return false }
+        guard let line = connect() else { return false }
         let last = state.withLock { state in
             state.connections += 1
             return state.lastID
         }
         let field = last.isEmpty ? "" : "Last-Event-ID: \(last)\r\n"
-        // An old client is told the bytes as they are meant.
-        line.send("GET /v1/events HTTP/1.0\r\n\(field)\r\n")
+        line.send("\(head)\(field)\r\n")
         var (text, isFirst) = (Data(), true)
         while state.withLock({ $0.mayGoOn }), line.receive(into: &text, within: 100) {
             while let end = text.range(of: Data("\n\n".utf8)) {
@@ -128,11 +143,23 @@ final class QueueSubscriber: Sendable {
     }
 }
 
-/// A connection to a Unix socket.
+/// A connection to whoever works a queue.
 final class QueueLine {
     private let descriptor: Int32
 
-    /// Connects.
+    /// Connects to a port of this machine.
+    ///
+    /// - Throws: `SystemCallError`.
+    init(_ address: String, port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(port).bigEndian
+        inet_pton(AF_INET, address, &name.sin_addr)
+        try connect(&name)
+    }
+
+    /// Connects to a Unix socket.
     ///
     /// - Throws: `SystemCallError`.
     init(_ path: String) throws {
@@ -140,17 +167,16 @@ final class QueueLine {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
-        let descriptor = descriptor
-        let result = withUnsafePointer(to: &address) {
+        try connect(&address)
+    }
+
+    private func connect<Name>(_ name: inout Name) throws {
+        let result = withUnsafePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<Name>.size))
             }
         }
-        guard result == 0 else {
-            let error = SystemCallError("connect")
-            close(descriptor)
-            throw error
-        }
+        guard result == 0 else { throw SystemCallError("connect") }
     }
 
     deinit { close(descriptor) }

@@ -108,6 +108,10 @@ struct SiteBoundsTests {
             "a ping that is too long",
             WebClient.frame([UInt8](repeating: 32, count: 126), opcode: 9), nil
         ),
+        ("a frame without a mask", [0x81, 2] + Array("{}".utf8), 1002),
+        ("a reserved bit", [0xc1, 0x82, 0, 0, 0, 0] + Array("{}".utf8), 1002),
+        ("an opcode that nothing has", WebClient.frame(Array("{}".utf8), opcode: 3), 1002),
+        ("a control frame that nothing has", WebClient.frame([], opcode: 11), 1002),
     ]
 
     @Test(arguments: tooMuch.indices)
@@ -136,6 +140,40 @@ struct SiteBoundsTests {
                 }, "\(name)")
             #expect(
                 try await site.ask("GET /api/v1/health", ServedSite.authorization)?.status == 200)
+        }
+    }
+
+    /// Whatever a client sends behind the end of its WebSocket.
+    @Test(arguments: [
+        WebClient.frame([3, 232], opcode: 8), WebClient.frame([], opcode: 3),
+        WebClient.frame([32], opcode: 0),
+    ])
+    func nothingBehindTheEndIsCarriedOut(end: [UInt8]) async throws {
+        try await ServedSite.use { site in
+            let socket = try await site.socket()
+            let call = ServedSite.call("aria2.addUri", #",["http://a/b"]"#)
+            socket.send(end + WebClient.frame(Array(call.utf8)))
+            #expect(await ServedSite.message(socket)?.opcode == 8)
+            #expect(
+                await soon {
+                    socket.take()
+                    return socket.isEnded
+                })
+            #expect(await site.door.commands.isEmpty)
+        }
+    }
+
+    /// Else what its first call has begun could be over before it hears of anything.
+    @Test func aWebSocketIsAnsweredOnceItHearsWhatHappens() async throws {
+        try await ServedSite.use { site in
+            // The queue does not say yet what tasks there are.
+            await site.door.hold()
+            let socket = try await site.socket()
+            socket.say(ServedSite.call())
+            #expect(try await site.ask("POST /jsonrpc", "", ServedSite.call())?.status == 200)
+            #expect(socket.text.isEmpty)
+            await site.door.release()
+            #expect(await ServedSite.message(socket)?.text.contains("version") == true)
         }
     }
 

@@ -161,12 +161,14 @@ extension FakeDoor {
 
 // What clients of aria2's JSON-RPC ask for beside that.
 extension FakeDoor {
-    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? {
-        guard let report = tasks.first(where: { $0.id == id }) else { return nil }
-        var task = QueueTask(
-            NewTask(report.url, to: QueueTask.Place(root: report.folder)))
-        task.id = id
-        return task
+    func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
+        ids.compactMap { id in
+            guard let report = tasks.first(where: { $0.id == id }) else { return nil }
+            var task = QueueTask(
+                NewTask(report.url, to: QueueTask.Place(root: report.folder)))
+            task.id = id
+            return task
+        }
     }
 
     func segments(of task: QueueTask) async throws(QueueError) -> [TaskDetail.Segment] {
