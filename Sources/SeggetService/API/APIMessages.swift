@@ -20,6 +20,11 @@ package struct HealthReport: Sendable, Hashable, Codable {
     }
 }
 
+/// What `GET /v1/tags` tells: how many tasks have each tag.
+struct TagCounts: Codable {
+    var tags: [String: Int]
+}
+
 /// The body of `POST /v1/commands`.
 struct CommandBatch: Codable {
     var commands: [QueueCommand]

@@ -26,13 +26,24 @@ enum OpenAPI {
             "parameters": [{"$ref": "#/components/parameters/id"}, {"$ref":
             "#/components/parameters/tag"}, {"$ref": "#/components/parameters/state"}, {"$ref":
             "#/components/parameters/text"}, {"$ref": "#/components/parameters/unseen"}, {"$ref":
-            "#/components/parameters/all"}], "responses": {"200": {"description": "The tasks", "content":
+            "#/components/parameters/all"}, {"$ref": "#/components/parameters/sort"}, {"$ref":
+            "#/components/parameters/descending"}, {"$ref": "#/components/parameters/offset"}, {"$ref":
+            "#/components/parameters/limit"}], "responses": {"200": {"description": "The tasks", "content":
             {"application/json": {"schema": {"$ref": "#/components/schemas/Report"}}}}, "400": {"$ref":
             "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"},
             "403": {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
             "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"},
             "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
+          },
+          "/tags": {
+           "get": {"operationId": "tags", "summary": "How many tasks have each tag", "responses": {"200":
+            {"description": "The tags", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Tags"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
           },
           "/tasks/{id}": {
            "get": {"operationId": "task", "summary": "Everything about one task", "parameters": [{"name": "id",
@@ -113,7 +124,16 @@ enum OpenAPI {
            "unseen": {"name": "unseen", "in": "query", "description": "That have ended, which nobody was told yet",
             "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
            "all": {"name": "all", "in": "query", "description": "All", "schema": {"type": "string", "enum":
-            ["0", "1", "false", "true"]}}
+            ["0", "1", "false", "true"]}},
+           "sort": {"name": "sort", "in": "query", "description": "By what they are sorted; with this or one of the next three, a part of the tasks is the answer",
+            "schema": {"type": "string", "enum": ["order", "name", "size", "progress", "speed", "left",
+            "added", "finished"], "default": "order"}},
+           "descending": {"name": "descending", "in": "query", "description": "The largest come first",
+            "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
+           "offset": {"name": "offset", "in": "query", "description": "How many are passed over", "schema":
+            {"type": "integer", "minimum": 0, "maximum": 9223372036854775807, "default": 0}},
+           "limit": {"name": "limit", "in": "query", "description": "How many there are at the most", "schema":
+            {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
           },
           "responses": {
            "Badly": {"description": "The request, or a value in it, cannot be used", "content":
@@ -151,8 +171,10 @@ enum OpenAPI {
             "properties": {"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/Task"}},
             "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
             "unseen": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
-            "bytes_per_second": {"type": "number", "minimum": 0}, "paused": {"type": "string"},
-            "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+            "bytes_per_second": {"type": "number", "minimum": 0}, "matching": {"type": "integer",
+            "minimum": 0}, "paused": {"type": "string"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+           "Tags": {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "object",
+            "additionalProperties": {"type": "integer", "minimum": 1}}}},
            "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
            "Task": {"type": "object", "required": ["id", "state", "wanted", "url", "folder", "bytes_done",
             "attempts", "added", "digests", "tags"], "properties": {"id": {"$ref":

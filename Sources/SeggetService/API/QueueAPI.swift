@@ -4,7 +4,7 @@ import Segmenter
 
 /// Answers requests with what a queue says.
 struct QueueAPI: Sendable {
-    let door: any QueueDoor
+    let door: any QueueFeed
     /// What clients over TCP may do; `nil` for this user's own processes, which may do everything.
     var policy: RPCPolicy?
     /// What lets into the page.
@@ -28,6 +28,8 @@ struct QueueAPI: Sendable {
         switch route {
         case .health: try APIReply(HealthReport(version: seggetVersion, worker: getpid()))
         case .tasks(let filter): try APIReply(try await door.report(filter))
+        case .page(let filter, let window): try APIReply(try await door.page(filter, window))
+        case .tags: try APIReply(TagCounts(tags: try await door.tags()))
         case .task(let selector): try APIReply(try await door.detail(selector))
         // Whoever asks for events is not answered once, but listens.
         case .events: throw Refusal("there is nothing at this path", status: 404)
