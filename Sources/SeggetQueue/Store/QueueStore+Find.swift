@@ -307,10 +307,6 @@ struct TaskCondition {
 
     static let isEnded = "(state IN ('completed', 'failed', 'cancelled'))"
     static let isHeld = "(wanted = 'held' AND NOT \(isEnded))"
-    /// By what tasks are in their order: those that have not ended, and then those that have, the newest last.
-    static let order = [
-        isEnded, "CASE WHEN \(isEnded) THEN finished END", "position", "tasks.id",
-    ]
 
     init(sql: String, arguments: StatementArguments) {
         (self.sql, self.arguments) = (sql, arguments)

@@ -158,3 +158,10 @@ extension QueueStore {
         )
     }
 }
+
+extension TaskCondition {
+    /// By what tasks are in their order: those that have not ended, and then those that have, the newest last.
+    static let order = [
+        isEnded, "CASE WHEN \(isEnded) THEN finished END", "position", "tasks.id",
+    ]
+}

@@ -116,6 +116,7 @@ extension QueueStore {
             urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted), map: [],
             segments: [], events: try events(of: id))
         if !isWorked, task.status.hasSlot { detail.task.stop(task) }
+        detail.verifying = (progress?.verifying ?? []).map { .init(start: $0.start, end: $0.end) }
         detail.segments = segments(of: whole, file: file, progress: progress)
         return detail
     }

@@ -166,7 +166,8 @@ enum OpenAPI {
             "unavailable", "worker", "busy", "disk_full"]}, "message": {"type": "string", "minLength":
             1}, "hint": {"type": "string"}}}}},
            "Health": {"type": "object", "required": ["api", "version", "worker"], "properties": {"api": {"const":
-            "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+            "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1},
+            "folder": {"type": "string"}, "free_bytes": {"type": "integer", "minimum": 0}}},
            "Report": {"type": "object", "required": ["tasks", "counts", "unseen", "bytes_per_second", "version"],
             "properties": {"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/Task"}},
             "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
@@ -200,7 +201,9 @@ enum OpenAPI {
             "last_modified": {"type": "string"}, "identity": {"type": "string"}, "map": {"type": "array",
             "items": {"type": "integer", "minimum": 0, "maximum": 8}}, "segments": {"type": "array",
             "items": {"type": "object", "required": ["start", "end"], "properties": {"start": {"type":
-            "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "servers": {"type":
+            "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "verifying": {"type":
+            "array", "items": {"type": "object", "required": ["start", "end"], "properties": {"start":
+            {"type": "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "servers": {"type":
             "array", "items": {"type": "object", "required": ["url", "state", "bytes", "connections"],
             "properties": {"url": {"type": "string"}, "state": {"type": "string", "enum": ["used",
             "waiting_for_sample", "dropped"]}, "bytes": {"type": "integer", "minimum": 0}, "connections":
@@ -210,7 +213,7 @@ enum OpenAPI {
             "minimum": 0}, "state": {"type": "string"}, "start": {"type": "integer", "minimum": 0},
             "end": {"type": "integer", "minimum": 0}, "position": {"type": "integer", "minimum": 0},
             "bytes_per_second": {"type": "number", "minimum": 0}, "address": {"type": "string"},
-            "http_version": {"type": "string"}}}}, "events": {"type": "array", "items": {"type":
+            "http_version": {"type": "string"}, "round_trip": {"type": "number", "minimum": 0}}}}, "events": {"type": "array", "items": {"type":
             "object", "required": ["time", "event", "message"], "properties": {"time": {"type":
             "number"}, "event": {"type": "string"}, "message": {"type": "string"}}}}}},
            "Commands": {"type": "object", "required": ["commands"], "properties": {"commands": {"type": "array",
