@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clinux.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -221,7 +222,24 @@ int segget_read_tcp_state(int fd, struct segget_tcp_state *state) {
     state->segments = info.tcpi_data_segs_in;
     state->disordered = info.tcpi_rcv_ooopack;
     state->round_trip = info.tcpi_rcv_rtt;
+    state->sent_round_trip = info.tcpi_rtt;
     return 0;
+}
+
+int segget_read_ends(int fd, uint16_t *port, char *address) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } end;
+    socklen_t length = sizeof end;
+    if (getsockname(fd, &end.any, &length)) return -1;
+    *port = ntohs(end.any.sa_family == AF_INET6 ? end.v6.sin6_port : end.v4.sin_port);
+    length = sizeof end;
+    if (getpeername(fd, &end.any, &length)) return -1;
+    const int family = end.any.sa_family;
+    const void *bytes = family == AF_INET6 ? (void *)&end.v6.sin6_addr : &end.v4.sin_addr;
+    return inet_ntop(family, bytes, address, INET6_ADDRSTRLEN) ? 0 : -1;
 }
 
 int segget_nameless_file(int folder) {

@@ -111,11 +111,16 @@ struct segget_tcp_state {
     uint32_t segments;    // segments with data that have come (tcpi_data_segs_in)
     uint32_t disordered;  // those that came out of order, because one before them was lost
     uint32_t round_trip;  // round trip as the receiver sees it, in microseconds; 0 when unknown
+    uint32_t sent_round_trip;  // round trip of what was sent, smoothed (tcpi_rtt), likewise
 };
 
 // Reads the state of a TCP connection. Returns 0, or -1 with errno: ENOTSOCK and the like for what is
 // none.
 int segget_read_tcp_state(int fd, struct segget_tcp_state *state);
+
+// Reads the port of this machine that a connection of IPv4 or IPv6 comes from, and the address that it leads to
+// (getsockname(2), getpeername(2)), whose text takes 46 bytes. Returns 0, or -1 with errno.
+int segget_read_ends(int fd, uint16_t *port, char *address);
 
 // Makes a file that has no name yet, in an open folder, for its owner only (openat(2), O_TMPFILE);
 // closed on exec. Returns its descriptor, or -1 with errno.

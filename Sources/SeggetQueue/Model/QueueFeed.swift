@@ -18,6 +18,12 @@ package protocol QueueFeed: QueueDoor {
     ) async throws(QueueError) -> [TaskReport]
     /// The tasks that a filter lets pass.
     func ids(_ filter: TaskFilter) async throws(QueueError) -> Set<QueueTask.ID>
+    /// Tells of the part of the tasks that a window shows.
+    func page(
+        _ filter: TaskFilter, _ window: TaskWindow
+    ) async throws(QueueError) -> TaskPage
+    /// How many tasks have each tag.
+    func tags() async throws(QueueError) -> [String: Int]
 }
 
 /// What has changed in a queue, and what is changing.

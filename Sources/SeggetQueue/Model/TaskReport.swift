@@ -96,6 +96,8 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     public var map: [UInt8]
     /// What is on the disk, as half-open ranges of bytes, by the part's manifest.
     public var segments: [Segment]
+    /// What of that an earlier run has brought, and is not checked yet; `nil` where a worker does not tell of it.
+    public var verifying: [Segment]?
     /// Its connections, while it runs; `nil` otherwise, and where a worker does not tell of them.
     public var connections: [Connection]?
     /// The servers that these work for, and those that were dropped; `nil` where `connections` is.
@@ -112,7 +114,7 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case task, urls, etag, identity, map, segments, connections, servers, events
+        case task, urls, etag, identity, map, segments, verifying, connections, servers, events
         case finalURL = "final_url"
         case lastModified = "last_modified"
     }

@@ -18,22 +18,25 @@ extension TaskDetail {
         public var address: String?
         /// The version of HTTP that it was answered over, such as `1.1`; `nil` before that.
         public var httpVersion: String?
+        /// Seconds of a round trip to there, smoothed, as the kernel measures it; `nil` where that is not known.
+        public var roundTrip: Double?
 
         enum CodingKeys: String, CodingKey {
             case server, state, start, end, position, address
             case bytesPerSecond = "bytes_per_second"
             case httpVersion = "http_version"
+            case roundTrip = "round_trip"
         }
 
         /// Makes a connection.
         public init(
             server: Int, state: String, start: Int64? = nil, end: Int64? = nil,
             position: Int64? = nil, bytesPerSecond: Double = 0, address: String? = nil,
-            httpVersion: String? = nil
+            httpVersion: String? = nil, roundTrip: Double? = nil
         ) {
             (self.server, self.state, self.start, self.end) = (server, state, start, end)
             (self.position, self.bytesPerSecond) = (position, bytesPerSecond)
-            (self.address, self.httpVersion) = (address, httpVersion)
+            (self.address, self.httpVersion, self.roundTrip) = (address, httpVersion, roundTrip)
         }
     }
 

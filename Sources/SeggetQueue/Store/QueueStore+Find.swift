@@ -239,7 +239,7 @@ extension QueueStore {
         }
     }
 
-    private static func counts(_ db: Database, _ sql: String) throws -> [String: Int] {
+    static func counts(_ db: Database, _ sql: String) throws -> [String: Int] {
         var counts: [String: Int] = [:]
         for row in try Row.fetchAll(db.cachedStatement(sql: sql)) {
             var reader = ColumnReader(row)
@@ -271,8 +271,7 @@ extension QueueStore {
                 tags[try reader.text(), default: []].append(try reader.text())
             }
             let order = """
-                 WHERE \(condition.sql) ORDER BY \(TaskCondition.isEnded),
-                    CASE WHEN \(TaskCondition.isEnded) THEN finished END, position, tasks.id
+                 WHERE \(condition.sql) ORDER BY \(TaskCondition.order.joined(separator: ", "))
                 """
             let found = try Row.fetchCursor(
                 db.cachedStatement(sql: select + order), arguments: condition.arguments)

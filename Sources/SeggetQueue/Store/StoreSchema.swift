@@ -45,6 +45,9 @@ struct StoreSchema: Sendable {
     }
 
     /// The first form, as docs/queue.md has it; it is never changed, as the next form is another migration.
+    ///
+    /// `tasks_order` is the order of the queue; `tasks_state` has all that tasks are sorted by, so that their long rows
+    /// are not read for it.
     private static let queueVersion1 = """
         CREATE TABLE roots (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE tasks (
@@ -62,8 +65,14 @@ struct StoreSchema: Sendable {
         CREATE INDEX tasks_url ON tasks (url);
         CREATE INDEX tasks_name ON tasks (name, folder, root_id);
         CREATE INDEX tasks_root ON tasks (root_id);
-        CREATE INDEX tasks_position ON tasks (position);
-        CREATE INDEX tasks_state ON tasks (state, wanted, seen);
+        CREATE INDEX tasks_position ON tasks (position, id)
+            WHERE NOT (state IN ('completed', 'failed', 'cancelled'));
+        CREATE INDEX tasks_order ON tasks (
+            (state IN ('completed', 'failed', 'cancelled')),
+            (CASE WHEN (state IN ('completed', 'failed', 'cancelled')) THEN finished END),
+            position, id);
+        CREATE INDEX tasks_state ON tasks (
+            state, wanted, seen, finished, position, id, name, size, bytes_done, added, root_id);
         CREATE TABLE tags (
             task TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE, tag TEXT NOT NULL,
             place INTEGER NOT NULL, PRIMARY KEY (task, tag)

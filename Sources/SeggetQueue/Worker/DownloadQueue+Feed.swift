@@ -1,3 +1,4 @@
+import Glibc
 import Segmenter
 
 // Who asks which tasks have changed.
@@ -32,6 +33,16 @@ extension DownloadQueue: QueueFeed {
     package func ids(_ filter: TaskFilter) throws(QueueError) -> Set<QueueTask.ID> {
         try desk().store.ids(filter)
     }
+
+    package func page(
+        _ filter: TaskFilter, _ window: TaskWindow
+    ) throws(QueueError) -> TaskPage {
+        try desk().store.page(
+            filter, window, worker: getpid(), pause: pause,
+            progress: runs.mapValues(\.download.progress))
+    }
+
+    package func tags() throws(QueueError) -> [String: Int] { try desk().store.tags() }
 }
 
 extension DownloadQueue: RPCQueue {

@@ -95,8 +95,11 @@ extension DownloadQueue {
         case .started(let start): started(id, start)
         case .notice(let notice):
             switch notice {
-            // There is one a moment, and they say nothing about the file.
-            case .stole, .hedged: break
+            // There is one a moment, and they say nothing about the file: only who looks at the task is told.
+            case .stole, .hedged:
+                runs[id]?.timeline.addFrequent(
+                    TaskEvent(
+                        time: secondsSince1970(), event: notice.kind, message: notice.text))
             default: addEvent(id, notice.kind, notice.text)
             }
             switch notice {
@@ -120,8 +123,7 @@ extension DownloadQueue {
     /// Notes what happened to a task; what is recorded of it is at most its last 200 events.
     private func addEvent(_ id: QueueTask.ID, _ event: String, _ message: String) {
         let event = TaskEvent(time: secondsSince1970(), event: event, message: message)
-        runs[id]?.events.append(event)
-        if let count = runs[id]?.events.count, count > 200 { runs[id]?.events.removeFirst() }
+        runs[id]?.timeline.add(event)
         subscribers.tell(.notice(id, event))
     }
 
@@ -238,7 +240,7 @@ extension DownloadQueue {
                 }
                 if ending == .completed || status?.isEnded ?? true { task.finished = now.wall }
             }
-            try desk.store.addEvents(run.events + [Self.endEvent(result, now)], of: id)
+            try desk.store.addEvents(run.timeline.events + [Self.endEvent(result, now)], of: id)
         }
     }
 

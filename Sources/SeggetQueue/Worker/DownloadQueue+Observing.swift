@@ -29,7 +29,8 @@ extension DownloadQueue {
         detail.lastModified = run.remote?.lastModified ?? detail.lastModified
         detail.finalURL = run.remote?.effectiveURL
         if let traffic, run.download === asked { detail.take(traffic) }
-        detail.events = Array((detail.events + run.events).suffix(200))
+        detail.events = Array(
+            (detail.events + run.timeline.events).suffix(TaskTimeline.mostEvents))
         return detail
     }
 

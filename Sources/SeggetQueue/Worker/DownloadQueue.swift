@@ -52,7 +52,7 @@ public actor DownloadQueue: QueueDoor {
         /// What identifies the version.
         var identity: String?
         /// What happened and is not recorded yet.
-        var events: [TaskEvent] = []
+        var timeline = TaskTimeline()
     }
 
     private let executor = ThreadExecutor("queue")

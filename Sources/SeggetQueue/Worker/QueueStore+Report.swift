@@ -44,6 +44,37 @@ extension QueueStore {
             unseen: unseen, paused: pause)
     }
 
+    /// Tells of a part of the tasks.
+    ///
+    /// - Parameters:
+    ///   - filter: Which ones are sorted and counted.
+    ///   - window: Which of them are told of.
+    ///   - worker: The process that works the queue.
+    ///   - pause: Why nothing is fetched.
+    ///   - progress: How far those are that are being fetched.
+    /// - Returns: The page, whose speed is that of all tasks.
+    /// - Throws: `QueueError`.
+    func page(
+        _ filter: TaskFilter, _ window: TaskWindow, worker: Int32, pause: String?,
+        progress: [QueueTask.ID: DownloadProgress]
+    ) throws(QueueError) -> TaskPage {
+        let live = progress.filter { $1.phase != .ended }.map { LiveTask($0, $1) }
+        let (tasks, matching) = try page(filter, window, live: live)
+        var reports = tasks.map { task in
+            TaskReport(
+                task, position: 1, progress: progress[task.id],
+                file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
+                pause: pause)
+        }
+        try place(&reports)
+        let sums = try sums()
+        return TaskPage(
+            report: QueueReport(
+                version: seggetVersion, worker: worker, tasks: reports, counts: sums.counts,
+                bytesPerSecond: live.reduce(0) { $0 + ($1.rate ?? 0) }, unseen: sums.unseen,
+                paused: pause), matching: matching)
+    }
+
     /// For so many at the most, the tasks before each are counted: for more, it is quicker to go through all once.
     private static let fewPlaces = 8
 
@@ -53,9 +84,7 @@ extension QueueStore {
         if ordered.count <= Self.fewPlaces {
             for index in ordered { reports[index].position = try place(of: reports[index].id) }
         } else {
-            let order = try statuses().filter { !$0.status.isEnded }
-            let places = Dictionary(
-                uniqueKeysWithValues: order.enumerated().map { ($1.id, $0 + 1) })
+            let places = try places(of: ordered.map { reports[$0].id })
             for index in ordered { reports[index].position = places[reports[index].id] }
         }
     }
@@ -87,6 +116,7 @@ extension QueueStore {
             urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted), map: [],
             segments: [], events: try events(of: id))
         if !isWorked, task.status.hasSlot { detail.task.stop(task) }
+        detail.verifying = (progress?.verifying ?? []).map { .init(start: $0.start, end: $0.end) }
         detail.segments = segments(of: whole, file: file, progress: progress)
         return detail
     }
@@ -114,5 +144,16 @@ extension QueueStore {
             for extent in record.extents { there.insert(extent.range) }
         }
         return there.ranges.map { .init(start: $0.start, end: $0.end) }
+    }
+}
+
+extension LiveTask {
+    /// How far a task is, as its report says.
+    init(_ id: QueueTask.ID, _ progress: DownloadProgress) {
+        func finite(_ number: Double?) -> Double? { number.flatMap { $0.isFinite ? $0 : nil } }
+        self.init(
+            id: id, done: max(progress.bytesDone + progress.bytesVerifying, 0),
+            size: progress.size, rate: finite(progress.bytesPerSecond),
+            left: finite(progress.timeLeft.map { $0 / .seconds(1) }))
     }
 }

@@ -16,7 +16,8 @@ extension TaskDetail.Connection {
             start: connection.range?.start,
             end: connection.range.flatMap { $0.end < .max ? $0.end : nil },
             position: connection.position, bytesPerSecond: connection.bytesPerSecond,
-            address: connection.address, httpVersion: connection.httpVersion)
+            address: connection.address, httpVersion: connection.httpVersion,
+            roundTrip: connection.roundTrip.map { $0 / .seconds(1) })
     }
 }
 

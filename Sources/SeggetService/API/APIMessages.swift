@@ -13,11 +13,25 @@ package struct HealthReport: Sendable, Hashable, Codable {
     package var api: String
     /// The process that works the queue.
     package var worker: Int32
+    /// The download folder of clients over TCP; `nil` on the socket.
+    package var folder: String?
+    /// Bytes that are free there; `nil` where that is not known, and on the socket.
+    package var freeBytes: Int64?
+
+    enum CodingKeys: String, CodingKey {
+        case version, api, worker, folder
+        case freeBytes = "free_bytes"
+    }
 
     /// Makes a report.
     package init(version: String, api: String = HealthReport.api, worker: Int32) {
         (self.version, self.api, self.worker) = (version, api, worker)
     }
+}
+
+/// What `GET /v1/tags` tells: how many tasks have each tag.
+struct TagCounts: Codable {
+    var tags: [String: Int]
 }
 
 /// The body of `POST /v1/commands`.

@@ -26,13 +26,24 @@ enum OpenAPI {
             "parameters": [{"$ref": "#/components/parameters/id"}, {"$ref":
             "#/components/parameters/tag"}, {"$ref": "#/components/parameters/state"}, {"$ref":
             "#/components/parameters/text"}, {"$ref": "#/components/parameters/unseen"}, {"$ref":
-            "#/components/parameters/all"}], "responses": {"200": {"description": "The tasks", "content":
+            "#/components/parameters/all"}, {"$ref": "#/components/parameters/sort"}, {"$ref":
+            "#/components/parameters/descending"}, {"$ref": "#/components/parameters/offset"}, {"$ref":
+            "#/components/parameters/limit"}], "responses": {"200": {"description": "The tasks", "content":
             {"application/json": {"schema": {"$ref": "#/components/schemas/Report"}}}}, "400": {"$ref":
             "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"},
             "403": {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
             "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"},
             "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
+          },
+          "/tags": {
+           "get": {"operationId": "tags", "summary": "How many tasks have each tag", "responses": {"200":
+            {"description": "The tags", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Tags"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
           },
           "/tasks/{id}": {
            "get": {"operationId": "task", "summary": "Everything about one task", "parameters": [{"name": "id",
@@ -113,7 +124,16 @@ enum OpenAPI {
            "unseen": {"name": "unseen", "in": "query", "description": "That have ended, which nobody was told yet",
             "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
            "all": {"name": "all", "in": "query", "description": "All", "schema": {"type": "string", "enum":
-            ["0", "1", "false", "true"]}}
+            ["0", "1", "false", "true"]}},
+           "sort": {"name": "sort", "in": "query", "description": "By what they are sorted; with this or one of the next three, a part of the tasks is the answer",
+            "schema": {"type": "string", "enum": ["order", "name", "size", "progress", "speed", "left",
+            "added", "finished"], "default": "order"}},
+           "descending": {"name": "descending", "in": "query", "description": "The largest come first",
+            "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
+           "offset": {"name": "offset", "in": "query", "description": "How many are passed over", "schema":
+            {"type": "integer", "minimum": 0, "maximum": 9223372036854775807, "default": 0}},
+           "limit": {"name": "limit", "in": "query", "description": "How many there are at the most", "schema":
+            {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
           },
           "responses": {
            "Badly": {"description": "The request, or a value in it, cannot be used", "content":
@@ -146,13 +166,16 @@ enum OpenAPI {
             "unavailable", "worker", "busy", "disk_full"]}, "message": {"type": "string", "minLength":
             1}, "hint": {"type": "string"}}}}},
            "Health": {"type": "object", "required": ["api", "version", "worker"], "properties": {"api": {"const":
-            "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+            "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1},
+            "folder": {"type": "string"}, "free_bytes": {"type": "integer", "minimum": 0}}},
            "Report": {"type": "object", "required": ["tasks", "counts", "unseen", "bytes_per_second", "version"],
             "properties": {"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/Task"}},
             "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
             "unseen": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
-            "bytes_per_second": {"type": "number", "minimum": 0}, "paused": {"type": "string"},
-            "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+            "bytes_per_second": {"type": "number", "minimum": 0}, "matching": {"type": "integer",
+            "minimum": 0}, "paused": {"type": "string"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+           "Tags": {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "object",
+            "additionalProperties": {"type": "integer", "minimum": 1}}}},
            "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
            "Task": {"type": "object", "required": ["id", "state", "wanted", "url", "folder", "bytes_done",
             "attempts", "added", "digests", "tags"], "properties": {"id": {"$ref":
@@ -178,7 +201,9 @@ enum OpenAPI {
             "last_modified": {"type": "string"}, "identity": {"type": "string"}, "map": {"type": "array",
             "items": {"type": "integer", "minimum": 0, "maximum": 8}}, "segments": {"type": "array",
             "items": {"type": "object", "required": ["start", "end"], "properties": {"start": {"type":
-            "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "servers": {"type":
+            "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "verifying": {"type":
+            "array", "items": {"type": "object", "required": ["start", "end"], "properties": {"start":
+            {"type": "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 0}}}}, "servers": {"type":
             "array", "items": {"type": "object", "required": ["url", "state", "bytes", "connections"],
             "properties": {"url": {"type": "string"}, "state": {"type": "string", "enum": ["used",
             "waiting_for_sample", "dropped"]}, "bytes": {"type": "integer", "minimum": 0}, "connections":
@@ -188,7 +213,7 @@ enum OpenAPI {
             "minimum": 0}, "state": {"type": "string"}, "start": {"type": "integer", "minimum": 0},
             "end": {"type": "integer", "minimum": 0}, "position": {"type": "integer", "minimum": 0},
             "bytes_per_second": {"type": "number", "minimum": 0}, "address": {"type": "string"},
-            "http_version": {"type": "string"}}}}, "events": {"type": "array", "items": {"type":
+            "http_version": {"type": "string"}, "round_trip": {"type": "number", "minimum": 0}}}}, "events": {"type": "array", "items": {"type":
             "object", "required": ["time", "event", "message"], "properties": {"time": {"type":
             "number"}, "event": {"type": "string"}, "message": {"type": "string"}}}}}},
            "Commands": {"type": "object", "required": ["commands"], "properties": {"commands": {"type": "array",

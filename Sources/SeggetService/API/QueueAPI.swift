@@ -1,10 +1,11 @@
+import Assembler
 import Glibc
 import SeggetQueue
 import Segmenter
 
 /// Answers requests with what a queue says.
 struct QueueAPI: Sendable {
-    let door: any QueueDoor
+    let door: any QueueFeed
     /// What clients over TCP may do; `nil` for this user's own processes, which may do everything.
     var policy: RPCPolicy?
     /// What lets into the page.
@@ -26,8 +27,10 @@ struct QueueAPI: Sendable {
 
     private func answer(_ route: Route, _ request: APIRequest) async throws -> APIReply {
         switch route {
-        case .health: try APIReply(HealthReport(version: seggetVersion, worker: getpid()))
+        case .health: try APIReply(await health())
         case .tasks(let filter): try APIReply(try await door.report(filter))
+        case .page(let filter, let window): try APIReply(try await door.page(filter, window))
+        case .tags: try APIReply(TagCounts(tags: try await door.tags()))
         case .task(let selector): try APIReply(try await door.detail(selector))
         // Whoever asks for events is not answered once, but listens.
         case .events: throw Refusal("there is nothing at this path", status: 404)
@@ -38,6 +41,30 @@ struct QueueAPI: Sendable {
         case .newSettings:
             try await change(try JSON.read(QueueSettings.self, from: request.body))
         }
+    }
+
+    private func health() async -> HealthReport {
+        var report = HealthReport(version: seggetVersion, worker: getpid())
+        guard let folder = policy?.folder else { return report }
+        report.folder = folder
+        // A disk that is away may keep whoever asks.
+        report.freeBytes = await offLoop("free space") { Self.freeBytes(at: folder) }
+        return report
+    }
+
+    /// Bytes that are free for this user where a folder is, or is going to be; `nil` when nobody knows.
+    static func freeBytes(at folder: String) -> Int64? {
+        var path = folder
+        var status = statvfs()
+        while statvfs(path, &status) != 0 {
+            guard errno == ENOENT, let slash = path.lastIndex(of: "/"), path != "/" else {
+                return nil
+            }
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+        let (bytes, isTooMuch) = UInt64(status.f_bavail)
+            .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return isTooMuch ? .max : Int64(clamping: bytes)
     }
 
     private func perform(_ commands: [QueueCommand]) async throws -> APIReply {

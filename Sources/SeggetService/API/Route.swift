@@ -5,6 +5,8 @@ import SeggetQueue
 enum Route: Sendable, Hashable {
     case health
     case tasks(TaskFilter)
+    case page(TaskFilter, TaskWindow)
+    case tags
     case task(String)
     case events(TaskFilter)
     case commands
@@ -32,7 +34,9 @@ enum Route: Sendable, Hashable {
         case ["v1", "health"]:
             self = try Self.choose(asked, ["GET": .health], items)
         case ["v1", "tasks"]:
-            self = try Self.choose(asked, ["GET": .tasks(try Self.filter(items))], [])
+            self = try Self.choose(asked, ["GET": try Self.tasks(items)], [])
+        case ["v1", "tags"]:
+            self = try Self.choose(asked, ["GET": .tags], items)
         case ["v1", "events"]:
             self = try Self.choose(asked, ["GET": .events(try Self.filter(items))], [])
         case ["v1", "commands"]:
@@ -67,6 +71,48 @@ enum Route: Sendable, Hashable {
         }
         guard query.isEmpty else { throw Refusal("this path has no query", status: 400) }
         return route
+    }
+
+    /// Tasks that a query means: all of them, unless it says which part.
+    private static func tasks(_ items: [URLQueryItem]) throws(Refusal) -> Route {
+        let names = ["sort", "descending", "offset", "limit"]
+        let filter = try filter(items.filter { !names.contains($0.name) })
+        let paging = items.filter { names.contains($0.name) }
+        guard !paging.isEmpty else { return .tasks(filter) }
+        var window = TaskWindow()
+        var given: Set<String> = []
+        for item in paging {
+            let value = item.value ?? ""
+            guard given.insert(item.name).inserted else {
+                throw Refusal(
+                    "`sort`, `descending`, `offset` and `limit` may be given once only", status: 400
+                )
+            }
+            switch item.name {
+            case "sort":
+                guard let order = TaskWindow.Order(rawValue: value) else {
+                    throw Refusal("tasks cannot be sorted by that", status: 400)
+                }
+                window.order = order
+            case "descending": window.isDescending = try flag(value)
+            case "offset": window.offset = try number(value, 0 ... .max)
+            default: window.limit = try number(value, 1...mostTasks)
+            }
+        }
+        return .page(filter, window)
+    }
+
+    /// Most tasks of a window.
+    private static let mostTasks = 1000
+
+    private static func number(
+        _ text: String, _ range: ClosedRange<Int>
+    ) throws(Refusal) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw Refusal(
+                "`offset` is a number from 0, and `limit` one from 1 to \(mostTasks)", status: 400)
+        }
+        return number
     }
 
     private static func filter(_ items: [URLQueryItem]) throws(Refusal) -> TaskFilter {

@@ -56,6 +56,8 @@ public struct DownloadTraffic: Sendable, Hashable {
         public var address: String?
         /// The version of HTTP that it was answered over, such as `1.1` or `2`; `nil` before that.
         public var httpVersion: String?
+        /// The round trip to there, smoothed, as the kernel measures it; `nil` where that is not known.
+        public var roundTrip: Duration?
     }
 
     /// What a connection does.

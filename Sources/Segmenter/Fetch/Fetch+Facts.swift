@@ -25,7 +25,14 @@ extension Fetch: FetchFacts {
     }
 
     func peer(of slot: Int) -> FetchMachine.Peer? {
-        line(slot).transfer.map { .init(address: $0.address, httpVersion: $0.httpVersion) }
+        line(slot).transfer.map { transfer in
+            let address = transfer.address
+            return .init(
+                address: address, httpVersion: transfer.httpVersion,
+                roundTrip: address.flatMap {
+                    worker.sockets.roundTrip(from: transfer.ownPort, to: $0)
+                })
+        }
     }
 
     func isSatisfied(_ slot: Int) -> Bool { line(slot).transfer?.isSatisfied ?? false }

@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 
 /// What the kernel says of the connections of a loop, all together.
 ///
@@ -34,5 +35,22 @@ final class SocketWatch {
             guard state.round_trip > 0, state.segments > old.segments else { continue }
             roundTrip = min(roundTrip ?? .infinity, Double(state.round_trip) * 1e-6)
         }
+    }
+
+    /// The round trip of the connection from a port of this machine to an address, in seconds, smoothed, as the kernel
+    /// knows it from what was sent; `nil` where no socket is that connection's, or nothing is known.
+    func roundTrip(from port: Int, to address: String) -> Double? {
+        for socket in sockets.keys {
+            var own: UInt16 = 0
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            var state = segget_tcp_state()
+            guard segget_read_ends(socket, &own, &text) == 0, Int(own) == port,
+                text.withUnsafeBufferPointer({ $0.baseAddress.map { String(cString: $0) } })
+                    == address,
+                segget_read_tcp_state(socket, &state) == 0, state.sent_round_trip > 0
+            else { continue }
+            return Double(state.sent_round_trip) * 1e-6
+        }
+        return nil
     }
 }

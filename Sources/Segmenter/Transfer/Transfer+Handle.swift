@@ -60,6 +60,13 @@ extension Transfer {
         return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The port of this machine that the connection comes from; 0 as long as it is not made.
+    var ownPort: Int {
+        var port = 0
+        segget_curl_getinfo_long(handle, CURLINFO_LOCAL_PORT, &port)
+        return port
+    }
+
     private func time(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0
         segget_curl_getinfo_off_t(handle, info, &value)

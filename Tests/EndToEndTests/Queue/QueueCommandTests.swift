@@ -89,7 +89,9 @@ struct QueueCommandTests {
         for connection in all("connections") {
             #expect(connection["address"] as? String == "127.0.0.1")
             #expect(connection["http_version"] as? String == "1.1")
+            #expect(connection["round_trip"] as? Double ?? 0 > 0)
         }
+        #expect((detail["verifying"] as? [Any])?.isEmpty == true)
         #expect(
             try eventually(timeout: 120, poll: 0.1) {
                 let lines = try stage.done("show", id).split(separator: "\n")

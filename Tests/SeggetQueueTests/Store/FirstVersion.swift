@@ -26,8 +26,14 @@ enum FirstVersion {
         CREATE INDEX tasks_url ON tasks (url);
         CREATE INDEX tasks_name ON tasks (name, folder, root_id);
         CREATE INDEX tasks_root ON tasks (root_id);
-        CREATE INDEX tasks_position ON tasks (position);
-        CREATE INDEX tasks_state ON tasks (state, wanted, seen);
+        CREATE INDEX tasks_position ON tasks (position, id)
+            WHERE NOT (state IN ('completed', 'failed', 'cancelled'));
+        CREATE INDEX tasks_order ON tasks (
+            (state IN ('completed', 'failed', 'cancelled')),
+            (CASE WHEN (state IN ('completed', 'failed', 'cancelled')) THEN finished END),
+            position, id);
+        CREATE INDEX tasks_state ON tasks (
+            state, wanted, seen, finished, position, id, name, size, bytes_done, added, root_id);
         CREATE TABLE tags (
             task TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE, tag TEXT NOT NULL,
             place INTEGER NOT NULL, PRIMARY KEY (task, tag)

@@ -73,4 +73,20 @@ struct QueueFeedTests {
             }
         }
     }
+
+    @Test(.timeLimit(.minutes(5))) func partsOfTheTasksAreToldOf() async throws {
+        try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
+            let tasks = (0..<30).map { held($0, tags: $0 % 3 == 0 ? ["third"] : []) }
+            _ = try await queue.perform(tasks.map { .add($0) })
+            let filter = TaskFilter(selection: TaskSelection(tags: ["third"]))
+            var window = TaskWindow()
+            (window.isDescending, window.offset, window.limit) = (true, 2, 5)
+            let page = try await queue.page(filter, window)
+            var whole = try await queue.report(filter)
+            whole.tasks = Array(whole.tasks.reversed()[2..<7])
+            #expect(page == TaskPage(report: whole, matching: 10))
+            #expect(page.report.tasks.map(\.position) == [22, 19, 16, 13, 10])
+            #expect(try await queue.tags() == ["third": 10])
+        }
+    }
 }

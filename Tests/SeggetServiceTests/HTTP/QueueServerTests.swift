@@ -24,6 +24,20 @@ struct QueueServerTests {
             #expect(tasks.body.contains(#""id":"53a1f0c2b7d94e68""#))
             #expect(!tasks.body.contains("9d04c7be21a65f3b"))
 
+            let page = try await served.curl(
+                "http://localhost/v1/tasks?tag=iso&sort=speed&descending=1&offset=1&limit=5")
+            #expect(page.status == 200)
+            #expect(page.body.contains(#""matching":2,"#))
+            #expect(page.body.contains("9d04c7be21a65f3b"))
+            #expect(!page.body.contains("53a1f0c2b7d94e68"))
+            var window = TaskWindow()
+            (window.order, window.isDescending, window.offset, window.limit) = (.speed, true, 1, 5)
+            #expect(await served.door.windows == [window])
+            #expect(await served.door.filters.last?.selection.tags == ["iso"])
+
+            let tags = try await served.curl("http://localhost/v1/tags")
+            #expect(tags.body == #"{"tags":{"iso":1}}"#)
+
             let task = try await served.curl("http://localhost/v1/tasks/9d04")
             #expect(task.status == 200)
             #expect(task.body.contains(#""state":"completed""#))
@@ -60,6 +74,11 @@ struct QueueServerTests {
         ("GET", "/v1/health?a=1", 400), ("GET", "/v1/tasks?ids=1", 400),
         ("GET", "/v1/tasks?state=asleep", 400), ("GET", "/v1/tasks?unseen=perhaps", 400),
         ("GET", "/v1/tasks?text=a&text=b", 400), ("GET", "/v1/tasks?all", 400),
+        ("GET", "/v1/tasks?sort=colour", 400), ("GET", "/v1/tasks?sort", 400),
+        ("GET", "/v1/tasks?descending=2", 400), ("GET", "/v1/tasks?offset=-1", 400),
+        ("GET", "/v1/tasks?limit=0", 400), ("GET", "/v1/tasks?limit=1001", 400),
+        ("GET", "/v1/tasks?limit=1&limit=1", 400), ("GET", "/v1/events?limit=1", 400),
+        ("GET", "/v1/tags?limit=1", 400), ("POST", "/v1/tags", 405),
         ("GET", "/v1/tasks/77", 404), ("GET", "/v1/events?state=asleep", 400),
         ("POST", "/v1/events", 405), ("GET", "/v1/events/1", 404), ("POST", "/v1/health", 405),
         ("PUT", "/v1/commands", 405),

@@ -237,4 +237,25 @@ struct SiteBoundsTests {
             #expect(sent < 28 << 20)
         }
     }
+
+    /// Clients are told where their files go, and how much room there is.
+    @Test func clientsAreToldOfTheirFolder() async throws {
+        try await ServedSite.use { site in
+            let reply = try await site.ask("GET /api/v1/health", ServedSite.authorization)
+            let health = try JSONDecoder().decode(
+                HealthReport.self, from: Data(try #require(reply).body.utf8))
+            #expect(health.folder == "/srv/downloads")
+            #expect(try #require(health.freeBytes) > 0)
+        }
+    }
+
+    /// Of a folder that is not there yet, the one counts that it is to be in.
+    @Test func roomIsThatOfTheFolderThatIsThere() throws {
+        let home = try Sandbox()
+        #expect(try #require(QueueAPI.freeBytes(at: home.path)) > 0)
+        #expect(try #require(QueueAPI.freeBytes(at: home.path("a/b/c"))) > 0)
+        #expect(try #require(QueueAPI.freeBytes(at: "/no-such-folder/a")) > 0)
+        _ = try home.write("file", "x")
+        #expect(QueueAPI.freeBytes(at: home.path("file/a")) == nil)
+    }
 }

@@ -8,6 +8,7 @@ actor FakeDoor: RPCQueue {
     /// All that it was told.
     private(set) var commands: [QueueCommand] = []
     private(set) var filters: [TaskFilter] = []
+    private(set) var windows: [TaskWindow] = []
     private(set) var kept = QueueSettings()
     /// What every call fails with.
     var failure: QueueError?
@@ -156,6 +157,21 @@ extension FakeDoor {
 
     func ids(_ filter: TaskFilter) throws(QueueError) -> Set<QueueTask.ID> {
         Set(tasks.filter { Self.passes($0, filter) }.map(\.id))
+    }
+
+    func page(
+        _ filter: TaskFilter, _ window: TaskWindow
+    ) async throws(QueueError) -> TaskPage {
+        windows.append(window)
+        var report = try await report(filter)
+        let matching = report.tasks.count
+        report.tasks = Array(report.tasks.dropFirst(window.offset).prefix(window.limit))
+        return TaskPage(report: report, matching: matching)
+    }
+
+    func tags() throws(QueueError) -> [String: Int] {
+        if let failure { throw failure }
+        return Dictionary(tasks.flatMap(\.tags).map { ($0, 1) }, uniquingKeysWith: +)
     }
 }
 

@@ -8,6 +8,8 @@ extension FetchMachine {
         var address: String?
         /// The version of HTTP of the reply.
         var httpVersion: String?
+        /// The round trip, in seconds.
+        var roundTrip: Double?
     }
 
     /// What is under way at a moment.
@@ -33,7 +35,8 @@ extension FetchMachine {
         var connection = DownloadTraffic.Connection(
             server: slot.source, activity: activity,
             bytesPerSecond: activity == .receives ? slot.rate : 0,
-            address: peer?.address, httpVersion: peer?.httpVersion)
+            address: peer?.address, httpVersion: peer?.httpVersion,
+            roundTrip: (peer?.roundTrip).map { .init(seconds: $0) })
         guard slot.isBusy else { return connection }
         let asked = slot.request.asked ?? ByteRange(0, scheduler.size)
         // What others have taken of it since the request went out is not its own any more.
