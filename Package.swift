@@ -91,7 +91,8 @@ let package = Package(
         .target(
             name: "SeggetService",
             dependencies: [
-                "Assembler", "CLinux", "CPage", "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter",
+                "Assembler", "CLinux", "CPage", "SeggetFormats", "SeggetQueue", "SeggetReports",
+                "Segmenter",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -173,13 +173,13 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)
+    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
         ;;
     esac
 }
@@ -1360,7 +1360,7 @@ _segget_serve() {
     repeating_flags=()
     non_repeating_flags=(--detach --no-inhibit --show-secret --rpc-no-secret --no-config --version -h --help)
     repeating_options=(--rpc-allow-origin --allow-host --allow-dir)
-    non_repeating_options=(--nice --io-priority --pid-file --log-file --on-complete --on-error --on-idle --rpc --directory -d --deny-private --queue --config)
+    non_repeating_options=(--nice --io-priority --pid-file --log-file --on-complete --on-error --on-idle --rpc --web --ui --directory -d --deny-private --queue --config)
     __segget_offer_flags_options 0
 
     # Offer option value completions
@@ -1392,6 +1392,13 @@ _segget_serve() {
     '--rpc')
         return
         ;;
+    '--web')
+        return
+        ;;
+    '--ui')
+        __segget_add_completions -d
+        return
+        ;;
     '--rpc-allow-origin')
         return
         ;;
@@ -1420,6 +1427,26 @@ _segget_serve() {
     esac
 }
 
+_segget_open() {
+    repeating_flags=()
+    non_repeating_flags=(--no-browser --no-config --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--queue --config)
+    __segget_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _segget_help() {
     repeating_flags=()
     non_repeating_flags=(--version)
@@ -1431,7 +1458,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help) ;;
+    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

@@ -19,7 +19,7 @@ end
 function __segget_parse_tokens -S
     set -l unparsed_tokens (__segget_tokens -pc)
     # `segget OPTION` is short for `segget get OPTION`.
-    if not string match -qr '^(get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|help)$' -- "$unparsed_tokens[2]"
+    if not string match -qr '^(get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)$' -- "$unparsed_tokens[2]"
         if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
             set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
         end
@@ -73,7 +73,9 @@ function __segget_parse_tokens -S
         case 'run'
             __segget_parse_subcommand 0 'keep-running' 'q/quiet' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'serve'
-            __segget_parse_subcommand 0 'nice=' 'io-priority=' 'detach' 'pid-file=' 'log-file=' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'rpc=' 'show-secret' 'rpc-no-secret' 'rpc-allow-origin=+' 'allow-host=+' 'd/directory=' 'allow-dir=+' 'deny-private=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 0 'nice=' 'io-priority=' 'detach' 'pid-file=' 'log-file=' 'on-complete=' 'on-error=' 'on-idle=' 'no-inhibit' 'rpc=' 'web=' 'ui=' 'show-secret' 'rpc-no-secret' 'rpc-allow-origin=+' 'allow-host=+' 'd/directory=' 'allow-dir=+' 'deny-private=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+        case 'open'
+            __segget_parse_subcommand 0 'no-browser' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'help'
             __segget_parse_subcommand -r 1 'version'
         end
@@ -154,6 +156,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'settings' -d 'Show or change what holds for the whole queue.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'run' -d 'Work the queue in the foreground.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'serve' -d 'Work the queue as a service, in the background.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'open' -d 'Print the address of the service\'s page, and show it.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" o output' -l 'output' -s 'o' -d 'Save as this file; `-` writes to standard output, in order.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -l 'directory' -s 'd' -d 'Save in this folder, under the name that the server or the URL suggests; it is made if it is missing. (default: the current folder)' -rfa '(__segget_complete_directories)'
@@ -589,6 +592,8 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" on-idle' -l 'on-idle' -d 'Run this command when nothing is left to do, in the same way.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-inhibit' -l 'no-inhibit' -d 'Let the machine go to sleep while tasks are fetched.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" rpc' -l 'rpc' -d 'Answer aria2\'s JSON-RPC and the API over TCP.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" web' -l 'web' -d 'Show a page to browsers, which also have the API.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" ui' -l 'ui' -d 'Show the page that stands in this folder, such as AriaNg, in place of segget\'s.' -rfa '(__segget_complete_directories)'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" show-secret' -l 'show-secret' -d 'Print the secret of clients over TCP, and end.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" rpc-no-secret' -l 'rpc-no-secret' -d 'Take calls of JSON-RPC without the secret, from this machine.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve"' -l 'rpc-allow-origin' -d 'Let pages of this origin call; repeatable.' -rfka ''
@@ -601,4 +606,10 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget serve" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" no-browser' -l 'no-browser' -d 'Only print the address.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version' -l 'version' -d 'Show the version.'

@@ -1,7 +1,9 @@
+// Page: what a browser is given, and what lets it in. It knows files and tokens; it never knows a request.
+
 import CLinux
 import CPage
 import Crypto
-import FoundationEssentials
+import Foundation
 import Glibc
 
 /// What a browser is given to show.
@@ -101,16 +103,8 @@ package enum Page: Sendable {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size <= largest
         else { return nil }
-        var bytes = Data(count: Int(status.st_size))
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            var count = 0
-            while count < buffer.count {
-                let more = Glibc.read(file, buffer.baseAddress! + count, buffer.count - count)
-                guard more > 0 else { break }
-                count += more
-            }
-            return count
-        }
-        return PageFile(bytes.prefix(count), name: name)
+        let reader = FileHandle(fileDescriptor: file, closeOnDealloc: false)
+        guard let bytes = try? reader.read(upToCount: largest) else { return nil }
+        return PageFile(bytes, name: name)
     }
 }

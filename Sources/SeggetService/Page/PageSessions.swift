@@ -28,6 +28,7 @@ struct PageSessions: Sendable {
     /// Begins a session.
     ///
     /// - Parameter now: The time, in seconds since 1970.
+    /// - Returns: The session.
     func begin(now: Double) -> Session {
         let expires = (now + Self.length).rounded(.down)
         let cookie = "\(OpeningTokens.random()).\(Int64(expires))"

@@ -1,0 +1,265 @@
+// What is done with tasks: commands, the seconds in which a removal can be undone, and the dialogs that ask first.
+import { connectionsOf, listOf } from "./add.js";
+import { check, dialog, field, h, menu, notice, rateField, reasonOf } from "./dom.js";
+import { nameOf } from "./format.js";
+import { t } from "./texts.js";
+
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+const UNDO = 5000;
+
+/** How many tasks a command's target has at most. */
+const sizeOf = (target, list) => target.ids?.length ?? list.matching;
+
+/** Which actions mean something for a task. */
+const FITS = {
+  start: (task) => !["running", "verifying"].includes(task.state) && task.state !== "completed",
+  resume: (task) => task.wanted === "held" && !ENDED.has(task.state) || task.state === "failed" || task.state === "cancelled",
+  pause: (task) => task.wanted !== "held" && !ENDED.has(task.state),
+  retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state),
+  cancel: (task) => !ENDED.has(task.state),
+  move: (task) => Boolean(task.position) && !ENDED.has(task.state),
+  change: (task) => task.state !== "completed",
+};
+
+export class Acts {
+  /** `changed` is called after commands were carried out. */
+  constructor({ api, list, changed, open }) {
+    Object.assign(this, { api, list, changed, open, removals: new Set() });
+    addEventListener("pagehide", () => {
+      for (const removal of this.removals) removal.send(true);
+    });
+  }
+
+  /** Sends commands as one request, and shows what was refused. Answers their results, or nothing if that failed. */
+  async run(commands, { loud = false } = {}) {
+    let results;
+    try {
+      results = await this.api.send(commands);
+    } catch (error) {
+      if (loud) throw error;
+      if (error.status !== 401) notice(t("notSent", { reason: reasonOf(error) }), { bad: true });
+      return undefined;
+    }
+    const refused = results.flat().filter((result) => result.outcome === "refused");
+    if (refused.length) {
+      const words = [...new Set(refused.map(reasonOf))];
+      const lines = words.slice(0, 4);
+      if (words.length > 4) lines.push(t("andMore", { n: words.length - 4 }));
+      notice(t("refused", { n: refused.length }), { bad: true, seconds: 12, lines });
+    }
+    this.changed();
+    return results;
+  }
+
+  can(name) {
+    const { list } = this;
+    if (!list.selected()) return false;
+    const known = list.known();
+    // What is not loaded may be anything.
+    return known.length < list.selected() || known.some(FITS[name] ?? (() => true));
+  }
+
+  /** Carries out an action for what is selected. */
+  async act(name) {
+    const { list } = this;
+    if (!list.selected()) return;
+    if (["start", "resume", "pause", "retry"].includes(name)) await this.run([{ command: name, ...await list.target() }]);
+    else if (["first", "last"].includes(name)) await this.run([{ command: "move", to: name, ...await list.target() }]);
+    else await this[name]();
+  }
+
+  async remove() {
+    const { list } = this;
+    const target = await list.target();
+    const n = sizeOf(target, list);
+    const ids = target.ids ?? list.tasks.map((task) => task.id);
+    ids.forEach((id) => list.going.add(id));
+    let timer, done = false;
+    const end = () => {
+      clearTimeout(timer);
+      done = true;
+      this.removals.delete(removal);
+      forget();
+    };
+    const removal = {
+      send: async (leaving) => {
+        if (done) return;
+        end();
+        const command = [{ command: "remove", ...target }];
+        if (leaving) this.api.send(command, { keepalive: true }).catch(() => {});
+        else await this.run(command);
+        ids.forEach((id) => list.going.delete(id));
+      },
+      undo: () => {
+        if (done) return;
+        end();
+        ids.forEach((id) => list.going.delete(id));
+        list.render();
+      },
+    };
+    this.removals.add(removal);
+    timer = setTimeout(() => removal.send(false), UNDO);
+    const forget = notice(t("removed", { n }), { seconds: 0, action: { text: t("undo"), act: removal.undo } });
+    list.clear();
+    list.render();
+  }
+
+  /** Takes back the last removal that was not sent yet. */
+  undo() {
+    [...this.removals].at(-1)?.undo();
+  }
+
+  async removeFiles() {
+    const target = await this.list.target();
+    await this.confirm("files", target, { command: "remove", files: true, ...target });
+  }
+
+  async cancel() {
+    const target = await this.list.target();
+    await this.confirm("cancel", target, { command: "cancel", ...target });
+  }
+
+  async confirm(kind, target, command) {
+    const known = this.list.known();
+    const names = known.slice(0, 5).map((task) => h("li", {}, nameOf(task)));
+    const n = sizeOf(target, this.list);
+    if (n > names.length) names.push(h("li", {}, t("andMore", { n: n - names.length })));
+    await dialog({
+      title: t(`${kind}Title`, { n }), danger: true, button: t(`${kind}Do`), close: t("keep"),
+      body: [h("p", {}, t(`${kind}Note`)), h("ul.names", {}, ...names)],
+      submit: () => this.run([command], { loud: true }),
+    });
+  }
+
+  /** Moves what is selected by one place. */
+  async step(by) {
+    const moved = this.list.known().filter(FITS.move);
+    if (moved.length === 0) return;
+    const places = moved.map((task) => task.position);
+    await this.run([{ command: "move", to: Math.max(1, Math.min(...places) + by), ids: moved.map((task) => task.id) }]);
+  }
+
+  up() {
+    return this.step(-1);
+  }
+
+  down() {
+    return this.step(1);
+  }
+
+  move(ids, to) {
+    return this.run([{ command: "move", ids, to }]);
+  }
+
+  async rename() {
+    const target = await this.list.target();
+    const one = this.list.selected() === 1 ? this.list.known()[0] : undefined;
+    const name = h("input", { type: "text", value: one ? nameOf(one) : "", spellcheck: "false" });
+    const folder = h("input", { type: "text", placeholder: one?.folder ?? "", spellcheck: "false" });
+    const before = name.value;
+    // The name without its suffix is what is mostly changed.
+    name.addEventListener("focus", () => name.setSelectionRange(0, before.lastIndexOf(".") > 0 ? before.lastIndexOf(".") : before.length), { once: true });
+    await dialog({
+      title: t("a.rename").replace("…", ""), button: t("save"),
+      body: [one ? field(t("name"), name) : null, field(t("folder"), folder, t("folderKeep"))].filter(Boolean),
+      submit: async () => {
+        const change = {};
+        if (one && name.value.trim() && name.value !== before) change.name = name.value.trim();
+        if (folder.value.trim()) change.folder = folder.value.trim();
+        if (Object.keys(change).length) await this.loud([{ command: "rename", ...target, ...change }]);
+      },
+    });
+  }
+
+  /** Commands of a dialog: the first refusal is shown there. */
+  async loud(commands) {
+    const results = await this.api.send(commands);
+    this.changed();
+    const refused = results.flat().find((result) => result.outcome === "refused");
+    if (refused) throw new Error(reasonOf(refused));
+  }
+
+  async link() {
+    const [task] = this.list.known();
+    const target = await this.list.target();
+    const links = h("textarea.links", { rows: 3, spellcheck: "false", wrap: "off", placeholder: "https://…" });
+    await dialog({
+      title: t("linkTitle", { name: nameOf(task) }), button: t("save"), body: [field(t("linkLabel"), links, t("linkHint"))],
+      submit: async () => {
+        const urls = links.value.split(/\s+/).filter(Boolean);
+        if (urls.length === 0 || !urls.every((url) => /^https?:\/\/[^/]/i.test(url))) throw new Error(t("linkWrong"));
+        await this.loud([{ command: "set", urls, ...target },
+          ...FITS.retry(task) ? [{ command: "retry", ...target }] : []]);
+      },
+    });
+  }
+
+  async limits() {
+    const target = await this.list.target();
+    const rate = rateField(t("rate"));
+    const change = check(t("setRate"));
+    rate.element.addEventListener("input", () => {
+      change.box.checked = true;
+    });
+    const connections = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+    await dialog({
+      title: t("limitsOf"), button: t("save"),
+      body: [h("div.field", {}, change.element, rate.element, h("p.hint", {}, t("rateHint"))), field(t("connections"), connections, t("connectionsHint"))],
+      submit: async () => {
+        const set = {};
+        if (change.box.checked) set.rate_limit = rate.value;
+        if (connections.value.trim()) set.connections = connectionsOf(connections.value);
+        if (Object.keys(set).length) await this.loud([{ command: "set", ...target, ...set }]);
+      },
+    });
+  }
+
+  async tag() {
+    const target = await this.list.target();
+    const there = [...new Set(this.list.known().flatMap((task) => task.tags))];
+    const add = h("input", { type: "text", autocomplete: "off" });
+    const away = there.map((tag) => [tag, check(tag)]);
+    await dialog({
+      title: t("tags"), button: t("save"),
+      body: [field(t("tagAdd"), add, t("tagHint")),
+        away.length ? h("fieldset.radios", {}, h("legend", {}, t("tagRemove")), ...away.map(([, each]) => each.element)) : null].filter(Boolean),
+      submit: async () => {
+        const command = { command: "tag", ...target };
+        const remove = away.filter(([, each]) => each.box.checked).map(([tag]) => tag);
+        if (listOf(add.value).length) command.add = listOf(add.value);
+        if (remove.length) command.remove = remove;
+        if (command.add || command.remove) await this.loud([command]);
+      },
+    });
+  }
+
+  async copy() {
+    await navigator.clipboard?.writeText(this.list.known().map((task) => task.current_url ?? task.url).join("\n"));
+    notice(t("copied"), { seconds: 3 });
+  }
+
+  /** The menu of what is selected, at a point or below an element. */
+  menu(at) {
+    const { list } = this;
+    const single = list.selected() === 1;
+    const item = (name, more = {}) => ({ text: t(`a.${name}`), act: () => this.act(name), disabled: !this.can(name), ...more });
+    const moves = list.sort === "order";
+    menu([
+      { text: t("a.open"), icon: "info", key: "↵", disabled: !single, act: () => this.open(list.known()[0].id) },
+      null,
+      item("start", { icon: "start" }), item("resume"), item("pause", { icon: "pause" }), item("retry", { icon: "retry" }), item("cancel", { danger: true }),
+      null,
+      ...["first", "up", "down", "last"].map((name) => item(name, {
+        icon: name, key: { up: "Alt ↑", down: "Alt ↓" }[name],
+        disabled: !this.can("move") || list.everything && ["up", "down"].includes(name) || !moves && ["up", "down"].includes(name),
+      })),
+      null,
+      item("rename", { key: "F2" }), item("link", { disabled: !single || !this.can("change") }), item("limits", { disabled: !this.can("change") }),
+      item("tag"), item("copy", { disabled: list.everything || !navigator.clipboard }),
+      null,
+      item("remove", { icon: "remove", key: t("key.delete") }), item("removeFiles", { danger: true }),
+    ], at, t("actions"));
+  }
+}
+
+export const tools = ["resume", "pause", "retry", "remove"];

@@ -1,0 +1,227 @@
+// Small tools for elements: making them, icons, dialogs, menus, notices.
+import { t } from "./texts.js";
+
+/** An element, `tag.class.class`, with attributes, listeners (`onclick`), and children. */
+export function h(name, attributes = {}, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (typeof value === "boolean") element.toggleAttribute(key, value);
+    else if (value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== null));
+  return element;
+}
+
+export const $ = (id) => document.getElementById(id);
+
+/** Sets a text only if it is another one. */
+export function say(element, text = "") {
+  if (element.textContent !== String(text)) element.textContent = text;
+}
+
+/** Sets an attribute only if it is another one; `null` takes it away. */
+export function put(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+const ICONS = {
+  add: "M8 3v10M3 8h10",
+  search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM10.5 10.5 14 14",
+  settings: "M2 5h5M11 5h3M2 11h3M9 11h5M9 3v4M7 9v4",
+  bell: "M3.5 11.5h9l-1-1.5V7a3.5 3.5 0 0 0-7 0v3l-1 1.5ZM7 14h2",
+  bellOff: "M3.5 11.5h9l-1-1.5V7a3.5 3.5 0 0 0-7 0v3l-1 1.5ZM7 14h2M2 2l12 12",
+  start: "M5 3.5v9l7-4.5-7-4.5Z",
+  pause: "M5.5 3.5v9M10.5 3.5v9",
+  retry: "M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3",
+  remove: "M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9",
+  more: "M3 8h1M7.5 8h1M12 8h1",
+  close: "M4 4l8 8M12 4l-8 8",
+  back: "M10 3 5 8l5 5",
+  up: "M8 13V3M4 7l4-4 4 4",
+  down: "M8 3v10M4 9l4 4 4-4",
+  first: "M3 2.5h10M8 14V6M4.5 9.5 8 6l3.5 3.5",
+  last: "M3 13.5h10M8 2v8M4.5 6.5 8 10l3.5-3.5",
+  help: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.2 6.3A1.9 1.9 0 1 1 8 8.4v.8M8 11.4h.01",
+  info: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 7.5V11M8 5h.01",
+};
+
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" })) {
+    svg.setAttribute(key, value);
+  }
+  const path = document.createElementNS(svg.namespaceURI, "path");
+  path.setAttribute("d", ICONS[name]);
+  svg.append(path);
+  return svg;
+}
+
+/** Fills elements with their texts: `data-t` the content, `data-l` the name, `data-i` an icon before. */
+export function fill(root) {
+  for (const element of root.querySelectorAll("[data-t]")) element.textContent = t(element.dataset.t);
+  for (const element of root.querySelectorAll("[data-l]")) {
+    element.setAttribute("aria-label", t(element.dataset.l));
+    if (element.matches("button")) element.title = t(element.dataset.l);
+  }
+  for (const element of root.querySelectorAll("[data-p]")) element.placeholder = t(element.dataset.p);
+  for (const element of root.querySelectorAll("[data-i]")) element.prepend(icon(element.dataset.i));
+}
+
+/** What a refusal says, without what is for terminals. */
+export const reasonOf = (error) => error.status === 0 ? t("noAnswer")
+  : [error.message, error.hint].filter(Boolean).map((each) => each.replace(/`([^`]*)`/g, "“$1”")).join(". ");
+
+let serial = 0;
+
+/** A control with its label, and a hint that belongs to it. */
+export function field(label, control, hint) {
+  control.id ||= `field-${serial += 1}`;
+  const note = hint && h("p.hint", { id: `${control.id}-hint` }, hint);
+  if (note) control.setAttribute("aria-describedby", note.id);
+  return h("div.field", {}, h("label", { for: control.id }, label), control, note);
+}
+
+/** A choice of `[value, text]`. */
+export function choice(options, value, attributes = {}) {
+  const select = h("select", attributes, ...options.map(([key, text]) => h("option", { value: key }, text)));
+  select.value = value;
+  return select;
+}
+
+/** A check box with its label. */
+export function check(label, checked = false) {
+  const box = h("input", { type: "checkbox", checked });
+  return { box, element: h("label.check", {}, box, label) };
+}
+
+/** A limit of rate: a number and its unit; `value` is in bytes per second, 0 for none. */
+export function rateField(name, rate = 0) {
+  const unit = rate > 0 && rate < 1048576 ? 1024 : 1048576;
+  const number = h("input", {
+    type: "number", min: 0, step: "any", inputmode: "decimal", placeholder: t("noLimit"), "aria-label": name,
+  });
+  if (rate > 0) number.value = Number((rate / unit).toFixed(3));
+  const units = choice([[1024, "KiB/s"], [1048576, "MiB/s"]], unit, { "aria-label": t("unitOf", { name }) });
+  return {
+    element: h("div.pair", {}, number, units), number,
+    get value() {
+      return Math.round(Number(number.value || 0) * Number(units.value));
+    },
+  };
+}
+
+/**
+ * Shows a dialog. `submit` is called with no arguments when it is sent; what it throws is shown, and the dialog stays.
+ * Resolves with whether it was sent.
+ */
+export function dialog({ title, body = [], button, danger = false, submit = () => {}, close = t("cancel"), wide = false }) {
+  const wrong = h("p.wrong", { role: "alert" });
+  const send = button && h(danger ? "button.danger" : "button.primary", {}, button);
+  const id = `dialog-${serial += 1}`;
+  const form = h("form", { novalidate: true },
+    h("div.dialog-body", {}, h("h2", { id }, title), ...body, wrong),
+    h("div.dialog-foot", {}, h("button", { type: "button", onclick: () => element.close() }, close), send));
+  const element = h(wide ? "dialog.wide" : "dialog", { "aria-labelledby": id }, form);
+  const focused = document.activeElement;
+  document.body.append(element);
+  return new Promise((resolve) => {
+    let sent = false;
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      say(wrong, "");
+      if (send) send.disabled = true;
+      try {
+        await submit();
+        sent = true;
+        element.close();
+      } catch (error) {
+        say(wrong, reasonOf(error));
+        if (send) send.disabled = false;
+      }
+    });
+    element.addEventListener("close", () => {
+      element.remove();
+      focused?.focus?.();
+      resolve(sent);
+    });
+    element.showModal();
+    (element.querySelector("input, textarea, select") ?? (danger ? null : send) ?? element.querySelector("button")).focus();
+  });
+}
+
+/** Shows a menu of `{text, icon, act, disabled, danger}` and `null` for a line, at a point or below an element. */
+export function menu(items, at, name) {
+  const back = document.activeElement;
+  const element = h("div.menu", { role: "menu", popover: "auto", "aria-label": name },
+    ...items.map((item) => item === null ? h("hr", { role: "separator" }) : h(`button.item${item.danger ? ".bad" : ""}`, {
+      role: "menuitem", type: "button", tabindex: -1, "aria-disabled": item.disabled ? "true" : undefined,
+      onclick: () => {
+        if (item.disabled) return;
+        element.hidePopover();
+        item.act();
+      },
+    }, item.icon ? icon(item.icon) : h("span.icon"), h("span", {}, item.text), item.key ? h("kbd", {}, item.key) : null)));
+  document.querySelector("main").append(element);
+  const entries = [...element.querySelectorAll(".item")];
+  const able = () => entries.filter((entry) => !entry.hasAttribute("aria-disabled"));
+  element.addEventListener("keydown", (event) => {
+    const all = able();
+    const place = all.indexOf(document.activeElement);
+    const next = { ArrowDown: place + 1, ArrowUp: place < 0 ? -1 : place - 1, Home: 0, End: -1 }[event.key];
+    if (event.key === "Tab") {
+      event.preventDefault();
+      element.hidePopover();
+    } else if (next !== undefined) {
+      event.preventDefault();
+      all.at(next % all.length)?.focus();
+    } else if (event.key.length === 1 && !event.ctrlKey && event.key !== " ") {
+      const turned = [...all.slice(place + 1), ...all.slice(0, place + 1)];
+      turned.find((entry) => entry.textContent.toLowerCase().startsWith(event.key.toLowerCase()))?.focus();
+    }
+  });
+  element.addEventListener("toggle", (event) => {
+    if (event.newState !== "closed") return;
+    const inside = element.contains(document.activeElement) || document.activeElement === document.body;
+    element.remove();
+    if (inside) back?.focus?.();
+  });
+  element.showPopover();
+  const box = at instanceof Element ? at.getBoundingClientRect() : { left: at.x, right: at.x, bottom: at.y, top: at.y };
+  const { offsetWidth: width, offsetHeight: height } = element;
+  const x = Math.max(8, Math.min(box.left, innerWidth - width - 8));
+  const below = box.bottom + 4 + height <= innerHeight;
+  element.style.left = `${x}px`;
+  element.style.top = `${Math.max(8, below ? box.bottom + 4 : box.top - height - 4)}px`;
+  (able()[0] ?? element).focus();
+}
+
+/** Tells screen readers; only of ends, failures, and what one has just done. */
+export function announce(text) {
+  const line = h("p", {}, text);
+  $("live").append(line);
+  setTimeout(() => line.remove(), 10000);
+}
+
+/** Shows a notice for a while; `action` is `{text, act}`. Answers a function that takes it away. */
+export function notice(text, { action, seconds = 6, bad = false, lines = [] } = {}) {
+  let timer;
+  const gone = () => {
+    clearTimeout(timer);
+    element.remove();
+  };
+  const element = h(bad ? "div.notice.bad" : "div.notice", {},
+    h("div.notice-text", {}, h("p", {}, text), ...lines.map((line) => h("p.hint", {}, line))),
+    action && h("button", { type: "button", onclick: () => (gone(), action.act()) }, action.text),
+    h("button.plain", { type: "button", "aria-label": t("close"), title: t("close"), onclick: gone }, icon("close")));
+  $("notices").append(element);
+  if (bad || action) announce([text, ...lines].join(". "));
+  const wait = () => {
+    timer = setTimeout(gone, seconds * 1000);
+  };
+  if (seconds) wait();
+  return gone;
+}
