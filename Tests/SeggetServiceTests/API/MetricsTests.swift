@@ -93,7 +93,7 @@ struct OpenAPITests {
     @Test func itNamesWhatThereIs() throws {
         let description = try Self.description()
         let paths = try #require(description["paths"] as? [String: [String: Any]])
-        #expect(paths.count == 6)
+        #expect(paths.count == 7)
         for (path, methods) in paths {
             for method in methods.keys {
                 let target = "/v1" + path.replacing("{id}", with: "1")
@@ -102,6 +102,10 @@ struct OpenAPITests {
         }
         let schemas = try #require(
             (description["components"] as? [String: Any])?["schemas"] as? [String: Any])
+        let parameters =
+            (description["components"] as? [String: Any])?["parameters"] as? [String: Any]
+        let sort = (parameters?["sort"] as? [String: Any])?["schema"] as? [String: Any]
+        #expect(sort?["enum"] as? [String] == TaskWindow.Order.allCases.map(\.rawValue))
         func keys(_ name: String) -> Set<String> {
             Set(((schemas[name] as? [String: Any])?["properties"] as? [String: Any] ?? [:]).keys)
         }
