@@ -182,7 +182,10 @@ export class AddForm {
     if (this.mirrors) options.mirrors = links.slice(1);
     const shared = { root };
     const folder = this.dir.value.trim().replace(/\/+$/, "");
-    if (folder) shared.folder = folder.startsWith(`${root}/`) ? folder.slice(root.length + 1) : folder;
+    // Another place than the download folder is allowed by the service, or refused.
+    if (folder.startsWith(`${root}/`)) shared.folder = folder.slice(root.length + 1);
+    else if (folder.startsWith("/")) shared.root = folder;
+    else if (folder) shared.folder = folder;
     if (!this.nameField.hidden && this.name.value.trim()) shared.name = this.name.value.trim();
     if (this.tags.value.trim()) shared.tags = listOf(this.tags.value);
     if (this.begin.value === "held") shared.held = true;
@@ -205,7 +208,8 @@ export class AddForm {
       for (let from = 0; from < commands.length; from += 1000) results.push(...await this.api.send(commands.slice(from, from + 1000)));
       const flat = results.map(([result]) => result);
       const ids = flat.filter((result) => result.outcome === "done").map((result) => result.id);
-      const known = flat.filter((result) => result.outcome === "unchanged");
+      const known = flat.filter((result) => result.outcome !== "refused" && (result.outcome === "unchanged" || result.message));
+      const fresh = flat.length - known.length - flat.filter((result) => result.outcome === "refused").length;
       const refused = flat.map((result, index) => ({ ...result, url: commands[index].url })).filter((result) => result.outcome === "refused");
       if (ids.length && this.begin.value === "start") await this.act({ command: "start", ids });
       if (refused.length) {
@@ -216,7 +220,7 @@ export class AddForm {
       }
       this.clear();
       this.done(true);
-      const words = [ids.length ? t("added", { n: ids.length }) : "", known.length ? t("knew", { n: known.length }) : ""].filter(Boolean);
+      const words = [fresh ? t("added", { n: fresh }) : "", known.length ? t("knew", { n: known.length }) : ""].filter(Boolean);
       notice(words.join(", "), { lines: [...new Set(known.map((result) => result.message).filter(Boolean))].slice(0, 2) });
     } catch (error) {
       say(this.wrong, reasonOf(error));

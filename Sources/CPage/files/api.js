@@ -88,17 +88,17 @@ export function stream(path, { event, open, closed }) {
   };
 
   const connect = async () => {
-    controller = new AbortController();
+    const mine = controller = new AbortController();
     // The service says something every 15 s at least.
     const alive = () => {
       clearTimeout(watch);
-      watch = setTimeout(() => controller.abort(), 40000);
+      watch = setTimeout(() => mine.abort(), 40000);
     };
     let problem = new Failure(0, "the connection ended");
     try {
       alive();
       const answer = await fetch(path, {
-        cache: "no-store", signal: controller.signal,
+        cache: "no-store", signal: mine.signal,
         headers: { ...authorization(), Accept: "text/event-stream", ...last && { "Last-Event-ID": last } },
       });
       if (!answer.ok) throw await failure(answer);
@@ -115,10 +115,11 @@ export function stream(path, { event, open, closed }) {
       }
     } catch (error) {
       problem = error instanceof Failure ? error : new Failure(0, error.message);
-      controller.abort();
+      mine.abort();
     }
+    // Another attempt may have taken its place.
+    if (ended || mine !== controller) return;
     clearTimeout(watch);
-    if (ended) return;
     closed(problem);
     if (problem.status === 401) {
       unauthorised();
@@ -131,10 +132,10 @@ export function stream(path, { event, open, closed }) {
   connect();
   return {
     retry() {
+      const last = controller;
       clearTimeout(timer);
-      controller.abort();
-      clearTimeout(timer);
-      if (!ended) timer = setTimeout(connect, 0);
+      if (!ended) connect();
+      last.abort();
     },
     close() {
       ended = true;

@@ -40,7 +40,6 @@ const ICONS = {
   remove: "M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9",
   more: "M3 8h1M7.5 8h1M12 8h1",
   close: "M4 4l8 8M12 4l-8 8",
-  back: "M10 3 5 8l5 5",
   up: "M8 13V3M4 7l4-4 4 4",
   down: "M8 3v10M4 9l4 4 4-4",
   first: "M3 2.5h10M8 14V6M4.5 9.5 8 6l3.5 3.5",
@@ -73,7 +72,8 @@ export function fill(root) {
 
 /** What a refusal says, without what is for terminals. */
 export const reasonOf = (error) => error.status === 0 ? t("noAnswer")
-  : [error.message, error.hint].filter(Boolean).map((each) => each.replace(/`([^`]*)`/g, "“$1”")).join(". ");
+  : [error.message, error.hint].filter(Boolean)
+    .map((each) => each.replace(/`([^`]*)`/g, "“$1”").replace(/^[a-z]/, (first) => first.toUpperCase())).join(". ");
 
 let serial = 0;
 
@@ -85,11 +85,9 @@ export function field(label, control, hint) {
   return h("div.field", {}, h("label", { for: control.id }, label), control, note);
 }
 
-/** A choice of `[value, text]`. */
+/** A choice of `[value, text]`; the one that is given is also what a reset of the form goes back to. */
 export function choice(options, value, attributes = {}) {
-  const select = h("select", attributes, ...options.map(([key, text]) => h("option", { value: key }, text)));
-  select.value = value;
-  return select;
+  return h("select", attributes, ...options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
 }
 
 /** A check box with its label. */

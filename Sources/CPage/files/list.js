@@ -1,7 +1,7 @@
 // The table of tasks. The service sorts and pages; only the rows that are seen are there.
 import { h, icon, put, say } from "./dom.js";
 import { bytes, duration, nameOf, percent, speed, time } from "./format.js";
-import { count, t } from "./texts.js";
+import { t } from "./texts.js";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const FETCHED = new Set(["running", "verifying"]);
@@ -19,7 +19,7 @@ const DESCENDING = new Set(["size", "progress", "speed", "added", "finished"]);
 
 /** A message of the service in short: without the URL that the row has anyway, and what is for terminals. */
 const brief = (message = "") => message.replace(/^`[^`]*` could not be fetched: /, "")
-  .replace(/( (to|from|at|of))? `https?:[^`]*`/g, "").replace(/`([^`]*)`/g, "“$1”");
+  .replace(/( (to|from|at|of))? `https?:[^`]*`/g, "").replace(/`\/([^`]*\/)?([^`]*)`/g, "“$2”").replace(/`([^`]*)`/g, "“$1”");
 
 /** A task's state in plain words, and its kind for the colour. */
 export function stateOf(task, going = false) {
@@ -544,9 +544,5 @@ export class List {
       return;
     }
     this.on.move(ids, next.position - moved.filter((task) => task.position < next.position).length);
-  }
-
-  count() {
-    return count(this.matching);
   }
 }

@@ -1,6 +1,6 @@
 // The page: login, what is live, filters, and who is told of what.
 import { Acts, tools } from "./acts.js";
-import { AddForm } from "./add.js";
+import { AddForm, linksOf } from "./add.js";
 import * as api from "./api.js";
 import { $, announce, field, fill, h, icon, notice, put, reasonOf, say } from "./dom.js";
 import { Detail } from "./detail.js";
@@ -409,7 +409,12 @@ async function askEnds() {
   if (!notifies()) return;
   for (const [index, line] of lines.entries()) {
     const body = ended.length > 3 ? undefined : ended[index].error?.message?.replace(/`/g, "");
-    const shown = new Notification(line, { body, icon: "/app/icon.svg", tag: ended.length > 3 ? "many" : ended[index].id });
+    let shown;
+    try {
+      shown = new Notification(line, { body, icon: "/app/icon.svg", tag: ended.length > 3 ? "many" : ended[index].id });
+    } catch {
+      return; // Some browsers of phones let only service workers show them.
+    }
     shown.onclick = () => {
       focus();
       if (ended.length <= 3) openDetail(ended[index].id);
@@ -549,7 +554,7 @@ async function start() {
   started = true;
   await setView({});
   const query = new URLSearchParams(location.search);
-  const offered = query.get("url") || [query.get("text"), query.get("title")].find((text) => /https?:\/\//i.test(text ?? ""));
+  const offered = query.get("url") || linksOf(`${query.get("text") ?? ""}\n${query.get("title") ?? ""}`).links.join("\n");
   if (location.search) history.replaceState(null, "", location.pathname);
   if (offered) openAdd(offered);
 }

@@ -19,7 +19,6 @@ const table = {
   tags: ["Tags", "Schlagworte"],
   cancel: ["Cancel", "Abbrechen"],
   close: ["Close", "Schließen"],
-  back: ["Back", "Zurück"],
   save: ["Save", "Speichern"],
   undo: ["Undo", "Rückgängig"],
   unknown: ["unknown", "unbekannt"],
@@ -147,7 +146,6 @@ const table = {
   tagHint: ["Separated by commas", "Mit Kommas getrennt"],
 
   links: ["Links", "Links"],
-  linksHint: ["One or more links to files, beginning with http:// or https://", "Ein oder mehr Links zu Dateien, die mit http:// oder https:// beginnen"],
   openFile: ["From a text file…", "Aus einer Textdatei…"],
   several: ["These links are", "Diese Links sind"],
   asTasks: ["a task each", "je eine Aufgabe"],
