@@ -13,6 +13,8 @@
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make api-check  much that nobody would ask for, against the API over TCP; the first time it needs the network
+# make page-check   the page in Debian's Chromium; the first time it needs the network
+# make page-shots   pictures of the page's views, in both themes and three widths, into .build/page-shots
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
 
 SWIFT ?= swift
@@ -31,7 +33,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: build api-check build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -59,6 +61,9 @@ demo: build
 
 api-check: build
 	python3 scripts/api-check.py
+
+page-check page-shots: build
+	python3 scripts/page.py $(if $(filter page-shots,$@),--shots .build/page-shots)
 
 bench: build
 	scripts/packages.sh bench
