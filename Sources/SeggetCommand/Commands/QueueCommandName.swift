@@ -29,7 +29,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         case .settings: "Show or change what holds for the whole queue."
         case .run: "Work the queue in the foreground."
         case .serve: "Work the queue as a service, in the background."
-        case .open: "Print the address of the service's page, and show it."
+        case .open: "Show the service's page in a browser."
         }
     }
 
