@@ -13,7 +13,7 @@
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make api-check  much that nobody would ask for, against the API over TCP; the first time it needs the network
-# make page-check   the page in Debian's Chromium; the first time it needs the network
+# make page-check   the page in Debian's Chromium; PAGE='-k undo' some of its tests
 # make page-shots   pictures of the page's views, in both themes and three widths, into .build/page-shots
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
 
@@ -26,6 +26,7 @@ DEMO ?=
 ONLY ?=
 SECONDS ?= 1800
 SEED ?=
+PAGE ?=
 
 BINARY := .build/release/segget
 # What the commands about the queue need is in a program of its own, built beside the other.
@@ -63,7 +64,10 @@ api-check: build
 	python3 scripts/api-check.py
 
 page-check page-shots: build
-	python3 scripts/page.py $(if $(filter page-shots,$@),--shots .build/page-shots)
+	scripts/packages.sh test
+	mkdir -p .build/page-shots
+	.build/servers/bin/python -m pytest -q -n 2 -p no:cacheprovider Tests/Page \
+	    $(if $(filter page-shots,$@),-k axe --shots .build/page-shots) $(PAGE)
 
 bench: build
 	scripts/packages.sh bench
