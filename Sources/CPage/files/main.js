@@ -136,8 +136,7 @@ addEventListener("drop", (event) => {
 function setCounts(next) {
   if (!next) return;
   counts = next;
-  // Those that are held are counted in their states, too.
-  const all = Object.entries(counts).reduce((sum, [state, n]) => state === "held" ? sum : sum + n, 0);
+  const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   for (const [key, states] of Object.entries(FILTERS)) {
     const n = key === "all" ? all : states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
     const button = $(`filter-${key}`);

@@ -49,7 +49,7 @@ public struct TaskSelection: Sendable, Hashable {
     public var tags: [String]
     /// All tasks.
     public var isAll: Bool
-    /// Words of states; where there are any, only tasks in one of these, or `held`.
+    /// Words of states, of which `held` is one; where there are any, only tasks in one of these.
     public var states: [String]
 
     /// Selects tasks.

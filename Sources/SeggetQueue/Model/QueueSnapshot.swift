@@ -2,7 +2,7 @@
 public struct QueueSnapshot: Sendable, Hashable {
     /// The tasks that are being fetched, in their order.
     public var running: [TaskReport]
-    /// How many tasks there are in each state, by its word, and as `held` those that are held.
+    /// How many tasks there are in each state, by its word; those that are held are in `held`, and in no other.
     public var counts: [String: Int]
     /// Speed of all tasks together over the last five seconds, in bytes per second.
     public var bytesPerSecond: Double

@@ -217,9 +217,9 @@ public struct TaskStatus: Sendable, Hashable {
     /// Whether the user holds it, and it has not ended.
     var isHeld: Bool { wanted == .held && !isEnded }
 
-    /// Whether one of the words of states, of which `held` is one here, is right.
+    /// Whether one of the words of states is right; what is held is in no other state.
     func isIn(_ words: [String]) -> Bool {
-        words.contains(state.word) || isHeld && words.contains(Wanted.held.rawValue)
+        words.contains(isHeld ? Wanted.held.rawValue : state.word)
     }
 }
 

@@ -182,7 +182,7 @@ public struct QueueReport: Sendable, Hashable, Codable {
     public var worker: Int32?
     /// The tasks that were asked for: those in the order first, then those that have ended, the newest last.
     public var tasks: [TaskReport]
-    /// How many tasks there are in each state, by its word, and as `held` those that are held.
+    /// How many tasks there are in each state, by its word; those that are held are in `held`, and in no other.
     public var counts: [String: Int]
     /// Speed of all tasks together, in bytes per second.
     public var bytesPerSecond: Double

@@ -39,8 +39,8 @@ extension QueueStore {
 
     /// The records that a filter lets pass: those in the order, and then those that have ended, the newest last.
     ///
-    /// The words of states are those of ``TaskStatus/State``, whatever the user wants, and `held` for those that
-    /// the user holds and that have not ended. A task has to have one of the ids or tags, when there are any.
+    /// The words of states are those of ``TaskStatus/State``, and `held`: what the user holds is in no other state until
+    /// it has ended. A task has to have one of the ids or tags, when there are any.
     ///
     /// - Throws: `QueueError`.
     package func find(_ filter: TaskFilter = TaskFilter()) throws(QueueError) -> [QueueTask] {
@@ -209,8 +209,7 @@ extension QueueStore {
         }
     }
 
-    /// How many tasks there are in each state, by its word, and as `held` how many of them the user holds that have
-    /// not ended; what there is none of is left out.
+    /// How many tasks there are in each state, by the words of ``find(_:)``; what there is none of is left out.
     ///
     /// - Throws: `QueueError`.
     package func counts() throws(QueueError) -> [String: Int] {
@@ -218,9 +217,8 @@ extension QueueStore {
             try Self.counts(
                 db,
                 """
-                SELECT state, count(*) FROM tasks GROUP BY state
-                UNION ALL SELECT 'held', count(*) FROM tasks
-                    WHERE \(TaskCondition.isHeld) HAVING count(*) > 0
+                SELECT CASE WHEN \(TaskCondition.isHeld) THEN 'held' ELSE state END AS word, count(*)
+                    FROM tasks GROUP BY word
                 """)
         }
     }
@@ -341,10 +339,10 @@ struct TaskCondition {
                     ]))
         }
         if !selection.states.isEmpty {
-            let held = selection.states.contains("held") ? " OR \(Self.isHeld)" : ""
+            let held = selection.states.contains("held") ? "OR" : "AND NOT"
             parts.append(
                 TaskCondition(
-                    sql: "(\(Self.isIn("state"))\(held))",
+                    sql: "(\(Self.isIn("state")) \(held) \(Self.isHeld))",
                     arguments: [Self.list(Set(selection.states))]))
         }
         if let text = filter.text, !text.isEmpty { parts.append(Self.containing(text)) }

@@ -18,13 +18,10 @@ struct Metrics: Sendable {
     init(_ snapshot: QueueSnapshot, version: String, uptime: Double) {
         add("segget_info", "gauge", "The version of segget.", [(["version": version], 1)])
         add("segget_uptime_seconds", "gauge", "Time since the start.", [([:], uptime)])
-        let words = TaskStatus.State.words.sorted()
+        let words = (TaskStatus.State.words + ["held"]).sorted()
         add(
             "segget_tasks", "gauge", "Tasks by state.",
             words.map { (["state": $0], Double(snapshot.counts[$0] ?? 0)) })
-        add(
-            "segget_held_tasks", "gauge", "Tasks that are held.",
-            [([:], Double(snapshot.counts["held"] ?? 0))])
         add(
             "segget_connections", "gauge", "Connections that are transferring.",
             [([:], Double(snapshot.running.reduce(0) { $0 + ($1.connections ?? 0) }))])

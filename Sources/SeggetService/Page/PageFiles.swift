@@ -104,7 +104,11 @@ package enum Page: Sendable {
             status.st_size <= largest
         else { return nil }
         let reader = FileHandle(fileDescriptor: file, closeOnDealloc: false)
-        guard let bytes = try? reader.read(upToCount: largest) else { return nil }
-        return PageFile(bytes, name: name)
+        do {
+            // At once at its end, it is empty.
+            return PageFile(try reader.read(upToCount: largest) ?? Data(), name: name)
+        } catch {
+            return nil
+        }
     }
 }

@@ -108,8 +108,8 @@ extension RPCService {
     }
 
     private func all(_ command: (TaskSelection) -> QueueCommand) async throws -> RPCValue {
-        let states = ["waiting", "running", "verifying", "retrying", "waiting_for_network"]
-        _ = try await carryOut(command(TaskSelection(isAll: true, states: states)))
+        _ = try await carryOut(
+            command(TaskSelection(isAll: true, states: Self.active + Self.waiting)))
         return "OK"
     }
 
@@ -131,14 +131,14 @@ extension RPCService {
 
     private func globalStat() async throws -> RPCValue {
         let snapshot = try await queue.snapshot()
-        func count(_ states: String...) -> Int {
+        func count(_ states: [String]) -> Int {
             states.reduce(0) { $0 + (snapshot.counts[$1] ?? 0) }
         }
-        let stopped = count("completed", "failed", "cancelled")
+        let stopped = count(Self.stopped)
         return [
             "downloadSpeed": .text(Int64(snapshot.bytesPerSecond)), "uploadSpeed": "0",
-            "numActive": .text(count("running", "verifying")),
-            "numWaiting": .text(count("waiting", "retrying", "waiting_for_network")),
+            "numActive": .text(count(Self.active)),
+            "numWaiting": .text(count(Self.waiting)),
             "numStopped": .text(stopped), "numStoppedTotal": .text(stopped),
         ]
     }

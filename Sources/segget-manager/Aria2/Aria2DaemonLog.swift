@@ -75,7 +75,7 @@ final class Aria2DaemonLog: Sendable {
     func code(of queue: DownloadQueue) async -> Int32 {
         let counts = (try? await queue.snapshot().counts) ?? [:]
         let ended = ["completed", "failed", "cancelled"]
-        let open = counts.filter { !ended.contains($0.key) && $0.key != "held" }.values
+        let open = counts.filter { !ended.contains($0.key) }.values
         if open.contains(where: { $0 > 0 }) { return Aria2ErrorCode.inProgress.rawValue }
         let failed = codes.withLock { codes in
             codes.values.first { $0 != .finished && $0 != .removed }

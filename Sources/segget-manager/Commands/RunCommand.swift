@@ -116,9 +116,7 @@ actor RunReport {
                 say(.note, paused.map { "paused: \($0)" } ?? "going on")
             }
             guard terminal.canRedraw, !isQuiet else { continue }
-            // What is held waits, too.
-            let held = snapshot.counts["held"] ?? 0
-            let waiting = max(0, (snapshot.counts["waiting"] ?? 0) - held)
+            let (held, waiting) = (snapshot.counts["held"] ?? 0, snapshot.counts["waiting"] ?? 0)
             var parts = ["\(snapshot.running.count) running", "\(waiting) waiting"]
             if held > 0 { parts.append("\(held) held") }
             if let paused { parts.append("paused: \(paused)") }

@@ -227,7 +227,7 @@ struct Service: Sendable {
         func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
         let running = count("running") + count("verifying")
         var parts = running > 0 ? ["\(running) running", Units.speed(snapshot.bytesPerSecond)] : []
-        let waiting = max(0, count("waiting") - count("held")) + count("retrying")
+        let waiting = count("waiting") + count("retrying")
         if waiting > 0 { parts.append("\(waiting) waiting") }
         let offline = count("waiting_for_network")
         if offline > 0 { parts.append("\(offline) waiting for the network") }

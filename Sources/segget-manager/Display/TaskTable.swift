@@ -111,7 +111,7 @@ struct TaskTable {
         func count(_ state: String) -> Int { report.counts[state] ?? 0 }
         let kinds = [
             ("running", count("running") + count("verifying")),
-            ("waiting", max(0, count("waiting") - count("held"))), ("held", count("held")),
+            ("waiting", count("waiting")), ("held", count("held")),
             ("to be retried", count("retrying")),
             ("waiting for the network", count("waiting_for_network")),
             ("completed", count("completed")), ("failed", count("failed")),

@@ -15,7 +15,7 @@ struct ListPageTests {
                 seen: number < count / 2 ? nil : false, file: "there")
         }
         let counts = [
-            "running": 1000, "waiting": 2000, "held": 1000, "retrying": 1000,
+            "running": 1000, "waiting": 1000, "held": 1000, "retrying": 1000,
             "waiting_for_network": 1000, "completed": 1000, "failed": 1000, "cancelled": 1000,
         ]
         return QueueReport(

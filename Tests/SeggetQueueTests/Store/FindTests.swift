@@ -94,8 +94,7 @@ import Testing
             selection.ids.contains { task.id.description.hasPrefix($0) }
             || selection.tags.contains(where: task.tags.contains)
         let hasState =
-            selection.states.contains(task.status.state.word)
-            || isHeld && selection.states.contains("held")
+            selection.states.contains(isHeld ? "held" : task.status.state.word)
         let texts =
             [task.url, task.place.name ?? "", task.place.root + "/" + task.place.folder] + task.urls
         let hasText = filter.text.map { text in
@@ -117,10 +116,9 @@ import Testing
     }
 
     private static func counts(_ tasks: [QueueTask]) -> [String: Int] {
-        var counts = Dictionary(grouping: tasks, by: \.status.state.word).mapValues(\.count)
-        let held = tasks.filter { $0.status.wanted == .held && !$0.status.isEnded }.count
-        if held > 0 { counts["held"] = held }
-        return counts
+        Dictionary(grouping: tasks) {
+            $0.status.wanted == .held && !$0.status.isEnded ? "held" : $0.status.state.word
+        }.mapValues(\.count)
     }
 
     @Test func idsAreFoundByWhatTheyBeginWith() throws {

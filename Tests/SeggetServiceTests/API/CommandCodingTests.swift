@@ -60,6 +60,7 @@ struct CommandCodingTests {
 
     @Test(arguments: [
         #"{"command":"add","root":"/r"}"#, #"{"command":"add","url":"https://a/"}"#,
+        #"{"command":"add","url":"https://a/","root":"/r","folder":"/etc"}"#,
         #"{"command":"add","url":"https://a/","root":"/r","umask":"8"}"#,
         #"{"command":"add","url":"https://a/","root":"/r","umask":18}"#,
         #"{"command":"add","url":"https://a/","root":"/r","umask":"1000"}"#,

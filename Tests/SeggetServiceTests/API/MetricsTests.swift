@@ -46,7 +46,7 @@ struct MetricsTests {
         #expect(samples[#"segget_tasks{state="running"}"#] == 1)
         #expect(samples[#"segget_tasks{state="completed"}"#] == 2)
         #expect(samples[#"segget_tasks{state="failed"}"#] == 0)
-        #expect(samples["segget_held_tasks"] == 3)
+        #expect(samples[#"segget_tasks{state="held"}"#] == 3)
         #expect(samples["segget_connections"] == 4)
         #expect(samples["segget_bytes_per_second"] == 1.5)
         #expect(samples["segget_received_bytes_total"] == Double(Int64(1) << 40))

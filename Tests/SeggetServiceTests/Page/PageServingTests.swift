@@ -146,6 +146,7 @@ struct PageServingTests {
         try files.createDirectory(atPath: folder + "/css", withIntermediateDirectories: true)
         try Data("<p>mine".utf8).write(to: URL(filePath: folder + "/index.html"))
         try Data("p{}".utf8).write(to: URL(filePath: folder + "/css/a b.css"))
+        try Data().write(to: URL(filePath: folder + "/nothing.js"))
         try Data("hidden".utf8).write(to: URL(filePath: folder + "/.hidden"))
         try Data("outside".utf8).write(to: URL(filePath: sandbox.path("outside")))
         try files.createSymbolicLink(
@@ -156,6 +157,8 @@ struct PageServingTests {
             let style = try #require(await site.ask("GET /css/a%20b.css"))
             #expect(
                 style.body == "p{}" && style.field("content-type") == "text/css; charset=utf-8")
+            let nothing = try #require(await site.ask("GET /nothing.js"))
+            #expect(nothing.status == 200 && nothing.body == "")
             for target in [
                 "/link", "/../outside", "/css/%2e%2e/%2e%2e/outside", "/.hidden", "/css", "/x",
             ] {

@@ -14,11 +14,14 @@ extension NewTask: Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: Self.keys)
+        let folder = try fields.decode("folder", else: "")
+        if folder.hasPrefix("/") {
+            throw fields.wrong("folder", "it is below `root`; an absolute path belongs there")
+        }
         self.init(
             try fields.decode(String.self, forKey: "url"),
             to: QueueTask.Place(
-                root: try fields.decode(String.self, forKey: "root"),
-                folder: try fields.decode("folder", else: ""),
+                root: try fields.decode(String.self, forKey: "root"), folder: folder,
                 name: try fields.decodeIfPresent(String.self, forKey: "name"),
                 isNameGiven: try fields.decodeIfPresent(Bool.self, forKey: "name_given")),
             options: try fields.decode("options", else: DownloadOptions()))
