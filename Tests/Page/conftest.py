@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -122,8 +123,14 @@ def slow(origins):
 def service(request, tmp_path):
     """A service that runs."""
     option = request.config.getoption
-    ui = option("--ui")
-    service = Service(os.path.abspath(option("--segget")), tmp_path, ui and os.path.abspath(ui))
+    ui = None
+    if option("--ui"):
+        # The program has its own at these paths.
+        ui = tmp_path / "ui"
+        given = pathlib.Path(option("--ui"))
+        shutil.copytree(given / "app" if (given / "app").is_dir() else given, ui / "app")
+        shutil.copy(ui / "app/index.html", ui)
+    service = Service(os.path.abspath(option("--segget")), tmp_path, ui)
     service.start()
     yield service
     service.stop()

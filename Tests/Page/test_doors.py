@@ -56,3 +56,10 @@ def test_it_comes_back_when_the_service_does(visit, service, fast):
     visit.is_quiet = True
     service.tell("add", f"{fast}/second.bin", "-d", "files")
     expect(page.locator("#list").get_by_text("second.bin")).to_be_visible()
+
+
+def test_an_end_that_is_looked_at_is_told_nowhere_else(visit, service, fast):
+    service.tell("add", f"{fast}/first.bin", "-d", "files")
+    service.wait(lambda tasks: tasks["first.bin"].get("seen") is False)
+    visit()
+    service.wait(lambda tasks: tasks["first.bin"]["seen"])

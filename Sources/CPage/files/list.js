@@ -49,7 +49,7 @@ export function stateOf(task, going = false) {
 }
 
 export class List {
-  /** `on`: `open(id)`, `menu(point)`, `changed()` after a selection, `data(answer)`, `move(ids, to)`, `key(name)`. */
+  /** `on`: `open(id)`, `menu(point)`, `changed()` after a selection, `data(answer)`, `seen(tasks)`, `move(ids, to)`, `key(name)`. */
   constructor(scroller, { api, on }) {
     Object.assign(this, { scroller, api, on, filter: {}, tasks: [], offset: 0, matching: 0, turn: 0 });
     this.sort = "order";
@@ -252,6 +252,8 @@ export class List {
     }
     const current = this.pool.get(this.current);
     put(this.grid, "aria-activedescendant", current && this.task(this.current) ? current.element.id : null);
+    const ends = this.tasks.slice(Math.max(0, first - this.offset), Math.max(0, last - this.offset)).filter((task) => task.seen === false);
+    if (ends.length) this.on.seen(ends);
     const some = this.selected();
     put(this.all, "data-on", some === 0 ? "no" : this.everything || some >= this.matching ? "yes" : "some");
     const end = this.offset + this.tasks.length;

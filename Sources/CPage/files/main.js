@@ -26,6 +26,7 @@ fill(document.body);
 
 // The parts
 
+const told = new Map();
 const list = new List($("list"), {
   api,
   on: {
@@ -41,6 +42,13 @@ const list = new List($("list"), {
       setEmpty();
     },
     sorted: () => showSort(),
+    seen(ends) {
+      // Nobody else is told of them as new.
+      const fresh = ends.filter((task) => told.get(task.id) !== task.finished);
+      if (!fresh.length) return;
+      for (const task of fresh) told.set(task.id, task.finished);
+      api.send([{ command: "mark_seen", ids: fresh.map((task) => task.id) }]).catch(() => told.clear());
+    },
   },
 });
 const acts = new Acts({ api, list, open: openDetail, changed: () => soon(0) });
