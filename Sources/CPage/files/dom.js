@@ -206,15 +206,20 @@ export function announce(text) {
 
 /** Shows a notice for a while; `action` is `{text, act}`. Answers a function that takes it away. */
 export function notice(text, { action, seconds = 6, bad = false, lines = [] } = {}) {
-  let timer;
+  let timer, back;
   const gone = () => {
     clearTimeout(timer);
+    const inside = element.contains(document.activeElement);
     element.remove();
+    if (inside) back?.focus?.();
   };
   const element = h(bad ? "div.notice.bad" : "div.notice", {},
     h("div.notice-text", {}, h("p", {}, text), ...lines.map((line) => h("p.hint", {}, line))),
     action && h("button", { type: "button", onclick: () => (gone(), action.act()) }, action.text),
     h("button.plain", { type: "button", "aria-label": t("close"), title: t("close"), onclick: gone }, icon("close")));
+  element.addEventListener("focusin", ({ relatedTarget }) => {
+    if (!element.contains(relatedTarget)) back = relatedTarget;
+  });
   $("notices").append(element);
   if (bad || action) announce([text, ...lines].join(". "));
   const wait = () => {

@@ -190,6 +190,10 @@ export class List {
     this.places = new Map(this.tasks.map((task, index) => [task.id, offset + index]));
     if (this.currentId && this.places.has(this.currentId)) this.current = this.places.get(this.currentId);
     this.current = Math.min(this.current, this.matching - 1);
+    // Where the current task has gone, another one is in its place.
+    if (this.task(this.current)) this.currentId = this.task(this.current).id;
+    // Nobody acts on what has left a list that is all here.
+    if (this.tasks.length === this.matching) for (const id of this.ids) if (!this.places.has(id)) this.ids.delete(id);
     this.on.data(answer);
     this.render();
   }
@@ -284,7 +288,7 @@ export class List {
     element.style.transform = `translateY(${index * this.height}px)`;
     put(element, "aria-rowindex", index + 2);
     element.index = index;
-    element.classList.toggle("current", index === this.current);
+    element.classList.toggle("current", index === Math.max(0, this.current));
     element.classList.toggle("open", Boolean(task) && task.id === this.openId);
     if (!task) {
       put(element, "id", `row-${index}`);
@@ -471,7 +475,7 @@ export class List {
     } else if (key === "ContextMenu" || key === "F10" && shiftKey) {
       const row = this.pool.get(this.current)?.element;
       if (row) this.on.menu(row.querySelector(".c-name"));
-    } else if (key === "Escape" && this.selected()) {
+    } else if (key === "Escape" && this.selected() && !this.openId) {
       this.clear();
     } else {
       return;
