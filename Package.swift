@@ -4,7 +4,8 @@ import PackageDescription
 /// What our own modules are compiled and linked with beyond what every build has.
 ///
 /// `SEGGET_INSTRUMENT` is set by scripts/sanitize.sh to `thread` or `address`, and by scripts/fuzz.sh to
-/// `fuzzer`. Dependencies are left as they are, and so are built once for all of these.
+/// `fuzzer`, which is AddressSanitizer with libFuzzer's counters. Dependencies are left as they are, and so are
+/// built once for all of these.
 let instrument = Context.environment["SEGGET_INSTRUMENT"]
 let sanitizers = (instrument == "fuzzer" ? ["address", "fuzzer"] : [instrument].compactMap { $0 })
     .map { "-sanitize=\($0)" }
@@ -223,6 +224,8 @@ if instrument != nil {
     package.targets.removeAll { ["EndToEndTests", "TestSupportTests"].contains($0.name) }
     // lld, because gold cannot link AddressSanitizer's library.
     for target in package.targets where [.executable, .test].contains(target.type) {
-        target.linkerSettings = [.unsafeFlags(sanitizers + ["-use-ld=lld"])]
+        // libFuzzer has a main function of its own.
+        let linked = sanitizers.filter { target.name == "segget-fuzz" || $0 != "-sanitize=fuzzer" }
+        target.linkerSettings = [.unsafeFlags(linked + ["-use-ld=lld"])]
     }
 }

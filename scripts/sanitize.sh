@@ -62,6 +62,8 @@ sanitize() {
     # Of whatever user the processes are.
     mkdir -m 1777 "$here/reports"
     export SEGGET_INSTRUMENT=$sanitizer
+    # What is fuzzed has AddressSanitizer, too: then both are one build.
+    ! $brief || [ "$sanitizer" != address ] || SEGGET_INSTRUMENT=fuzzer
     if $brief; then
         "$swift" build --product segget
         "$swift" build --product segget-manager
