@@ -437,10 +437,13 @@ export class Detail {
     const { t, format } = this;
     const { bytes } = format;
     const trips = new Intl.NumberFormat(language, { maximumSignificantDigits: 2 });
+    const several = (this.data.servers?.length ?? 0) > 1;
     this.connections.fill((FETCHED.has(this.task.state) && this.data.connections || []).map((each) => {
       const { start, end, position = start } = each;
       return {
-        state: this.word("c.", each.state), server: each.server === undefined ? "–" : each.server + 1,
+        // Where it is narrow, the server stands below the state.
+        state: [this.word("c.", each.state), several && each.server !== undefined ? `${t("d.server")} ${each.server + 1}` : ""],
+        server: each.server === undefined ? "–" : each.server + 1,
         range: end > start ? [`${bytes(start)} – ${bytes(end)}`, t("d.toGo", { n: bytes(end - position) }),
           (position - start) / (end - start)] : ["–", ""],
         rate: each.state === "receiving" ? format.speed(each.bytes_per_second ?? 0) : "–",

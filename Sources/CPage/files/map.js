@@ -351,13 +351,13 @@ export class SegmentMap {
         context.fillRect(from, top, x - from, row);
         from = x;
       }
-      // Of a column that lacks a byte, what is there stands at its foot, and never fills it.
+      // Of a column that lacks a byte, what is there stands at its foot, above the frame, and never fills it.
       context.fillStyle = colour.accent;
-      const most = row - px(3);
+      const [least, most] = [px(2), row - px(3)];
       for (let x = 0; x < width; x += 1) {
         const share = columns.share[line * width + x];
         if (share === 0) continue;
-        const height = Math.max(1, Math.floor(share * most));
+        const height = Math.max(least, Math.floor(share * most));
         context.fillRect(x, top + row - height, 1, height);
       }
       if (model.verified) {
