@@ -1,7 +1,7 @@
 // The table of tasks. The service sorts and pages; only the rows that are seen are there.
 import { h, icon, put, say } from "./dom.js";
 import { bytes, duration, nameOf, percent, speed, time } from "./format.js";
-import { t } from "./texts.js";
+import { meaning, t } from "./texts.js";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const FETCHED = new Set(["running", "verifying"]);
@@ -20,6 +20,7 @@ const DESCENDING = new Set(["size", "progress", "speed", "added", "finished"]);
 /** A message of the service in short: without the URL that the row has anyway, and what is for terminals. */
 const brief = (message = "") => message.replace(/^`[^`]*` could not be fetched: /, "")
   .replace(/( (to|from|at|of))? `https?:[^`]*`/g, "").replace(/`\/([^`]*\/)?([^`]*)`/g, "“$2”").replace(/`([^`]*)`/g, "“$1”");
+const reasonFor = (task) => meaning(task.error?.code) ?? brief(task.error?.message);
 
 /** A task's state in plain words, and its kind for the colour. */
 export function stateOf(task, going = false) {
@@ -31,12 +32,12 @@ export function stateOf(task, going = false) {
     const names = task.digests.map((digest) => digest.split(":")[0]).join(", ");
     return names ? [t("s.verified", { names }), "ok"] : [t("s.completed"), "done"];
   }
-  if (state === "failed") return [t("s.failed", { reason: brief(task.error?.message) }), "bad"];
+  if (state === "failed") return [t("s.failed", { reason: reasonFor(task) }), "bad"];
   if (state === "cancelled") return [t("s.cancelled"), "off"];
   if (task.wanted === "held") return [t(FETCHED.has(state) ? "s.stopping" : "s.held"), "off"];
   if (task.paused) return [t("s.ruled", { reason: brief(task.paused) }), "off"];
   if (state === "retrying") {
-    const reason = brief(task.error?.message);
+    const reason = reasonFor(task);
     if (!task.retry_at) return [t("s.retrying", { reason }), "warn"];
     const wait = duration(Math.max(0, Math.ceil(task.retry_at - Date.now() / 1000)));
     return [t("s.retryIn", { time: wait, reason }), "warn"];

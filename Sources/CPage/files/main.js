@@ -8,7 +8,7 @@ import * as format from "./format.js";
 import { Graph } from "./graph.js";
 import { List, SORTS } from "./list.js";
 import { help, settings } from "./settings.js";
-import { count, language, number, t } from "./texts.js";
+import { count, language, meaning, number, t } from "./texts.js";
 
 const FETCHED = ["running", "verifying", "retrying", "waiting_for_network"];
 const FILTERS = {
@@ -415,7 +415,7 @@ async function askEnds() {
   announce(lines.join(". "));
   if (!notifies()) return;
   for (const [index, line] of lines.entries()) {
-    const body = ended.length > 3 ? undefined : ended[index].error?.message?.replace(/`/g, "");
+    const body = ended.length > 3 ? undefined : meaning(ended[index].error?.code) ?? ended[index].error?.message?.replace(/`/g, "");
     let shown;
     try {
       shown = new Notification(line, { body, icon: "/app/icon.svg", tag: ended.length > 3 ? "many" : ended[index].id });

@@ -260,6 +260,16 @@ for (const [key, [english, german]] of Object.entries(table)) {
   texts.de[key] = german;
 }
 
+/** What the service's codes mean, in languages that its own words are not in. */
+const codes = {
+  de: {
+    64: "falsche Angaben", 65: "die Prüfsumme stimmt nicht", 69: "Server oder Netz antworten nicht, wie sie sollen",
+    73: "das Ziel kann nicht angelegt werden, oder es gibt es schon", 74: "die Platte ist voll, oder sie versagt",
+    76: "die Datei auf dem Server ist eine andere geworden", 77: "der Zugriff wird verweigert, oder dem Zertifikat nicht getraut",
+  },
+};
+export const meaning = (code) => codes[language]?.[code];
+
 const numbers = new Intl.NumberFormat(language);
 const plurals = new Intl.PluralRules(language);
 

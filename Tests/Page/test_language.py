@@ -1,0 +1,13 @@
+"""German: what the service says in English, the page says by its code."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def test_a_reason_is_german_too(visit, service):
+    service.tell("add", "http://127.0.0.1:9/refused.bin", "-d", "files")
+    page = visit(locale="de-DE")
+    row = page.locator("#list .row", has_text="refused.bin")
+    expect(row).to_contain_text(re.compile("Neuer Versuch in .*: Server oder Netz antworten nicht"))
+    expect(page.locator("html")).to_have_attribute("lang", "de")
