@@ -507,6 +507,9 @@ def test_limits_tags_and_links_are_of_what_is_selected(visit, held, slow):
 
 
 def test_settings_are_the_service_s(visit, held):
+    # Of this the page only says that it is there.
+    held.tell("settings", "--limit-schedule", "08:00-18:00=2M,else=0")
+    schedule = json.loads(held.tell("settings", "--json"))["rate_schedule"]
     page = visit()
     page.get_by_role("button", name="Settings").click()
     dialog = page.get_by_role("dialog", name="Settings")
@@ -526,7 +529,7 @@ def test_settings_are_the_service_s(visit, held):
     settings = json.loads(held.tell("settings", "--json"))
     assert settings == {
         "max_running": 7, "rate_limit": 2 << 20, "retry_delays": [5, 60], "metered": "yes",
-        "rules": [{"while": "metered", "rate": 512 << 10}]}
+        "rules": [{"while": "metered", "rate": 512 << 10}], "rate_schedule": schedule}
 
     held.tell("settings", "--max-running", "3")
     page.get_by_role("button", name="Settings").click()
