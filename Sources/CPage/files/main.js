@@ -105,7 +105,10 @@ $("add").addEventListener("click", () => openAdd());
 addEventListener("paste", (event) => {
   if (event.target.closest?.("input, textarea, dialog")) return;
   const text = event.clipboardData.getData("text/plain");
-  if (/https?:\/\//i.test(text)) openAdd(text);
+  if (!/https?:\/\//i.test(text)) return;
+  // The box has the focus then, and would be pasted into as well.
+  event.preventDefault();
+  openAdd(text);
 });
 
 // What is dragged from this page itself is no link to add.
@@ -561,7 +564,7 @@ async function start() {
   started = true;
   await setView({});
   const query = new URLSearchParams(location.search);
-  const offered = query.get("url") || linksOf(`${query.get("text") ?? ""}\n${query.get("title") ?? ""}`).links.join("\n");
+  const offered = query.getAll("url").join("\n") || linksOf(`${query.get("text") ?? ""}\n${query.get("title") ?? ""}`).links.join("\n");
   if (location.search) history.replaceState(null, "", location.pathname);
   if (offered) openAdd(offered);
 }
