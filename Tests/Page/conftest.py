@@ -120,17 +120,23 @@ def slow(origins):
 
 
 @pytest.fixture
-def service(request, tmp_path):
+def folder():
+    """An empty folder; its path is short, as a socket's has to be."""
+    with tempfile.TemporaryDirectory(prefix="segget-") as path:
+        yield pathlib.Path(path)
+
+
+@pytest.fixture
+def service(request, folder):
     """A service that runs."""
     option = request.config.getoption
     ui = None
     if option("--ui"):
         # The program has its own at these paths.
-        ui = tmp_path / "ui"
-        given = pathlib.Path(option("--ui"))
-        shutil.copytree(given / "app" if (given / "app").is_dir() else given, ui / "app")
+        ui = folder / "ui"
+        shutil.copytree(option("--ui"), ui / "app")
         shutil.copy(ui / "app/index.html", ui)
-    service = Service(os.path.abspath(option("--segget")), tmp_path, ui)
+    service = Service(os.path.abspath(option("--segget")), folder, ui)
     service.start()
     yield service
     service.stop()
