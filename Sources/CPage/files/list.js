@@ -134,6 +134,8 @@ export class List {
   show(filter) {
     this.filter = filter;
     this.clear();
+    // Nothing is done with rows that are still seen, and that the filter may not mean.
+    Object.assign(this, { tasks: [], places: new Map(), offset: 0, matching: 0, loaded: false });
     this.current = -1;
     this.currentId = null;
     this.scroller.scrollTop = 0;
@@ -356,6 +358,7 @@ export class List {
   }
 
   async selectAll() {
+    while (!this.loaded && this.loading) await this.loading.catch(() => {});
     this.ids.clear();
     this.everything = this.matching > this.tasks.length;
     if (!this.everything) for (const task of this.tasks) this.ids.add(task.id);
