@@ -182,7 +182,7 @@ def test_what_matches_a_filter_is_acted_on_at_once(visit, service, slow, missing
     assert now["other.bin"]["wanted"] == "held"
     assert sent == [[{"command": "resume", "ids": [tasks["one.iso"]["id"], tasks["two.iso"]["id"]]}]]
 
-    page.locator("#filter-failed").click()
+    show(page, "failed")
     expect(page.locator("#chosen")).to_have_text("2 tasks")
     page.get_by_role("grid").press("Control+a")
     expect(page.locator("#chosen")).to_have_text("2 of 2 selected")
@@ -201,7 +201,7 @@ def test_nothing_is_done_with_rows_that_a_new_filter_does_not_mean(visit, held, 
     page = visit()
     sent, answers = commands(page), []
     grid = page.get_by_role("grid")
-    page.locator("#filter-held").click()
+    show(page, "held")
     expect(page.locator("#chosen")).to_have_text("5 tasks")
     failed = re.compile("/api/v1/tasks.state=failed&sort=order")
     page.route(failed, lambda answer: answers.append(answer))
@@ -224,7 +224,7 @@ def test_nothing_is_done_with_rows_that_a_new_filter_does_not_mean(visit, held, 
 
 def test_what_has_left_the_list_is_no_longer_selected(visit, held):
     page = visit()
-    page.locator("#filter-held").click()
+    show(page, "held")
     row(page, "b.bin").click()
     row(page, "c.bin").click(modifiers=["Control"])
     held.tell("resume", held.tasks()["b.bin"]["id"])
@@ -268,6 +268,12 @@ def test_a_task_is_started_paused_retried_and_cancelled(visit, service, slow, mi
     dialog.get_by_role("button", name="Cancel and delete").click()
     expect(state("a.bin")).to_have_text("Cancelled")
     service.wait(lambda tasks: tasks["a.bin"]["state"] == "cancelled")
+
+
+def show(page, filter):
+    """Shows the tasks of a filter, and waits until they are there."""
+    page.locator(f"#filter-{filter}").click()
+    expect(page.get_by_role("grid")).not_to_have_attribute("aria-busy", "true")
 
 
 def frozen(page):

@@ -136,6 +136,7 @@ export class List {
     this.clear();
     // Nothing is done with rows that are still seen, and that the filter may not mean.
     Object.assign(this, { tasks: [], places: new Map(), offset: 0, matching: 0, loaded: false });
+    put(this.grid, "aria-busy", "true");
     this.current = -1;
     this.currentId = null;
     this.scroller.scrollTop = 0;
@@ -190,6 +191,7 @@ export class List {
     this.tasks = answer.tasks;
     this.matching = answer.matching ?? answer.tasks.length;
     this.loaded = true;
+    put(this.grid, "aria-busy", null);
     this.places = new Map(this.tasks.map((task, index) => [task.id, offset + index]));
     if (this.currentId && this.places.has(this.currentId)) this.current = this.places.get(this.currentId);
     this.current = Math.min(this.current, this.matching - 1);
