@@ -19,8 +19,9 @@ MIB = 1 << 20
 SIZE = 256 * MIB
 ETAG, MODIFIED = '"6553f100-10000000"', "Tue, 14 Nov 2023 22:13:20 GMT"
 
-# In pixels: from a row of the map to the next one, and the height of a row that has no connections.
-STEP, ROW = 36, 26
+# In pixels: from a row of the map to the next one, to the end of a row that has no connections, and to the
+# connections of one that has some.
+STEP, ROW, LANE = 36, 26, 18
 
 # What can be read of a canvas, and the colour of what is there, as red, green, blue and opacity.
 TOOLS = """
@@ -37,18 +38,20 @@ TOOLS = """
 """
 
 # Of the map's columns, row after row, without the frame: is each full, and does something stand in it?
+# And how far have the connections come that stand below, in columns?
 DRAWN = """() => { %s
   const canvas = document.querySelector(".d-track canvas"), pixels = read(canvas);
-  const { width, height } = canvas, rows = (height + 5) / %d, full = [], some = [];
+  const { width, height } = canvas, rows = (height + 5) / %d, full = [], some = [], fetched = [];
   const is = (x, y) => accent.every((part, i) => pixels[4 * (y * width + x) + i] === part);
   for (let line = 0; line < rows; line += 1) {
     for (let x = 1; x < width - 1; x += 1) {
       full.push(is(x, line * %d + 1));
       some.push(is(x, line * %d + %d));
+      fetched.push(is(x, line * %d + %d));
     }
   }
-  return { width, rows, full, some };
-}""" % (TOOLS, STEP, STEP, STEP, ROW - 2)
+  return { width, rows, full, some, fetched: fetched.filter((is) => is).length };
+}""" % (TOOLS, STEP, STEP, STEP, ROW - 2, STEP, LANE)
 
 # Of each two samples of the legend, the share of their pixels that have a contrast of 3 to 1, without colour.
 CONTRASTS = """() => { %s
@@ -209,16 +212,17 @@ def test_one_byte_is_seen_and_one_that_lacks_too(visit, service):
       document.body.prepend(box);
       const map = new SegmentMap(box, { point() {} });
       const column = size / 4000;
-      const segments = [[100 * column + 7, 100 * column + 8], [200 * column, 202 * column - 1]]
-        .map(([start, end]) => ({ start, end }));
+      const segments = [
+        [100 * column + 7, 100 * column + 8], [200 * column, 202 * column - 1], [202 * column, 203 * column],
+      ].map(([start, end]) => ({ start, end }));
       map.set({ id: 1, size, segments, verifying: [], connections: [], verified: false, lanes: false });
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
       return (%s)();
     }""" % DRAWN, 4000 << 28)
     assert (drawn["width"], drawn["rows"]) == (500, 8)
     # The frame is not counted.
-    assert [i for i, is_some in enumerate(drawn["some"]) if is_some] == [99, 199, 200]
-    assert [i for i, is_full in enumerate(drawn["full"]) if is_full] == [199]
+    assert [i for i, is_some in enumerate(drawn["some"]) if is_some] == [99, 199, 200, 201]
+    assert [i for i, is_full in enumerate(drawn["full"]) if is_full] == [199, 201]
 
 
 def test_the_view_moves_while_the_task_runs(visit, service, servers):
@@ -236,8 +240,10 @@ def test_the_view_moves_while_the_task_runs(visit, service, servers):
         expect(row.locator(".c-roundTrip")).to_have_text(re.compile(r"^[\d.]+ ms$"))
     expect(view.locator(".d-legend")).to_have_text("not thereasked forthere in partthere")
     expect(view.locator(".d-map-text")).to_contain_text("4 connections fetch them.")
-    before = page.evaluate(DRAWN)["full"].count(True)
-    page.wait_for_function(f"([before]) => ({DRAWN})().full.filter((is) => is).length > before", arg=[before])
+    page.wait_for_function("""(before) => {
+      const now = (%s)(), full = (drawn) => drawn.full.filter((is) => is).length;
+      return full(now) > full(before) && now.fetched > before.fetched;
+    }""" % DRAWN, arg=page.evaluate(DRAWN), polling=200)
     begun = {range["start"] for range in told(page, task)["connections"]}
 
     # Whoever stands on the map is told which connection fetches what, in words and in the table.
@@ -270,14 +276,14 @@ def test_mirrors_are_told_apart_without_colour(visit, service, servers, theme):
     expect(rows.nth(0)).to_contain_text(servers.one)
     expect(rows.nth(1)).to_contain_text(servers.two)
     expect(rows.locator(".c-state")).to_contain_text(["in use", "in use"])
-    # What each has brought is told of again and again, by the service and by the page.
-    page.wait_for_function("""async (task) => {
-      const { servers } = await (await import("/app/api.js")).get(`/api/v1/tasks/${task}`);
-      const sum = servers.reduce((sum, { bytes }) => sum + bytes, 0);
-      const cells = [...document.querySelectorAll(".d-servers td.c-share")];
-      const shares = cells.map((cell) => parseFloat(cell.textContent));
-      return servers.every(({ bytes }, i) => bytes > 0 && Math.abs(shares[i] - (bytes / sum) * 100) < 2);
-    }""", arg=task, polling=200)
+
+    def shares_agree(_):
+        brought = [server["bytes"] for server in told(page, task)["servers"]]
+        texts = view.locator(".d-servers td.c-share").all_inner_texts()
+        shares = [float(text.rstrip("% ")) for text in texts]
+        return min(brought) > MIB and all(
+            abs(share - 100 * each / sum(brought)) < 2 for share, each in zip(shares, brought, strict=True))
+    service.wait(shares_agree)
     expect(view.locator(".d-legend")).to_have_text(
         "not thereasked for from server 1asked for from server 2there in partthere")
     states = view.locator(".d-connections td.c-state")
