@@ -176,3 +176,20 @@ def test_the_service_sorts_and_the_browser_remembers_how(visit, service, fast, s
     page.get_by_role("grid").press("End")
     last = settled(page)
     assert last[-1] == [MANY + 3, name(MANY - 1)]
+
+
+def test_what_comes_to_match_later_is_not_removed(visit, service, fast):
+    links = "".join(f"{fast}/{number}.bin\n" for number in range(300))
+    service.tell("add", "-i", "-", "--paused", "-d", "files", stdin=links)
+    page = visit()
+    commands = asked(page, "/api/v1/commands")
+    expect(page.locator("#chosen")).to_have_text("300 tasks")
+    page.get_by_role("grid").press("Control+a")
+    page.get_by_role("grid").press("Shift+Delete")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Remove 300 tasks and their files?")
+    service.tell("add", f"{fast}/later.bin", "--paused", "-d", "files")
+    dialog.get_by_role("button", name="Delete files").click()
+    expect(page.locator("#filter-all .n")).to_have_text("1")
+    assert set(service.tasks()) == {"later.bin"}
+    assert len(commands) == 1

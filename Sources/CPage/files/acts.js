@@ -7,8 +7,9 @@ import { t } from "./texts.js";
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 const UNDO = 5000;
 
-/** How many tasks a command's target has at most. */
-const sizeOf = (target, list) => target.ids?.length ?? list.matching;
+/** A command for each of so many tasks as one may name. */
+const forEach = (ids, command) => Array.from(
+  { length: Math.ceil(ids.length / 1000) }, (_, part) => ({ ...command, ids: ids.slice(1000 * part, 1000 * (part + 1)) }));
 
 /** Which actions mean something for a task. */
 const FITS = {
@@ -70,9 +71,8 @@ export class Acts {
 
   async remove() {
     const { list } = this;
-    const target = await list.target();
-    const n = sizeOf(target, list);
-    const ids = target.ids ?? list.tasks.map((task) => task.id);
+    const ids = await list.chosen();
+    const n = ids.length;
     ids.forEach((id) => list.going.add(id));
     let timer, done = false;
     const end = () => {
@@ -85,7 +85,7 @@ export class Acts {
       send: async (leaving) => {
         if (done) return;
         end();
-        const command = [{ command: "remove", ...target }];
+        const command = forEach(ids, { command: "remove" });
         if (leaving) this.api.send(command, { keepalive: true }).catch(() => {});
         else await this.run(command);
         ids.forEach((id) => list.going.delete(id));
@@ -110,24 +110,22 @@ export class Acts {
   }
 
   async removeFiles() {
-    const target = await this.list.target();
-    await this.confirm("files", target, { command: "remove", files: true, ...target });
+    await this.confirm("files", await this.list.chosen(), { command: "remove", files: true });
   }
 
   async cancel() {
-    const target = await this.list.target();
-    await this.confirm("cancel", target, { command: "cancel", ...target });
+    await this.confirm("cancel", await this.list.chosen(), { command: "cancel" });
   }
 
-  async confirm(kind, target, command) {
+  async confirm(kind, ids, command) {
     const known = this.list.known();
     const names = known.slice(0, 5).map((task) => h("li", {}, nameOf(task)));
-    const n = sizeOf(target, this.list);
+    const n = ids.length;
     if (n > names.length) names.push(h("li", {}, t("andMore", { n: n - names.length })));
     await dialog({
       title: t(`${kind}Title`, { n }), danger: true, button: t(`${kind}Do`), close: t("keep"),
       body: [h("p", {}, t(`${kind}Note`)), h("ul.names", {}, ...names)],
-      submit: () => this.run([command], { loud: true }),
+      submit: () => this.run(forEach(ids, command), { loud: true }),
     });
   }
 

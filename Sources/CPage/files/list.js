@@ -382,6 +382,11 @@ export class List {
   }
 
   /** What a command is to name: ids, or what the filter means. */
+  /** The ids of what is selected now; what comes to match later is not among them. */
+  async chosen() {
+    return this.everything ? this.idsOf() : [...this.ids];
+  }
+
   async target() {
     if (!this.everything) return { ids: [...this.ids] };
     const { states, tag, text } = this.filter;
