@@ -67,7 +67,8 @@ struct ProbeEndToEndTests {
         let first = trial.gets.filter { $0.range?.first == 0 }
         #expect(first.count == 1)
         #expect(first.first?.number == 2)
-        #expect(trial.excess <= 1 << 20)
+        // What is on its way when it is ended depends on how busy the machine is; the whole file is 12 MB.
+        #expect(trial.excess < 4_000_000)
         #expect(trial.gets.count > 4)
         #expect(trial.origin.peakConnections <= 4)
     }
