@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests run and Debian has not, or only in old versions, from PyPI: web servers; yt-dlp, which
-# calls a downloader; what uses the page in a browser. They are those of Tests/Servers/requirements.txt, and go into .build/servers.
+# calls a downloader; what uses the page in a browser. They are those of Tests/Servers/requirements.txt, and go
+# into .build/servers.
 #
 #     scripts/servers.sh
 #

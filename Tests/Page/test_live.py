@@ -70,13 +70,31 @@ def test_ends_and_failures_are_said_and_nothing_else(visit, service, fast, slow)
     service.tell("resume", held)
     expect(state(page, "other.bin")).to_have_text(re.compile("^Running"))
     service.tell("add", f"{fast}/right.bin", "-d", "files")
-    page.wait_for_function("said.length > 0")
+    page.wait_for_function("() => said.length > 0")
     service.tell("add", f"{fast}/wrong.bin", *WRONG, "-d", "files")
-    page.wait_for_function("said.length > 1")
+    page.wait_for_function("() => said.length > 1")
     service.tell("pause", held)
     expect(state(page, "other.bin")).to_have_text("Paused by you")
     assert page.evaluate("said") == ["Complete: right.bin", "Failed: wrong.bin"]
     expect(page.locator("#live")).to_have_attribute("aria-live", "polite")
+
+
+def test_what_ends_while_ends_are_asked_for_is_told_too(visit, service, fast):
+    page = visit()
+    expect(page.locator("#empty")).to_be_visible()
+    said(page)
+    waiting = []
+    page.route("**/api/v1/tasks?state=completed&state=failed*", lambda asked: waiting.append(asked))
+    with page.expect_request("**/api/v1/tasks?state=completed&state=failed*"):
+        service.tell("add", f"{fast}/held.bin", "--paused", "-d", "files")
+    # The answer is known, and on its way, when the next one ends.
+    page.wait_for_function("() => document.querySelector('#filter-held .n').textContent === '1'")
+    answer = waiting[0].fetch()
+    service.tell("add", f"{fast}/late.bin", "-d", "files")
+    expect(page.locator("#filter-completed .n")).to_have_text("1")
+    waiting[0].fulfill(response=answer)
+    page.unroute("**/api/v1/tasks?state=completed&state=failed*")
+    page.wait_for_function("() => said.includes('Complete: late.bin')")
 
 
 def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, slow):
@@ -87,7 +105,7 @@ def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, s
     expect(state(page, "runs.bin")).to_have_text(re.compile("^Running"))
     said(page)
     service.tell("add", f"{fast}/unasked.bin", "-d", "files")
-    page.wait_for_function("said.length > 0")
+    page.wait_for_function("() => said.length > 0")
     assert page.evaluate("told") == []
 
     page.locator("#notify").click()
@@ -99,9 +117,9 @@ def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, s
         .observe(document.querySelector("#list"), { subtree: true, childList: true, attributes: true, characterData: true });
     }""")
     service.tell("add", f"{fast}/right.bin", "-d", "files")
-    page.wait_for_function("told.length > 0")
+    page.wait_for_function("() => told.length > 0")
     service.tell("add", f"{fast}/wrong.bin", *WRONG, "-d", "files")
-    page.wait_for_function("told.length > 1")
+    page.wait_for_function("() => told.length > 1")
     assert page.evaluate("drawn") == []
     right, wrong = page.evaluate("told")
     assert right["title"] == "Complete: right.bin"
@@ -111,7 +129,7 @@ def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, s
     expect(state(page, "right.bin")).to_have_text(re.compile("^Complete"))
     page.locator("#notify").click()
     service.tell("add", f"{fast}/last.bin", "-d", "files")
-    page.wait_for_function("said.at(-1) === 'Complete: last.bin'")
+    page.wait_for_function("() => said.at(-1) === 'Complete: last.bin'")
     assert len(page.evaluate("told")) == 2
 
 

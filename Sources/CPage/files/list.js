@@ -34,7 +34,7 @@ export function stateOf(task, going = false) {
   }
   if (state === "failed") return [t("s.failed", { reason: reasonFor(task) }), "bad"];
   if (state === "cancelled") return [t("s.cancelled"), "off"];
-  if (task.wanted === "held") return [t(FETCHED.has(state) ? "s.stopping" : "s.held"), "off"];
+  if (task.wanted === "held") return [t("s.held"), "off"];
   if (task.paused) return [t("s.ruled", { reason: brief(task.paused) }), "off"];
   if (state === "retrying") {
     const reason = reasonFor(task);

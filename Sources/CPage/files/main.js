@@ -19,7 +19,7 @@ const wide = matchMedia("(min-width: 1180px)");
 const narrow = matchMedia("(max-width: 799px)");
 
 const view = { filter: "all", tag: null, text: "" };
-let counts = {}, tags = {}, health, speedNow = null, awaySince = null, awayTimer, live, lastEnd, askingEnds;
+let counts = {}, tags = {}, health, speedNow = null, awaySince = null, awayTimer, live, lastEnd, askingEnds = false, askAgain;
 
 document.documentElement.lang = language;
 fill(document.body);
@@ -401,11 +401,20 @@ document.addEventListener("visibilitychange", () => {
 
 // Ends and failures are told of, whether the page is seen or not.
 
+/** What ends while an answer is on its way may not be in it: then it is asked once more. */
 async function askEnds() {
+  askAgain = true;
   if (askingEnds) return;
   askingEnds = true;
-  const answer = await api.get(`/api/v1/tasks?state=completed&state=failed&sort=finished&descending=1&limit=${lastEnd === undefined ? 1 : 50}`).catch(() => null);
+  while (askAgain) {
+    askAgain = false;
+    await tellEnds();
+  }
   askingEnds = false;
+}
+
+async function tellEnds() {
+  const answer = await api.get(`/api/v1/tasks?state=completed&state=failed&sort=finished&descending=1&limit=${lastEnd === undefined ? 1 : 50}`).catch(() => null);
   if (!answer) return;
   const before = lastEnd;
   lastEnd = Math.max(before ?? 0, ...answer.tasks.map((task) => task.finished ?? 0));

@@ -67,7 +67,6 @@ const table = {
   "s.waiting": ["Waiting for its turn", "Wartet"],
   "s.place": ["Waiting, place {n}", "Wartet auf Platz {n}"],
   "s.held": ["Paused by you", "Von Ihnen angehalten"],
-  "s.stopping": ["Paused by you, stopping", "Von Ihnen angehalten, endet gerade"],
   "s.ruled": ["Waiting: {reason}", "Wartet: {reason}"],
   "s.retrying": ["To be tried again: {reason}", "Wird wiederholt: {reason}"],
   "s.retryIn": ["Retry in {time}: {reason}", "Neuer Versuch in {time}: {reason}"],
