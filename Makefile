@@ -66,7 +66,7 @@ api-check: build
 page-check page-shots: build
 	scripts/packages.sh test
 	mkdir -p .build/page-shots
-	.build/servers/bin/python -m pytest -q -n 2 -p no:cacheprovider Tests/Page \
+	.build/servers/bin/python -m pytest -q -n 3 -p no:cacheprovider Tests/Page \
 	    $(if $(filter page-shots,$@),-k axe --shots .build/page-shots) $(PAGE)
 
 bench: build
