@@ -15,11 +15,18 @@
 # make api-check  much that nobody would ask for, against the API over TCP; the first time it needs the network
 # make page-check   the page in Debian's Chromium; PAGE='-k undo' some of its tests
 # make page-shots   pictures of the page's views, in both themes and three widths, into .build/page-shots
+# make deb     Debian packages of the release build, in dist/
+# make tarball the same for any Linux as old as Debian 12, with an install.sh, in dist/
+# make image   the same as a container image (OCI, and for `docker load`), in dist/
+# make release VERSION=0.2.0   all three and their SHA256SUMS, of the commit that is that version
+# make try-packages   installs, uses, upgrades and removes them in clean systems of their own, as root
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Where zsh looks for completions, below PREFIX; Debian has a place of its own for those of packages.
+ZSH_FUNCTIONS ?= share/zsh/site-functions
 BENCH ?=
 FUZZ ?=
 DEMO ?=
@@ -34,13 +41,18 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: deb tarball image release try-packages build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
+# Where the source stands is in no program: the same source gives the same bytes in any folder.
+RELEASE := -c release --static-swift-stdlib -Xcc -ffile-prefix-map=$(CURDIR)=.
+
+# What `--version` says of the commit.
+build: export SEGGET_COMMIT ?= $(shell git describe --always --abbrev=12 --exclude='*' --dirty=-modified 2>/dev/null)
 build:
 	scripts/packages.sh build
-	$(SWIFT) build -c release --static-swift-stdlib --product segget
-	$(SWIFT) build -c release --static-swift-stdlib --product segget-manager
+	$(SWIFT) build $(RELEASE) --product segget
+	$(SWIFT) build $(RELEASE) --product segget-manager
 
 # What the tests run: the program as it is installed, or for some of them the one that is built quickest.
 test soak soak-service: export SEGGET_BINARY ?= $(CURDIR)/.build/$(if $(ONLY),debug,release)/segget
@@ -116,15 +128,18 @@ install: $(BINARY) $(MANAGER)
 	install -m 644 share/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 share/completions/segget.bash \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/segget
-	install -D -m 644 share/completions/_segget \
-	    $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_segget
+	install -D -m 644 share/completions/_segget $(DESTDIR)$(PREFIX)/$(ZSH_FUNCTIONS)/_segget
 	install -D -m 644 share/completions/segget.fish \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/segget.fish
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/user
-	install -m 644 share/systemd/segget.socket $(DESTDIR)$(PREFIX)/lib/systemd/user
-	sed 's|@bindir@|$(PREFIX)/bin|' share/systemd/segget.service \
-	    >$(DESTDIR)$(PREFIX)/lib/systemd/user/segget.service
-	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/user/segget.service
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,system user)
+	set -e; for unit in user/segget.socket user/segget.service system/segget@.service; do \
+	    sed 's|@bindir@|$(PREFIX)/bin|' share/systemd/$${unit#*/} >$(DESTDIR)$(PREFIX)/lib/systemd/$$unit; \
+	    chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/$$unit; \
+	done
+
+deb: build
+	scripts/packages.sh deb
+	scripts/deb.sh
 
 clean:
 	$(SWIFT) package clean

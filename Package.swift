@@ -10,6 +10,9 @@ let instrument = Context.environment["SEGGET_INSTRUMENT"]
 let sanitizers = (instrument == "fuzzer" ? ["address", "fuzzer"] : [instrument].compactMap { $0 })
     .map { "-sanitize=\($0)" }
 
+/// The commit that is built, which `make build` sets and `--version` prints.
+let commit = Context.environment["SEGGET_COMMIT"]
+
 /// Tests that are not built with instruments: they start the programs, or are about words and options.
 let uninstrumented: Set = [
     "EndToEndTests", "SeggetTests", "SeggetManagerTests", "SeggetReportsTests",
@@ -27,6 +30,12 @@ let testSettings: [SwiftSetting] =
 
 /// What all else of ours is compiled with; instruments are slow enough by themselves.
 let settings = testSettings + (instrument == nil ? [] : [.unsafeFlags(["-O"])])
+
+/// What is compiled for size: words, options and reports, through which no byte of a file goes.
+let small = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
+/// How programs are linked: `-static-stdlib` exports all symbols, and so keeps what nobody calls.
+let linked: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
 
 let package = Package(
     name: "segget",
@@ -55,6 +64,9 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "CPage", exclude: ["files"]),
         .target(
+            name: "CVersion",
+            cSettings: commit.map { [.define("SEGGET_COMMIT", to: "\"\($0)\"")] } ?? []),
+        .target(
             name: "Assembler",
             dependencies: [
                 "CDeflate", "CLinux", "CZlib",
@@ -71,17 +83,17 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "SeggetFormats", dependencies: ["Assembler", "CLinux", "CZlib", "Segmenter"],
-            swiftSettings: settings),
+            swiftSettings: small),
         .target(
             name: "SeggetReports", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
-            swiftSettings: settings),
+            swiftSettings: small),
         .target(
             name: "SeggetCommand",
             dependencies: [
-                "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter",
+                "Assembler", "CLinux", "CVersion", "SeggetFormats", "SeggetReports", "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            swiftSettings: small),
         .target(
             name: "SeggetQueue",
             dependencies: [
@@ -106,7 +118,7 @@ let package = Package(
             dependencies: [
                 "SeggetCommand"
             ],
-            swiftSettings: settings),
+            swiftSettings: small, linkerSettings: linked),
         // What is heavy, SQLite and full Foundation, is in a program of its own that `segget` starts.
         .executableTarget(
             name: "segget-manager",
@@ -115,7 +127,7 @@ let package = Package(
                 "SeggetReports", "SeggetService", "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            swiftSettings: small, linkerSettings: linked),
         // What bench/manager.py asks of the library itself.
         .executableTarget(
             name: "queue-subscribers", dependencies: ["SeggetQueue"], path: "bench/subscribers",

@@ -326,7 +326,7 @@ def sections(commands, default, told):
 def queue_man(binary):
     """The page about the queue; `None` where there are no commands about it."""
     dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
-    version = run(binary, "--version").split()[-1]
+    version = run(binary, "--version").split()[1]
     names = queue_commands(binary, dump)
     if not names:
         return None
@@ -349,7 +349,7 @@ def queue_man(binary):
 
 def man(binary):
     dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
-    version = run(binary, "--version").split()[-1]
+    version = run(binary, "--version").split()[1]
     queued = queue_commands(binary, dump)
     commands = [c for c in commands_of(dump) if c["commandName"] not in queued]
     default = dump["defaultSubcommand"]
@@ -432,7 +432,8 @@ complete -o filenames -F _segget_short segget""")],
 
 
 def completion(binary, shell):
-    text = run(binary, "--generate-completion-script", shell)
+    # They are read by a shell, and never run as programs.
+    text = run(binary, "--generate-completion-script", shell).removeprefix("#!/bin/bash\n\n")
     dump = json.loads(run(binary, "--experimental-dump-help"))["command"]
     commands = "|".join(command["commandName"] for command in dump["subcommands"])
     for anchor, piece in SHORT[shell]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing on this Debian or Ubuntu machine to build, test or try segget.
 #
-#     scripts/packages.sh build|test|demo|bench
+#     scripts/packages.sh build|test|demo|bench|deb
 #
 # Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
 # sudo unless it runs as root. For `test`, scripts/servers.sh does the same with programs from PyPI.
@@ -33,9 +33,9 @@ need_module() {
 }
 
 case "${1:-}" in
-build | test | demo | bench) ;;
+build | test | demo | bench | deb) ;;
 *)
-    echo "usage: scripts/packages.sh build|test|demo|bench" >&2
+    echo "usage: scripts/packages.sh build|test|demo|bench|deb" >&2
     exit 64
     ;;
 esac
@@ -94,6 +94,10 @@ bench)
     need_command python3 python3
     need_command wget2 wget2
     need_module stream libnginx-mod-stream
+    ;;
+deb)
+    need_command dh debhelper
+    need_command lintian lintian
     ;;
 demo)
     need_command curl curl

@@ -24,7 +24,7 @@ IMPORTS = {
     "SeggetFormats": {"Assembler", "CLinux", "CZlib", "Segmenter"},
     "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter"},
     "SeggetCommand": {
-        "ArgumentParser", "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter"},
+        "ArgumentParser", "Assembler", "CLinux", "CVersion", "SeggetFormats", "SeggetReports", "Segmenter"},
     # Full Foundation, which costs every start-up, is for those that `segget` is not linked with.
     "SeggetQueue": {"Assembler", "CLinux", "Foundation", "GRDB", "SeggetReports", "Segmenter"},
     "SeggetService": {

@@ -163,6 +163,9 @@ package struct Invocation {
     /// Ends with what the parser says about what was typed or set.
     private func end(_ error: any Error, _ settings: Settings) -> Never {
         guard program.root.exitCode(for: error).rawValue == ExitStatus.usage.rawValue else {
+            if program.root.message(for: error) == program.root.configuration.version {
+                Self.end(.text(VersionText.full))
+            }
             program.root.exit(withError: error)
         }
         if let (culprit, problem) = culprit(settings) {

@@ -1,2 +1,2 @@
 /// The version of segget, which `User-Agent`, `--version` and `--json` name.
-public let seggetVersion = "0.1.0"
+public let seggetVersion = "0.2.0"

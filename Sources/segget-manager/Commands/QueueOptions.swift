@@ -64,15 +64,16 @@ struct QueueOptions: ParsableArguments {
     /// Runs something on the queue, by whoever works it or else by its records, and ends the process.
     ///
     /// - Parameters:
+    ///   - startsService: Whether a service of the user's may be started, where nobody works the queue.
     ///   - leave: What a signal that ends the process does before; `nil` for nothing.
     ///   - body: What is done; it gives the code that the process ends with.
     /// - Throws: `ValidationError`, when there is no path for it.
     func run(
-        atSignal leave: (() -> Void)? = nil,
+        startsService: Bool = true, atSignal leave: (() -> Void)? = nil,
         _ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus
     ) throws -> Never {
         StandardStreams.prepare()
-        let (path, service) = (try path, try service)
+        let (path, service) = (try path, startsService ? try service : nil)
         // Before there is another thread, which a signal could end.
         let interrupts = leave.map { _ in Interrupts() }
         Task {

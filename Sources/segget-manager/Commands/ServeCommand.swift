@@ -38,6 +38,8 @@ struct ServeCommand: ParsableCommand {
             valueName: "file"),
         completion: .file())
     var logFile: String?
+    @Flag(help: "Say by the exit code whether a service of the queue answers, and end.") var ping =
+        false
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Doors") var doors: DoorOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
@@ -54,6 +56,7 @@ struct ServeCommand: ParsableCommand {
         _ = segget_stay_nice()
         StandardStreams.prepare()
         let path = try queue.path
+        if ping { try pingService() }
         if doors.showSecret { try Self.printSecret(of: path) }
         let pidFile = pidFile.map(Paths.absolute)
         if detach {
@@ -97,6 +100,15 @@ struct ServeCommand: ParsableCommand {
 }
 
 extension ServeCommand {
+    /// Ends the process with 0 where a worker of the queue answers; none is started.
+    private func pingService() throws -> Never {
+        try queue.run(startsService: false) { access in
+            guard access.worker == nil else { return .done }
+            throw QueueError(
+                .unavailable, "nobody works the queue", hint: "start it with `segget serve`")
+        }
+    }
+
     /// Prints the secret, and ends the process.
     private static func printSecret(of path: String) throws -> Never {
         do throws(QueueError) {
@@ -207,6 +219,7 @@ struct Service: Sendable {
         for place in try await opened.open(worked.server, worked.queue) {
             log.say(.info, place)
         }
+        log.say(.info, "what clients have to show is in \(Diagnostic.quote(SecretFile(of: path).path))")
         for place in opened.places where !place.isLoopback {
             log.say(
                 .warning, "other machines can reach the service at \(place.address), unencrypted")
