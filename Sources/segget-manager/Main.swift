@@ -3,6 +3,7 @@ import SeggetCommand
 /// The program `segget-manager`, which `segget` becomes for the commands about the queue.
 @main enum Main {
     static func main() {
+        Program.silenceDispatch()
         if Aria2Command.isMeant(by: CommandLine.arguments[0]) {
             Aria2Daemon.run(Array(CommandLine.arguments.dropFirst()))
         }

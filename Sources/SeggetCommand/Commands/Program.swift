@@ -28,6 +28,12 @@ package final class Program: Sendable {
         }
     }
 
+    /// Keeps libdispatch from telling the system's log at each of its threads that it may not raise the priority,
+    /// which it tries as any user.
+    ///
+    /// It looks at this variable when it has something to tell, so this comes before there are other threads.
+    package static func silenceDispatch() { setenv("LIBDISPATCH_LOG", "NO", 0) }
+
     /// Reads the environment and the configuration file once more.
     ///
     /// - Returns: The command that the process was started with, as it is set now.
