@@ -167,7 +167,7 @@ def certificates(package):
     """All certificates in one file, as update-ca-certificates writes them."""
     with tarfile.open(fileobj=io.BytesIO(output("dpkg-deb", "--fsys-tarfile", package.path))) as archive:
         found = {entry.name: archive.extractfile(entry).read() for entry in archive
-                 if entry.isfile() and entry.name.endswith(".crt")}
+                 if entry.isfile() and entry.name.startswith("./usr/share/ca-certificates/")}
     return b"".join(found[name].rstrip(b"\n") + b"\n" for name in sorted(found))
 
 
@@ -198,9 +198,12 @@ def configuration(labels, created, diff):
         "architecture": "amd64", "os": "linux", "created": created,
         "config": {
             "User": f"{USER}:{USER}",
-            "Env": ["PATH=/usr/bin:/bin", "HOME=/state", "XDG_DATA_HOME=/state", "LANG=C.UTF-8"],
+            # Options of the service are in the environment, where whoever runs it can give others one by one, and
+            # where the health check and other commands in the container have them, too.
+            "Env": ["PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/state", "XDG_DATA_HOME=/state",
+                    "SEGGET_RPC=0.0.0.0:6800", "SEGGET_WEB=0.0.0.0:6800", "SEGGET_DIRECTORY=/downloads"],
             "Entrypoint": ["segget"],
-            "Cmd": ["serve", "--rpc", "0.0.0.0:6800", "--web", "0.0.0.0:6800", "--directory", "/downloads"],
+            "Cmd": ["serve"],
             "ExposedPorts": {"6800/tcp": {}},
             "Volumes": {f"/{name}": {} for name in VOLUMES},
             "WorkingDir": "/downloads",
