@@ -48,9 +48,10 @@ def hindrance():
 
 def run(*command, accepts=(0,)):
     """Runs a program; returns what it prints on standard output."""
-    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    command = list(map(str, command))
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode not in accepts:
-        raise Failure(f"`{' '.join(map(str, command))}` ends with {done.returncode}: {done.stdout}{done.stderr}")
+        raise Failure(f"`{' '.join(command)}` ends with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -209,7 +210,8 @@ def attempt(image, origin):
 
 def is_read_by_both(image):
     """The archive is OCI's, and Docker's."""
-    oci, docker = (json.loads(run("skopeo", "inspect", f"{kind}-archive:{image.archive}")) for kind in ("oci", "docker"))
+    oci, docker = (
+        json.loads(run("skopeo", "inspect", f"{kind}-archive:{image.archive}")) for kind in ("oci", "docker"))
     version = image.config["Labels"]["org.opencontainers.image.version"]
     check(f"skopeo reads segget {version} as an OCI archive and as Docker's",
           oci["Labels"] == docker["Labels"] and oci["Architecture"] == docker["Architecture"] == "amd64")
@@ -305,15 +307,17 @@ def says_what_it_cannot_write(image, origin):
     with Container(image, volumes) as container:
         check("without a state that it can write it ends", container.end() == 74, container.said())
         check(f"and says so: {container.said().strip()}", "`/state/segget`: Permission denied" in container.said())
-    with Container(image, {"/state": image.volume("state"), "/downloads": theirs}, [origin.url("/nowhere")]) as container:
+    volumes = {"/state": image.volume("state"), "/downloads": theirs}
+    with Container(image, volumes, [origin.url("/nowhere")]) as container:
         check("without a folder that it can write, a download ends", container.end() not in (0, 137), container.said())
         check(f"and says so: {container.said().strip()}", "Permission denied" in container.said())
 
 
 def is_run_by_podman(image):
     """podman, as far as it goes without systemd and control groups."""
-    podman = ("podman", f"--root={PLACE}/podman/root", f"--runroot={PLACE}/podman/run", f"--tmpdir={PLACE}/podman/tmp",
-              "--storage-driver=vfs", "--events-backend=file", "--cgroup-manager=cgroupfs")
+    podman = (
+        "podman", f"--root={PLACE}/podman/root", f"--runroot={PLACE}/podman/run", f"--tmpdir={PLACE}/podman/tmp",
+        "--storage-driver=vfs", "--events-backend=file", "--cgroup-manager=cgroupfs")
     name = f"segget:{image.config['Labels']['org.opencontainers.image.version']}"
     run(*podman, "load", "-i", image.archive)
     check("`podman load` reads it", run(*podman, "images", "--format", "{{.Names}}", name).strip()
