@@ -130,7 +130,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         guard head.version.major == 1 else { return .otherVersion }
         let hosts = head.headers["host"].count
         guard hosts == 1 || hosts == 0 && head.isOld else { return .noHost }
-        if let refusal = site?.refusal(head, at: ends.own) { return refusal }
+        if let refusal = site?.refusal(head) { return refusal }
         let expectations = head.headers[canonicalForm: "expect"]
         guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else {
             return .expectation

@@ -1,11 +1,12 @@
+import Glibc
 import NIOHTTP1
 
 /// Who may ask over TCP: pages of other sites may not, by whatever name they reach this machine.
 ///
 /// Pure.
 package struct Gate: Sendable {
-    /// Names by which the service may be asked for, in lower case, beside `localhost` and the address that a client is
-    /// connected to.
+    /// Names by which the service may be asked for, in lower case, beside `localhost` and all addresses: a page of
+    /// another site reaches it by a name that leads here, and no address does that.
     package var hosts: Set<String> = []
     /// Pages of these origins may ask; `*` stands for all of them.
     package var origins: Set<String> = []
@@ -17,13 +18,10 @@ package struct Gate: Sendable {
     ///
     /// - Parameters:
     ///   - headers: Its fields.
-    ///   - address: The address that the client is connected to, as a number.
     ///   - isPage: Whether it asks for what a link may lead to from anywhere: it is shown, and no page reads it.
     /// - Returns: The refusal; `nil` where it is let in.
-    func refusal(
-        _ headers: HTTPHeaders, at address: String, isPage: Bool = false
-    ) -> Refusal? {
-        guard let host = headers.first(name: "host"), isOwn(Self.name(ofHost: host), address) else {
+    func refusal(_ headers: HTTPHeaders, isPage: Bool = false) -> Refusal? {
+        guard let host = headers.first(name: "host"), isOwn(Self.name(ofHost: host)) else {
             return Refusal("the service is not asked for by this name", status: 403)
         }
         let origins = headers["origin"]
@@ -52,8 +50,10 @@ package struct Gate: Sendable {
         origins.contains("*") || origins.contains(origin.lowercased())
     }
 
-    private func isOwn(_ name: String, _ address: String) -> Bool {
-        name == "localhost" || name == address.lowercased() || hosts.contains(name)
+    private func isOwn(_ name: String) -> Bool {
+        var bytes = in6_addr()
+        return name == "localhost" || hosts.contains(name)
+            || inet_pton(AF_INET, name, &bytes) == 1 || inet_pton(AF_INET6, name, &bytes) == 1
     }
 
     /// The host of a `Host` field (RFC 9110 §7.2) without its port, in lower case; of an address of IPv6 without the

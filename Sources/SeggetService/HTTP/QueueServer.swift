@@ -171,7 +171,7 @@ package final class QueueServer: Sendable {
         let bound = NIOLoopBound((conversation, notices), eventLoop: loop)
         let upgrader = NIOWebSocketServerUpgrader(maxFrameSize: limits.body) { channel, head in
             let isAllowed =
-                site.isForRPC(head.uri) && site.refusal(head, at: ends.own) == nil
+                site.isForRPC(head.uri) && site.refusal(head) == nil
             return channel.eventLoop.makeSucceededFuture(isAllowed ? HTTPHeaders() : nil)
         } upgradePipelineHandler: { channel, _ in
             channel.eventLoop.makeCompletedFuture {

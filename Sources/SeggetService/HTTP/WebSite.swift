@@ -56,9 +56,9 @@ package final class WebSite: Sendable {
     func succeed(_ address: String) { lockout.withLock { $0.succeed(address) } }
 
     /// Why a request is refused by its head; `nil` where it is let in.
-    func refusal(_ head: HTTPRequestHead, at address: String) -> Refusal? {
+    func refusal(_ head: HTTPRequestHead) -> Refusal? {
         let isPage = page != nil && head.method == .GET && Self.path(of: head.uri) == "/"
-        return gate?.refusal(head.headers, at: address, isPage: isPage)
+        return gate?.refusal(head.headers, isPage: isPage)
     }
 
     /// Whether a request for the API shows the secret (RFC 6750 §2.1), or the token and the cookie of a session.

@@ -43,6 +43,8 @@ struct DoorOptions: ParsableArguments {
         completion: .directory)
     var ui: String?
     @Flag(help: "Print the secret of clients over TCP, and end.") var showSecret = false
+    @Flag(help: "Say by the exit code whether a service of the queue answers, and end.") var ping =
+        false
     @Flag(
         help: ArgumentHelp(
             "Take calls of JSON-RPC without the secret, from this machine.",
@@ -57,7 +59,8 @@ struct DoorOptions: ParsableArguments {
     var rpcAllowOrigin: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Let clients ask for the service by this name, too; repeatable.", valueName: "name"))
+            "Let clients ask for the service by this name, too; repeatable.",
+            discussion: "`localhost` and addresses need not be named.", valueName: "name"))
     var allowHost: [String] = []
     @Option(
         name: [.long, .customShort("d", allowingJoined: true)],
@@ -84,6 +87,8 @@ struct DoorOptions: ParsableArguments {
     enum Answer: String, ExpressibleByArgument { case yes, no }
 
     func validate() throws {
+        // What is set for the service, in the environment too, is nothing to these.
+        guard !showSecret, !ping else { return }
         guard !rpcNoSecret || rpc != nil else {
             throw ValidationError("`--rpc-no-secret` needs `--rpc`")
         }

@@ -38,8 +38,6 @@ struct ServeCommand: ParsableCommand {
             valueName: "file"),
         completion: .file())
     var logFile: String?
-    @Flag(help: "Say by the exit code whether a service of the queue answers, and end.") var ping =
-        false
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Doors") var doors: DoorOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
@@ -56,7 +54,7 @@ struct ServeCommand: ParsableCommand {
         _ = segget_stay_nice()
         StandardStreams.prepare()
         let path = try queue.path
-        if ping { try pingService() }
+        if doors.ping { try ping() }
         if doors.showSecret { try Self.printSecret(of: path) }
         let pidFile = pidFile.map(Paths.absolute)
         if detach {
@@ -101,7 +99,7 @@ struct ServeCommand: ParsableCommand {
 
 extension ServeCommand {
     /// Ends the process with 0 where a worker of the queue answers; none is started.
-    private func pingService() throws -> Never {
+    private func ping() throws -> Never {
         try queue.run(startsService: false) { access in
             guard access.worker == nil else { return .done }
             throw QueueError(
@@ -219,7 +217,8 @@ struct Service: Sendable {
         for place in try await opened.open(worked.server, worked.queue) {
             log.say(.info, place)
         }
-        log.say(.info, "what clients have to show is in \(Diagnostic.quote(SecretFile(of: path).path))")
+        let secret = Diagnostic.quote(SecretFile(of: path).path)
+        log.say(.info, "what clients have to show is in \(secret)")
         for place in opened.places where !place.isLoopback {
             log.say(
                 .warning, "other machines can reach the service at \(place.address), unencrypted")

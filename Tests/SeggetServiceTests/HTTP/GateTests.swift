@@ -12,26 +12,22 @@ struct GateTests {
     }()
 
     private static func isLetIn(
-        _ fields: [(String, String)], gate: Gate = page, at address: String = "127.0.0.1"
+        _ fields: [(String, String)], gate: Gate = page
     ) -> Bool {
-        gate.refusal(HTTPHeaders(fields), at: address) == nil
+        gate.refusal(HTTPHeaders(fields)) == nil
     }
 
     @Test(arguments: [
         ("localhost", true), ("LocalHost:6800", true), ("127.0.0.1", true),
         ("127.0.0.1:6800", true), ("nas.example:80", true), ("NAS.example", true),
-        ("evil.example", false), ("127.0.0.2", false), ("localhost.evil.example", false),
+        ("evil.example", false), ("192.0.2.7:6800", true), ("localhost.evil.example", false),
         ("nas.example.evil", false), ("x.nas.example", false), ("", false), ("::1", false),
-        ("[::1]", false), ("localhost ", false), ("localhost@evil.example", false),
+        ("[::1]", true), ("[2001:db8::7]:6800", true), ("localhost ", false),
+        ("localhost@evil.example", false), ("127.1", false), ("192.0.2.7.evil.example", false),
+        ("2130706433", false), ("0x7f000001", false),
     ])
     func hosts(host: String, isOwn: Bool) {
         #expect(Self.isLetIn([("Host", host)]) == isOwn)
-    }
-
-    @Test(arguments: ["[::1]:6800", "[::1]", "localhost:6800"])
-    func hostsOverIPv6(host: String) {
-        #expect(Self.isLetIn([("Host", host)], at: "::1"))
-        #expect(!Self.isLetIn([("Host", "[::2]:6800")], at: "::1"))
     }
 
     @Test func noHostIsRefused() { #expect(!Self.isLetIn([])) }
