@@ -6,9 +6,10 @@
 Each section is tried in a temporary folder: a download is interrupted, the same command goes on, and the file is
 compared with the server's. What cannot be tried is left out, with the reason. The exit code is 1 if one failed.
 
-Programs are looked for in PATH, and in FOLDER (`.build/callers`) those that Debian has not, as published:
-`apt-fast`, `hfd*.sh`, and checkouts of pyenv and of Gentoo's `portage`. yt-dlp is also that of
-`scripts/servers.sh`.
+Programs are looked for in PATH: of Debian, those of pacman-package-manager, makepkg, slurm-wlm, munge, cron,
+curl and jq; yt-dlp also where `scripts/servers.sh` puts it. In FOLDER (`.build/callers`) are those that Debian
+has not, as published: `apt-fast`, `hfd*.sh`, and checkouts of pyenv and of Gentoo's `portage`. As root, more is
+tried: Slurm, cron itself, and a timer of systemd.
 """
 
 import argparse
