@@ -19,7 +19,9 @@
 # make tarball the same for any Linux as old as Debian 12, with an install.sh, in dist/
 # make image   the same as a container image (OCI, and for `docker load`), in dist/
 # make release VERSION=0.2.0   all three and their SHA256SUMS, of the commit that is that version
-# make try-packages   installs, uses, upgrades and removes them in clean systems of their own, as root
+# make try-packages   installs, uses, upgrades and removes them in clean systems of their own, as root; the image, too
+# make check-recipes  tries install.sh, and what packaging/ has for other distributions, as root
+# make try-callers    runs the lines of docs/guide/using-it-from.md with the programs that are there
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
 
 SWIFT ?= swift
@@ -27,6 +29,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Where zsh looks for completions, below PREFIX; Debian has a place of its own for those of packages.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
+# Where systemd looks for units of users: in lib below these two, in share below ~/.local, too (systemd.unit(5)).
+USER_UNITS ?= $(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BENCH ?=
 FUZZ ?=
 DEMO ?=
@@ -34,6 +38,7 @@ ONLY ?=
 SECONDS ?= 1800
 SEED ?=
 PAGE ?=
+VERSION ?=
 
 BINARY := .build/release/segget
 # What the commands about the queue need is in a program of its own, built beside the other.
@@ -41,7 +46,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: deb tarball image release try-packages build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 # Where the source stands is in no program: the same source gives the same bytes in any folder.
@@ -131,15 +136,40 @@ install: $(BINARY) $(MANAGER)
 	install -D -m 644 share/completions/_segget $(DESTDIR)$(PREFIX)/$(ZSH_FUNCTIONS)/_segget
 	install -D -m 644 share/completions/segget.fish \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/segget.fish
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,system user)
-	set -e; for unit in user/segget.socket user/segget.service system/segget@.service; do \
-	    sed 's|@bindir@|$(PREFIX)/bin|' share/systemd/$${unit#*/} >$(DESTDIR)$(PREFIX)/lib/systemd/$$unit; \
-	    chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/$$unit; \
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/$(USER_UNITS)
+	set -e; \
+	for unit in $(USER_UNITS)/segget.socket $(USER_UNITS)/segget.service lib/systemd/system/segget@.service; do \
+	    sed 's|@bindir@|$(PREFIX)/bin|' share/systemd/$${unit##*/} >$(DESTDIR)$(PREFIX)/$$unit; \
+	    chmod 644 $(DESTDIR)$(PREFIX)/$$unit; \
 	done
 
 deb: build
 	scripts/packages.sh deb
 	scripts/deb.sh
+
+tarball: build
+	scripts/tarball.sh .build/release dist
+	scripts/recipes.sh dist/segget-$$(scripts/version.sh)-linux-x86_64.tar.xz dist
+
+image: deb
+	scripts/packages.sh image
+	scripts/image.py dist/segget_$$(scripts/version.sh)-1_amd64.deb dist
+
+release:
+	scripts/release.sh $(VERSION)
+
+# An earlier version is built from the same source, and upgraded.
+try-packages: deb image
+	scripts/packages.sh try
+	scripts/old-package.sh .build-0.1.99
+	scripts/try-packages.py --old .build-0.1.99/dist
+	scripts/try-image.py dist/segget-$$(scripts/version.sh)-oci-x86_64.tar
+
+check-recipes: tarball
+	scripts/check-recipes.sh dist
+
+try-callers: build
+	scripts/try-callers.py
 
 clean:
 	$(SWIFT) package clean

@@ -12,16 +12,15 @@ binaries=$(cd "$1" && pwd)
 mkdir -p "$2"
 dist=$(cd "$2" && pwd)
 
-version=$(sed -n 's/^public let seggetVersion = "\(.*\)"$/\1/p' "$root/Sources/Segmenter/API/Version.swift")
-[ -n "$version" ] || { echo "error: Version.swift names no version" >&2; exit 70; }
+version=$("$root/scripts/version.sh")
 for program in segget segget-manager; do
     machine=$(LC_ALL=C readelf -h "$binaries/$program" | sed -n 's/^ *Machine: *//p')
     case $machine in
     *X86-64) ;;
     *) echo "error: $binaries/$program is for $machine; the tarball is for x86-64" >&2; exit 65 ;;
     esac
-    says=$("$binaries/$program" --version)
-    [ "$says" = "segget $version" ] || {
+    says=$("$binaries/$program" --version | head -n 1)
+    [[ $says == "segget $version "* ]] || {
         echo "error: $binaries/$program says \`$says\`, and Version.swift $version" >&2
         echo "hint: build anew: make build" >&2
         exit 65
@@ -40,7 +39,7 @@ for program in bin/segget libexec/segget/segget-manager; do
     python3 "$root/scripts/any-libcurl.py" "$folder/$program"
 done
 # The units become templates again: install.sh and the recipes of distributions know the folder of programs.
-rm -r "${folder:?}/lib"
+rm -r "${folder:?}/lib" "${folder:?}/share/systemd"
 install -D -m 644 -t "$folder/share/systemd" "$root"/share/systemd/segget.{service,socket}
 install -m 644 "$root/LICENSE" "$root/packaging/INSTALL" "$folder"
 [ ! -e "$root/debian/copyright" ] || install -m 644 "$root/debian/copyright" "$folder"

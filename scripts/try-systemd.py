@@ -83,7 +83,7 @@ class User:
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(PLACE / "home"), "USER": NAME, "LOGNAME": NAME,
             "XDG_RUNTIME_DIR": str(RUNTIME), "LC_ALL": "C.UTF-8", "SYSTEMD_PAGER": "",
             # Whoever installs to /usr or /usr/local does without.
-            "SYSTEMD_UNIT_PATH": f"{prefix}/lib/systemd/user:"}
+            "SYSTEMD_UNIT_PATH": f"{prefix}/share/systemd/user:"}
         self.home = PLACE / "home"
 
     def start(self, *command, **more):
