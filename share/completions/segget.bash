@@ -1356,7 +1356,7 @@ _segget_run() {
 
 _segget_serve() {
     repeating_flags=()
-    non_repeating_flags=(--detach --no-inhibit --show-secret --rpc-no-secret --no-config --version -h --help)
+    non_repeating_flags=(--detach --no-inhibit --show-secret --ping --rpc-no-secret --no-config --version -h --help)
     repeating_options=(--rpc-allow-origin --allow-host --allow-dir)
     non_repeating_options=(--nice --io-priority --pid-file --log-file --on-complete --on-error --on-idle --rpc --web --ui --directory -d --deny-private --queue --config)
     __segget_offer_flags_options 0
