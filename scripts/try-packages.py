@@ -32,7 +32,7 @@ from trial import SIZE, Origin, check, mount, wait
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CANNOT = 77
 # What people have on such a machine, and the shells whose completions are tried.
-EXTRAS = "systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,man-db,bash-completion,zsh,fish"
+EXTRAS = "apt,systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,man-db,bash-completion,zsh,fish"
 SOURCES = {"noble": "deb [trusted=yes] http://archive.ubuntu.com/ubuntu noble main universe"}
 OLD = "0.1.99-1"
 USER, UID = "ann", 1000
