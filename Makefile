@@ -49,8 +49,11 @@ SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 .PHONY: deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
-# Where the source stands is in no program: the same source gives the same bytes in any folder.
-RELEASE := -c release --static-swift-stdlib -Xcc -ffile-prefix-map=$(CURDIR)=.
+# Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here,
+# and modules have no hash of what they were compiled from. What is left is the length of the folder's path, which the
+# compiler writes into one function of GRDB (docs/design.md, *Packages*).
+RELEASE := -c release --static-swift-stdlib -Xcc -ffile-prefix-map=$(CURDIR)=. \
+    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 
 # What `--version` says of the commit.
 build: export SEGGET_COMMIT ?= $(shell git describe --always --abbrev=12 --exclude='*' --dirty=-modified 2>/dev/null)
@@ -125,8 +128,9 @@ $(BINARY) $(MANAGER) &: $(SOURCES)
 # Called by a name that contains `aria2c`, the program takes aria2c's command line. Nothing in bin has just
 # that name, so that a real aria2c stays what is called.
 install: $(BINARY) $(MANAGER)
-	install -D -m 755 -s $(BINARY) $(DESTDIR)$(PREFIX)/bin/segget
-	install -D -m 755 -s $(MANAGER) $(DESTDIR)$(PREFIX)/libexec/segget/segget-manager
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/segget
+	install -D -m 755 $(MANAGER) $(DESTDIR)$(PREFIX)/libexec/segget/segget-manager
+	strip $(DESTDIR)$(PREFIX)/bin/segget $(DESTDIR)$(PREFIX)/libexec/segget/segget-manager
 	ln -sfn segget $(DESTDIR)$(PREFIX)/bin/segget-aria2c
 	ln -sfn ../../bin/segget $(DESTDIR)$(PREFIX)/libexec/segget/aria2c
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
