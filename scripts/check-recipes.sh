@@ -99,8 +99,8 @@ works() {
     local prefix=$1 name
     for name in bin/segget libexec/segget/segget-manager; do
         ends 0 "$prefix/$name" --version
-        # Nothing else, on standard error neither.
-        [ "$(cat "$work/said")" = "segget $version" ] || fail "$prefix/$name said: $(cat "$work/said")"
+        # It begins with it, on standard error too.
+        [[ $(cat "$work/said") == "segget $version ("* ]] || fail "$prefix/$name said: $(cat "$work/said")"
     done
     for name in bin/segget-aria2c libexec/segget/aria2c; do
         ends 0 "$prefix/$name" --version
@@ -143,7 +143,7 @@ tarball() {
     local name
     for name in bin/segget libexec/segget/segget-manager; do
         ends 0 env LD_LIBRARY_PATH="$work/unversioned" "$unpacked/$name" --version
-        [ "$(cat "$work/said")" = "segget $version" ] || fail "with such a libcurl it says: $(cat "$work/said")"
+        [[ $(cat "$work/said") == "segget $version ("* ]] || fail "with such a libcurl it says: $(cat "$work/said")"
     done
     ok "tarball: a libcurl without versions of its symbols does"
 }

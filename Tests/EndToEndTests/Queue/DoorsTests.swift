@@ -163,6 +163,17 @@ struct DoorsTests {
         try door.end()
     }
 
+    /// Whoever manages a service finds the secret by its log, and nobody else does.
+    @Test func theLogHasTheSecretsPathOnly() throws {
+        let door = try stage.open()
+        #expect(eventually { door.service.errorOutput.contains("`\(stage.secretFile)`") })
+        #expect(!door.service.errorOutput.contains(try stage.secret()))
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: stage.secretFile)[.posixPermissions]
+                as? Int == 0o600)
+        try door.end()
+    }
+
     @Test func namesAndOriginsAreOpenedOneByOne() throws {
         let page = "https://ariang.example"
         let door = try stage.open("--allow-host", "Nas.example", "--rpc-allow-origin", page)

@@ -46,6 +46,26 @@ struct ServeTests {
         #expect(try stage.isRight("a", "/a"))
     }
 
+    /// As a container's health is asked for, in the environment of the service.
+    @Test func whetherItAnswersIsTheExitCode() throws {
+        let environment = ["SEGGET_NO_CONFIG": "1", "SEGGET_DENY_PRIVATE": "no"]
+        func ping() throws -> ChildProcess.Outcome {
+            try Segget.start(
+                ["serve", "--ping", "--queue", stage.queue], in: stage.folder,
+                environment: environment
+            ).wait(timeout: 60)
+        }
+        let early = try ping()
+        #expect(early.end == .exit(69), "\(early.errorOutput)")
+        #expect(early.errorOutput.contains("nobody works the queue"))
+        let service = try serve()
+        #expect(manager.hears("READY=1"))
+        #expect(try ping().end == .exit(0))
+        kill(service.pid, SIGTERM)
+        #expect(try service.wait(timeout: 60).end == .exit(0))
+        #expect(try ping().end == .exit(69))
+    }
+
     /// Linux has a niceness for each thread.
     @Test func allOfItGetsTheNicenessThatIsReadAgain() throws {
         let configuration = stage.home.path("configuration")

@@ -1,0 +1,22 @@
+import Segmenter
+import Testing
+
+@testable import SeggetCommand
+
+struct VersionTextTests {
+    /// Programs take the version from the first line, as from curl's.
+    @Test func hasWhatCurlSays() {
+        let lines = VersionText.full.split(separator: "\n").map(String.init)
+        #expect(lines[0].hasPrefix("segget \(seggetVersion) ("))
+        #expect(lines[0].contains(") libcurl/"))
+        #expect(lines.suffix(2).first == "Protocols: http https")
+        #expect(lines.last?.hasPrefix("Features: ") == true)
+        #expect(lines.last?.contains("SSL") == true)
+    }
+
+    /// The parser finds it by what it prints itself.
+    @Test func theParsersVersionIsTheFirstTwoWords() {
+        #expect(Segget.configuration.version == "segget \(seggetVersion)")
+        #expect(VersionText.full.hasPrefix("\(Segget.configuration.version) "))
+    }
+}
