@@ -73,7 +73,7 @@ def rename(deb, work):
     run("dpkg-deb", "--raw-extract", deb, tree)
     control = tree / "DEBIAN/control"
     control.write_text(re.sub("(?m)^Version: .*$", f"Version: {OLD}", control.read_text()))
-    return pathlib.Path(run("dpkg-deb", "--root-owner-group", "--build", tree, work).split("'")[3])
+    return pathlib.Path(run("dpkg-deb", "-Zgzip", "-z1", "--root-owner-group", "--build", tree, work).split("'")[3])
 
 
 def make_root(suite, root, old):
