@@ -52,6 +52,9 @@ SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 # Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here,
 # and modules have no hash of what they were compiled from. What is left is the length of the folder's path, which the
 # compiler writes into one function of GRDB (docs/design.md, *Packages*).
+# The compiler goes through some of its tables in the order of addresses: they are the same each time, where the system
+# lets a process have that (setarch(8)).
+SAME_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 RELEASE := -c release --static-swift-stdlib -Xcc -ffile-prefix-map=$(CURDIR)=. \
     -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 
@@ -59,8 +62,8 @@ RELEASE := -c release --static-swift-stdlib -Xcc -ffile-prefix-map=$(CURDIR)=. \
 build: export SEGGET_COMMIT ?= $(shell git describe --always --abbrev=12 --exclude='*' --dirty=-modified 2>/dev/null)
 build:
 	scripts/packages.sh build
-	$(SWIFT) build $(RELEASE) --product segget
-	$(SWIFT) build $(RELEASE) --product segget-manager
+	$(SAME_ADDRESSES) $(SWIFT) build $(RELEASE) --product segget
+	$(SAME_ADDRESSES) $(SWIFT) build $(RELEASE) --product segget-manager
 
 # What the tests run: the program as it is installed, or for some of them the one that is built quickest.
 test soak soak-service: export SEGGET_BINARY ?= $(CURDIR)/.build/$(if $(ONLY),debug,release)/segget
