@@ -104,7 +104,7 @@ struct JSONTests {
     @Test func thePageShowsExactlyWhatIsWritten() throws {
         let version = #""version":"\#(seggetVersion)""#
         let shown = try page().split(separator: "\n").filter { $0.hasPrefix("{") }.map {
-            $0.replacing(#/"version":"[0-9.]+"/#, with: version)
+            String($0).replacing(#/"version":"[0-9.]+"/#, with: version)
         }
         #expect(shown == Self.examples)
     }
