@@ -40,7 +40,8 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "log-file",
         "mark-seen", "max-running", "metered", "name", "nice", "no-browser", "no-inhibit",
         "no-store-secrets",
-        "on-idle", "paused", "pid-file", "recover", "rpc", "rpc-allow-origin", "rpc-no-secret",
+        "on-idle", "paused", "pid-file", "ping", "recover", "rpc", "rpc-allow-origin",
+        "rpc-no-secret",
         "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "watch", "web",
     ]
 

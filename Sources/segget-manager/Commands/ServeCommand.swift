@@ -103,7 +103,7 @@ extension ServeCommand {
         try queue.run(startsService: false) { access in
             guard access.worker == nil else { return .done }
             throw QueueError(
-                .unavailable, "nobody works the queue", hint: "start it with `segget serve`")
+                .worker, "nobody works the queue", hint: "start it with `segget serve`")
         }
     }
 
