@@ -7,7 +7,7 @@ BEFORE and AFTER are folders with a `segget` and a `segget-manager`, such as `.b
 folder of their own first. Starts are taken in turns; a time is from before fork to the end of the process, and
 memory is the most that was resident. The download is a file of `--size` from nginx on loopback with
 8 connections, into memory where /dev/shm has the room. Medians; the ratio is the median of pairs, with its least and
-largest quarter.
+largest quarter, then that of the time on a processor.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PROGRAMS = ("segget", "segget-manager")
 
 
 def spend(*command):
-    """Runs a program; returns its seconds, and the most of its memory, in MiB."""
+    """Runs a program; returns its seconds, the most of its memory in MiB, and its seconds on a processor."""
     began = time.perf_counter()
     pid = os.posix_spawn(command[0], command, os.environ, file_actions=[
         (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0), (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)])
@@ -34,7 +34,7 @@ def spend(*command):
     took = time.perf_counter() - began
     if status:
         raise Failure(f"`{' '.join(command)}` ends with {os.waitstatus_to_exitcode(status)}")
-    return took, usage.ru_maxrss * 1024 / MIB
+    return took, usage.ru_maxrss * 1024 / MIB, usage.ru_utime + usage.ru_stime
 
 
 def strip(folder, work):
@@ -50,11 +50,11 @@ def pairs(name, one, other, rounds, run):
     taken = [(run(one), run(other)) for _ in range(rounds)]
     times = [[pair[index][0] for pair in taken] for index in (0, 1)]
     memory = [[pair[index][1] for pair in taken] for index in (0, 1)]
-    ratios = sorted(after / before for before, after in zip(*times))
+    ratios, work = (sorted(pair[1][field] / pair[0][field] for pair in taken) for field in (0, 2))
     quarter = len(ratios) // 4
     before, after = (statistics.median(list_) for list_ in times)
     print(f"{name:<42} {before * 1000:8.1f} ms {after * 1000:8.1f} ms   {statistics.median(ratios):.3f}"
-          f" ({ratios[quarter]:.3f}-{ratios[-1 - quarter]:.3f})   "
+          f" ({ratios[quarter]:.3f}-{ratios[-1 - quarter]:.3f}), processor {statistics.median(work):.3f}   "
           f"{statistics.median(memory[0]):.1f} MiB {statistics.median(memory[1]):.1f} MiB", flush=True)
 
 
