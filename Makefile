@@ -50,13 +50,13 @@ SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 .DEFAULT_GOAL := build
 
 # Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here,
-# and modules have no hash of what they were compiled from. What is left is the length of the folder's path, which the
+# and modules have no hash of what they were compiled from, programs none of what is stripped later. What is left is the length of the folder's path, which the
 # compiler writes into one function of GRDB (docs/design.md, *Packages*).
 # The compiler goes through some of its tables in the order of addresses: they are the same each time, where the system
 # lets a process have that (setarch(8)).
 SAME_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 RELEASE := -c release --static-swift-stdlib -Xcc -ffile-prefix-map=$(CURDIR)=. \
-    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xlinker --build-id=none
 
 # What `--version` says of the commit.
 build: export SEGGET_COMMIT ?= $(shell git describe --always --abbrev=12 --exclude='*' --dirty=-modified 2>/dev/null)

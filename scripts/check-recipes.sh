@@ -142,8 +142,9 @@ tarball() {
     cc -shared -nostdlib -Wl,-soname,libcurl.so.4 -o "$work/unversioned/libcurl.so.4" "$work/stub.s"
     local name
     for name in bin/segget libexec/segget/segget-manager; do
-        ends 0 env LD_LIBRARY_PATH="$work/unversioned" "$unpacked/$name" --version
-        [[ $(cat "$work/said") == "segget $version ("* ]] || fail "with such a libcurl it says: $(cat "$work/said")"
+        # It asks that libcurl nothing, which is none.
+        ends 0 env LD_LIBRARY_PATH="$work/unversioned" "$unpacked/$name" help
+        ! grep -F 'no version information' "$work/said" || fail "with such a libcurl it says so"
     done
     ok "tarball: a libcurl without versions of its symbols does"
 }
