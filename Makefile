@@ -49,9 +49,9 @@ SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 .PHONY: deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
-# Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here,
-# and modules have no hash of what they were compiled from, programs none of what is stripped later. What is left is the length of the folder's path, which the
-# compiler writes into one function of GRDB (docs/design.md, *Packages*).
+# Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here;
+# modules have no hash of what they were compiled from, and programs none of what is stripped later. What is left is
+# the length of the folder's path, which the compiler writes into one function of GRDB (docs/design/packages.md).
 # The compiler goes through some of its tables in the order of addresses: they are the same each time, where the system
 # lets a process have that (setarch(8)).
 SAME_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
