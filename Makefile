@@ -159,14 +159,13 @@ tarball: build
 	scripts/recipes.sh dist/segget-$$(scripts/version.sh)-linux-x86_64.tar.xz dist
 
 image: deb
-	scripts/packages.sh image
 	scripts/image.py dist/segget_$$(scripts/version.sh)-1_amd64.deb dist
 
 release:
 	scripts/release.sh $(VERSION)
 
 # An earlier version is built from the same source, and upgraded.
-try-packages: deb image
+try-packages: image
 	scripts/packages.sh try
 	scripts/old-package.sh .build-0.1.99
 	scripts/try-packages.py --old .build-0.1.99/dist

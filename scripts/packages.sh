@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing on this Debian or Ubuntu machine to build, test or try segget.
 #
-#     scripts/packages.sh build|test|demo|bench|deb|image|try
+#     scripts/packages.sh build|test|demo|bench|deb|try
 #
 # Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
 # sudo unless it runs as root. For `test`, scripts/servers.sh does the same with programs from PyPI.
@@ -33,9 +33,9 @@ need_module() {
 }
 
 case "${1:-}" in
-build | test | demo | bench | deb | image | try) ;;
+build | test | demo | bench | deb | try) ;;
 *)
-    echo "usage: scripts/packages.sh build|test|demo|bench|deb|image|try" >&2
+    echo "usage: scripts/packages.sh build|test|demo|bench|deb|try" >&2
     exit 64
     ;;
 esac
@@ -95,7 +95,7 @@ bench)
     need_command wget2 wget2
     need_module stream libnginx-mod-stream
     ;;
-deb | image | try)
+deb | try)
     need_command dh debhelper
     need_command lintian lintian
     need_file /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring

@@ -118,8 +118,8 @@ class Origin(http.server.ThreadingHTTPServer):
         return again
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers a request for the file, or a part of it."""
+class RangeHandler(http.server.BaseHTTPRequestHandler):
+    """What all answers with a file, or a part of it, have; `do_GET` is for the class that is made of it."""
 
     protocol_version = "HTTP/1.1"
 
@@ -130,28 +130,35 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Answers without the file."""
         self.do_GET()
 
+    def begin(self, size, **fields):
+        """Sends the head for a file of that size; returns which bytes are to follow, the second one included."""
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        first, last = (int(wanted[1]), int(wanted[2] or size - 1)) if wanted else (0, size - 1)
+        last = min(last, size - 1)
+        self.send_response(206 if wanted else 200)
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.send_header("Accept-Ranges", "bytes")
+        if wanted:
+            self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
+        for name, value in fields.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        return (first, last) if self.command != "HEAD" else (0, -1)
+
+
+class Handler(RangeHandler):
+    """Answers a request for the file, or a part of it."""
+
     def do_GET(self):
         """Answers."""
         if self.path.startswith("/none"):
             self.send_error(404)
             return
-        content = self.server.content
-        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-        first, last = (int(wanted[1]), int(wanted[2] or SIZE - 1)) if wanted else (0, SIZE - 1)
-        last = min(last, SIZE - 1)
-        self.send_response(206 if wanted else 200)
-        self.send_header("Content-Length", str(last + 1 - first))
-        self.send_header("ETag", '"one"')
-        self.send_header("Accept-Ranges", "bytes")
-        if wanted:
-            self.send_header("Content-Range", f"bytes {first}-{last}/{SIZE}")
-        self.end_headers()
-        if self.command == "HEAD":
-            return
+        first, last = self.begin(SIZE, ETag='"one"')
         try:
             while first <= last:
                 count = min(PIECE, last + 1 - first)
-                self.wfile.write(content[first:first + count])
+                self.wfile.write(self.server.content[first:first + count])
                 self.server.sent.append((self.path, first, count))
                 first += count
                 time.sleep(count / PACE)

@@ -31,8 +31,8 @@ import sys
 import tarfile
 import tempfile
 import threading
-import time
 
+import trial
 from loopback import Failure, die_with_parent, run_main, stop
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -52,12 +52,7 @@ class LeftOut(Exception):
 
 def wait(what, holds):
     """Waits until something holds, and returns it."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := holds()):
-        if time.monotonic() > deadline:
-            raise Failure(f"after {PATIENCE} s there is still not: {what}")
-        time.sleep(0.05)
-    return value
+    return trial.wait(what, holds, PATIENCE)
 
 
 def check(what, holds, details=""):
@@ -115,17 +110,8 @@ class Origin(http.server.ThreadingHTTPServer):
         return sum(count for name, count in list(self.sent) if name == path)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(trial.RangeHandler):
     """Answers a request for a file, or a part of it."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        """Says nothing."""
-
-    def do_HEAD(self):
-        """Answers without the file."""
-        self.do_GET()
 
     def do_GET(self):
         """Answers."""
@@ -139,20 +125,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
             return
         size = len(content)
-        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-        first, last = (int(wanted[1]), int(wanted[2] or size - 1)) if wanted else (0, size - 1)
-        last = min(last, size - 1)
-        self.send_response(206 if wanted else 200)
-        self.send_header("Content-Length", str(last + 1 - first))
-        self.send_header("Content-Type", "video/mp4" if path.endswith(".mp4") else "application/octet-stream")
-        self.send_header("ETag", f'"{hashlib.md5(content).hexdigest()}"')
-        self.send_header("Last-Modified", email.utils.formatdate(1_700_000_000, usegmt=True))
-        self.send_header("Accept-Ranges", "bytes")
-        if wanted:
-            self.send_header("Content-Range", f"bytes {first}-{last}/{size}")
-        self.end_headers()
-        if self.command == "HEAD":
-            return
+        first, last = self.begin(
+            size, Content_Type="video/mp4" if path.endswith(".mp4") else "application/octet-stream",
+            ETag=f'"{hashlib.md5(content).hexdigest()}"',
+            Last_Modified=email.utils.formatdate(1_700_000_000, usegmt=True))
         released = self.server.held.get(path)
         try:
             while first <= last:
