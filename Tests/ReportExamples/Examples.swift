@@ -8,7 +8,7 @@ package enum Examples {
     package static let hostile = "a\u{1b}[2J\u{9b}31m\u{202e}b\r\nerror: c\u{7f}"
 
     package static let breaches: [ContractBreach] = [
-        .wholeFileForRange, .unexpectedStatus(204), .rangeNotSatisfiable,
+        .wholeFileForRange, .unexpectedStatus(204), .rangeNotSatisfiable, .rangeRefused,
         .contentRangeUnusable(nil), .contentRangeUnusable(hostile),
         .otherRange(asked: ByteRange(0, 10), got: ByteRange(5, 10)),
         .otherSize(expected: 1, got: nil), .otherLength(expected: 1, got: 2),

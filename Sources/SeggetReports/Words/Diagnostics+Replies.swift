@@ -9,6 +9,7 @@ extension Diagnostic {
         case .unexpectedStatus(0): "the head of the reply cannot be read"
         case .unexpectedStatus(let code): "a range was answered with \(describe(status: code))"
         case .rangeNotSatisfiable: "the range lies outside the file (416)"
+        case .rangeRefused: "the server refused a range that the file has (416)"
         case .contentRangeUnusable(nil): "`Content-Range` is missing"
         case .contentRangeUnusable(let value?): "`Content-Range: \(value)` is malformed"
         case .contentLengthUnusable(let value): "`Content-Length: \(value)` cannot be right"

@@ -150,6 +150,8 @@ public enum ContractBreach: Error, Sendable, Hashable {
     case unexpectedStatus(Int)
     /// 416: the range lies outside the file.
     case rangeNotSatisfiable
+    /// 416 to a range that lies inside the size which the same reply states.
+    case rangeRefused
     /// `Content-Range` is missing or malformed; carries what was sent.
     case contentRangeUnusable(String?)
     /// `Content-Length` is no number, several that differ, or more than any file has; carries what was

@@ -40,7 +40,8 @@ struct ResponseCheck: Sendable {
             } catch {
                 return .breach(error)
             }
-        case 416: return .breach(.rangeNotSatisfiable)
+        case 416:
+            return .breach(isWithinStatedSize(reply) ? .rangeRefused : .rangeNotSatisfiable)
         case 201..<300, 304: return .breach(.unexpectedStatus(reply.status))
         default: return .status(reply.status)
         }
@@ -51,6 +52,13 @@ struct ResponseCheck: Sendable {
     func isUndated(_ reply: Reply) -> Bool {
         identity.strongETag == nil && identity.lastModified != nil
             && reply["last-modified"] == nil
+    }
+
+    /// Whether a 416 states the size of the version that is being put together (RFC 9110 §14.4): then the
+    /// range is one that the file has, and the server only serves no such ranges.
+    private func isWithinStatedSize(_ reply: Reply) -> Bool {
+        guard let size = identity.size, let asked, asked.start < size else { return false }
+        return reply["content-range"] == "bytes */\(size)"
     }
 
     /// The bytes of the file that the body is; `nil` for one of unknown length from 0.

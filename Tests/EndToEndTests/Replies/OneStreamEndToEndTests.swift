@@ -71,6 +71,19 @@ struct OneStreamEndToEndTests {
         #expect(try outcome.events("finished").first?.bytesReceived == 3_000_000)
     }
 
+    /// The server serves ranges that begin at 0, and refuses all others with the size of the same file.
+    @Test func refusedRangesInsideTheFileEndInOneStream() async throws {
+        let trial = try WireTrial { request, reply in
+            guard let range = request.range, range.first > 0 else { return }
+            reply = .text(416)
+            reply.set("Content-Range", "bytes */3000000")
+        }
+        let outcome = try await trial.run("-x", "4")
+        try trial.expectComplete(outcome)
+        #expect(try outcome.events("probed").last?.plan == "one_stream_no_ranges")
+        #expect(outcome.errorOutput.contains("the server ignored a range request"))
+    }
+
     @Test func theEndOfAStreamUntilCloseIsCalledUnproven() async throws {
         let trial = try WireTrial { request, reply in
             reply.set("Accept-Ranges", nil)

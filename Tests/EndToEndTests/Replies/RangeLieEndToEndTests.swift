@@ -109,7 +109,7 @@ struct RangeLieEndToEndTests {
         Lie(testDescription: "304", says: "304") { _, reply in
             reply = OriginReply(status: 304)
         },
-        Lie(testDescription: "416", says: "outside the file") { _, reply in
+        Lie(testDescription: "416", says: "a range that the file has (416)") { _, reply in
             reply = .text(416, headers: [HeaderField("Content-Range", "bytes */4000000")])
         },
         Lie(testDescription: "other ETag", says: "the ETag was `\"a\"` and is now `\"z\"`") {

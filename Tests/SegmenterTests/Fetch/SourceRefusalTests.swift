@@ -56,6 +56,9 @@ import Testing
         let asked = source.refused(
             .wholeFileForRange, to: .init(sentIfRange: true), setup, hasBytes: false)
         #expect(asked == .againWithoutIfRange)
+        let outside = source.refused(
+            .rangeRefused, to: .init(sentIfRange: true), setup, hasBytes: false)
+        #expect(outside == .drop(.rangesIgnored))
     }
 
     @Test(arguments: [false, true])

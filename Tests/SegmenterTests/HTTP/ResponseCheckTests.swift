@@ -293,13 +293,24 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("bytes */1000", .rangeRefused), ("bytes */999", .rangeNotSatisfiable),
+            ("bytes */*", .rangeNotSatisfiable), (nil, .rangeNotSatisfiable),
+        ] as [(String?, ContractBreach)])
+    func tellsARefusedRangeFromAShorterFile(field: String?, expected: ContractBreach) {
+        let check = ResponseCheck(asked: Self.asked, identity: Self.tagged, sentIfRange: true)
+        let reply = Reply(status: 416, fields: field.map { ["content-range": $0] } ?? [:])
+        #expect(check.verdict(on: reply) == .breach(expected))
+    }
+
     @Test func tellsAnotherVersionFromABrokenContract() {
         let versions: [ContractBreach] = [
             .otherSize(expected: 1, got: 2), .otherETag(expected: "\"a\"", got: nil),
             .otherLastModified(expected: "x", got: nil), .rangeNotSatisfiable,
         ]
         let others: [ContractBreach] = [
-            .wholeFileForRange, .unexpectedStatus(204), .contentRangeUnusable(nil),
+            .wholeFileForRange, .rangeRefused, .unexpectedStatus(204), .contentRangeUnusable(nil),
             .otherRange(asked: Self.asked, got: Self.asked), .otherLength(expected: 1, got: 2),
             .contentCoding("gzip"), .bodyTooLong, .contentLengthUnusable(""), .severalRanges,
             .headTooLong,

@@ -31,9 +31,9 @@ extension Source {
         _ breach: ContractBreach, to request: Slot.Request, _ setup: FetchMachine.Setup,
         hasBytes: Bool
     ) -> Refusal {
-        if breach == .wholeFileForRange {
+        if breach == .wholeFileForRange || breach == .rangeRefused {
             // Some servers answer 200 to If-Range although nothing has changed.
-            if request.sentIfRange { return .againWithoutIfRange }
+            if breach == .wholeFileForRange, request.sentIfRange { return .againWithoutIfRange }
             // Without ranges nothing can be continued: that is not believed at once.
             let times = trust.ignoredRange()
             let isBelieved = times >= FetchMachine.patience || accepted == 0 && !hasBytes
