@@ -140,7 +140,8 @@ package enum ResumeDecision: Sendable {
         let mayBeProven =
             obstacle == .noValidator || header.identity.isDoubted(by: now.offered)
         if let obstacle, !(mayBeProven && (now.hasChecksum || isSampled(header, now))) {
-            return obstacle
+            guard obstacle == .noValidator, isStated(header, now) else { return obstacle }
+            if let change = changeOfDigest(header, now) { return change }
         }
         guard now.servesRanges else { return .noRanges }
         guard !header.isFor(fullURL: now.fullURL) else { return nil }
@@ -183,6 +184,27 @@ package enum ResumeDecision: Sendable {
     /// together by a checksum, as it would only speak for those that it was taken from.
     private static func isSampled(_ header: Manifest.Header, _ now: Situation) -> Bool {
         now.sampled == header.generation && header.needsChecksum != true
+    }
+
+    /// Whether a digest is stated that the whole file is compared with in the end: by the server, or written
+    /// down when the part was begun.
+    ///
+    /// Not where only a checksum of the caller's holds the bytes together, nor where a sample was to show
+    /// anew that they are of one version.
+    private static func isStated(_ header: Manifest.Header, _ now: Situation) -> Bool {
+        header.needsChecksum != true && header.isSampled != true
+            && !(now.advertised.isEmpty && header.required.isEmpty)
+    }
+
+    /// How the digest that the server states differs from the one that it stated when the part was begun.
+    private static func changeOfDigest(
+        _ header: Manifest.Header, _ now: Situation
+    ) -> StartOverReason? {
+        for was in header.required {
+            let now = now.advertised.first { $0.algorithm == was.algorithm && $0 != was }
+            if let now { return .digestChanged(was: was, now: now) }
+        }
+        return nil
     }
 
     /// Why what was begun with one mirror cannot be continued with another one.

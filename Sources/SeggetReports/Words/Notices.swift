@@ -209,6 +209,7 @@ extension StartOverReason {
         case .etagChanged: "etag_changed"
         case .lastModifiedChanged: "last_modified_changed"
         case .codingChanged: "coding_changed"
+        case .digestChanged: "digest_changed"
         case .noValidator: "no_validator"
         case .sampleDiffers: "sample_differs"
         case .noRanges: "no_ranges"
@@ -240,10 +241,12 @@ extension StartOverReason {
         case .codingChanged(let was, let now):
             "the remote file changed: its bytes were \(Diagnostic.show(coding: was)) and are now "
                 + Diagnostic.show(coding: now)
+        case .digestChanged(let was, let now):
+            "the remote file changed: its checksum was `\(was)` and is now `\(now)`, as the server states"
         case .noValidator:
-            "the server sends neither a strong ETag nor a usable `Last-Modified`, so nothing "
-                + "proves that the file is the same; `--checksum` would, and `--resume-unverified` "
-                + "compares a sample"
+            "the server sends neither an ETag nor a `Last-Modified` that distinguishes versions of the "
+                + "file, so nothing proves that it is the same; `--checksum` or a checksum that the "
+                + "server states would, and `--resume-unverified` compares a sample"
         case .sampleDiffers(let range):
             "the server sends no proof that the file is the same, and bytes \(range) are not those "
                 + "of the earlier part"

@@ -195,7 +195,8 @@ extension DownloadRun {
         let isUnverified =
             state.attempts.samples.generation != nil && state.attempts.samples.areNeeded
             && output.startedOver == nil && output.bytesKept > 0
-        let kind = isUnverified ? "unverified" : finding.file.identity.kind
+        let identity =
+            isUnverified ? "unverified" : finding.file.identity(with: job.options.checksum)
         report(
             .started(
                 DownloadStart(
@@ -204,7 +205,7 @@ extension DownloadRun {
                     connections: finding.file.plan == .segments
                         ? job.connections(for: finding.file.size) : 1,
                     plan: finding.file.plan,
-                    identity: kind == "none" && job.options.checksum != nil ? "checksum" : kind,
+                    identity: identity,
                     mirrors: state.mirrors?.book.usable.count ?? 1)))
     }
 

@@ -68,8 +68,11 @@ struct DownloadState: Sendable {
         request.isNewLink = options.continuesOtherURL || refreshesLinks
         request.takesNewLink = options.continuesOtherURL && !isRefreshed
         request.givenURL = isRefreshed ? job.url?.text : nil
-        // What a part is continued for is what the file must come to, whoever completes it.
-        if request.isNewLink { request.required += request.advertised }
+        // What a part is continued for is what the file must come to, whoever completes it. A stated digest
+        // is what distinguishes versions where no validator does.
+        if request.isNewLink || request.identity.strongValidator == nil {
+            request.required += request.advertised
+        }
         request.replacesDestination = plan.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.umask = options.files.umask
