@@ -84,7 +84,9 @@ extension RemoteIdentity {
     /// Without a date beside it, it is taken for a number of the largest unit in which it would be a time
     /// between 1980 and 2100: a number of seconds is not one of milliseconds of 1970.
     private static func isPlaceholder(number: Int64, date: Int64?) -> Bool {
-        if let date, isPlaceholder(date: date), units.contains(where: { number / $0 == date }) {
+        if let date, isPlaceholder(date: date),
+            units.contains(where: { number.isMultiple(of: $0) && number / $0 == date })
+        {
             return true
         }
         let unit = units.first { number / $0 < 4_102_444_800 }
@@ -92,9 +94,11 @@ extension RemoteIdentity {
     }
 
     /// Whether a word is Caddy's: seconds or nanoseconds and the size, in base 36.
+    ///
+    /// Short sizes end words by chance.
     private static func isCaddys(_ word: String, _ size: Int64) -> Bool {
         let end = String(size, radix: 36)
-        guard word.hasSuffix(end), word.count > end.count,
+        guard end.count > 2, word.hasSuffix(end), word.count > end.count,
             let number = Int64(word.dropLast(end.count), radix: 36)
         else { return false }
         return isPlaceholder(number: number, date: nil)

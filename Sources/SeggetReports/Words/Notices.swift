@@ -75,7 +75,8 @@ extension DownloadNotice {
             "identity: none: \(Units.size(bytes)) of the earlier part were fetched again and are the "
                 + "same; nothing else proves that the file is; `--checksum` would"
         case .partAgreed(let bytes):
-            "\(Units.size(bytes)) of the part were fetched again from the new link, and are the same"
+            "\(Units.size(bytes)) of the part were fetched again from where the link leads now, and "
+                + "are the same"
         case .linkRefreshed(let url, let status):
             "the link was answered \(Diagnostic.describe(status: status)): going on with a new one, "
                 + Diagnostic.quote(url)
@@ -210,6 +211,7 @@ extension StartOverReason {
         case .lastModifiedChanged: "last_modified_changed"
         case .codingChanged: "coding_changed"
         case .digestChanged: "digest_changed"
+        case .otherServer: "other_server"
         case .noValidator: "no_validator"
         case .sampleDiffers: "sample_differs"
         case .noRanges: "no_ranges"
@@ -243,6 +245,10 @@ extension StartOverReason {
                 + Diagnostic.show(coding: now)
         case .digestChanged(let was, let now):
             "the remote file changed: its checksum was `\(was)` and is now `\(now)`, as the server states"
+        case .otherServer:
+            "the URL leads to another server than in the earlier run, and nothing proves that its file is "
+                + "the same; `--checksum` or a checksum that the server states would, and "
+                + "`--resume-unverified` compares a sample"
         case .noValidator:
             "the server sends neither an ETag nor a `Last-Modified` that distinguishes versions of the "
                 + "file, so nothing proves that it is the same; `--checksum` or a checksum that the "

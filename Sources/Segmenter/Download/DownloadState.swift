@@ -58,6 +58,7 @@ struct DownloadState: Sendable {
             identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
+        request.landing = finding.landing(from: url)
         request.required = plan.required
         request.resume = options.resume || record.hasBegun || options.adopt != nil
         request.overwrite = options.overwrite
@@ -70,7 +71,9 @@ struct DownloadState: Sendable {
         request.givenURL = isRefreshed ? job.url?.text : nil
         // What a part is continued for is what the file must come to, whoever completes it. A stated digest
         // is what distinguishes versions where no validator does.
-        if request.isNewLink || request.identity.strongValidator == nil {
+        if request.isNewLink || request.landing != nil
+            || request.identity.strongValidator == nil
+        {
             request.required += request.advertised
         }
         request.replacesDestination = plan.mayReplace
