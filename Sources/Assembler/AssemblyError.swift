@@ -60,6 +60,11 @@ public enum StartOverReason: Error, Sendable, Hashable {
     case lastModifiedChanged(was: String?, now: String?)
     /// The content coding changed: the bytes are encoded in another way, or not any more; `nil` is none.
     case codingChanged(was: String?, now: String?)
+    /// The digest that the server states of the whole file changed.
+    case digestChanged(was: Digest, now: Digest)
+    /// A redirect leads to another server than when the part was begun, and nothing proves that its file is
+    /// the same.
+    case otherServer
     /// Neither a strong ETag, a usable Last-Modified nor a checksum proves that it is the same file.
     case noValidator
     /// Nothing proves that it is the same file, and a sample of the part is not what the server

@@ -35,6 +35,8 @@ extension Assembly {
         package var isNewLink = false
         /// Whether a part that is continued under a new link belongs to that from now on.
         package var takesNewLink = false
+        /// Where a redirect has led; `nil` where the URL's own server offers the file.
+        package var landing: LandingPlace?
         /// The URL that was given, in full, where a new link is asked in its place.
         package var givenURL: String?
         /// What further URLs of the same file mean for the part.

@@ -73,8 +73,13 @@ struct OpenedPart {
             // What a sample has shown once is no proof for ever.
             if request.sampled == header.generation, !isProven { header.isSampled = true }
             if request.takesNewLink {
-                header.move(to: request.url, fullURL: request.fullURL, request.identity)
+                header.move(
+                    to: request.url, fullURL: request.fullURL, request.landing, request.identity)
             }
+        }
+        if header.isFor(fullURL: request.fullURL), header.isSameServer(request.landing) != .yes {
+            if request.sampled == header.generation { header.isSampled = true }
+            header.lead(to: request.landing, request.identity)
         }
         header.complete(request)
         return header
@@ -86,6 +91,7 @@ struct OpenedPart {
             fullURL: request.fullURL, generation: UInt64.random(in: 0...UInt64.max),
             needsChecksum: request.mirroring.isHeldByChecksum)
         if let given = request.givenURL { header.note(given: given) }
+        header.mirror = request.landing?.stored
         header.complete(request)
         return header
     }
@@ -112,7 +118,7 @@ struct OpenedPart {
                 checksum: request.checksum, wantsResume: request.resume,
                 mayOverwrite: request.overwrite, otherURLs: request.mirroring.otherURLs,
                 sampled: request.sampled, isNewLink: request.isNewLink,
-                advertised: request.advertised),
+                advertised: request.advertised, landing: request.landing),
             partPath: folder.path(of: names.part), manifestPath: folder.path(of: names.manifest))
     }
 }

@@ -71,7 +71,7 @@ public enum FinishedDoubt: Sendable, Hashable {
 package enum TimestampDecision: Sendable, Hashable {
     /// The remote file is not newer.
     case keep
-    /// It is newer, of another size or version, or it does not say.
+    /// It is newer, of another size or version, or it does not say: a placeholder is no time.
     case fetch
 
     /// Decides as wget does, and by the entity tag where both are known.
@@ -88,10 +88,10 @@ package enum TimestampDecision: Sendable, Hashable {
         if let theirs = offered.size, theirs != size {
             self = .fetch
         } else if let known, let mine = known.etag, let theirs = offered.etag,
-            !known.isDoubted(by: offered)
+            !known.isDoubted(by: offered), mine != theirs || !offered.blank.contains(.etag)
         {
             self = mine == theirs ? .keep : .fetch
-        } else if let modified {
+        } else if let modified, !RemoteIdentity.isPlaceholder(date: modified) {
             self = modified > time ? .fetch : .keep
         } else {
             self = .fetch

@@ -68,6 +68,8 @@ package struct Manifest: Sendable {
         package var isSampled: Bool?
         /// The URL that was given, hashed as in `urlHash`, where the part was begun under a new link in its place.
         package var givenHash: String?
+        /// Where a redirect led to another server, without credentials; absent where that URL has a query.
+        package var mirror: String?
 
         package init(
             identity: RemoteIdentity, url: String, fullURL: String, generation: UInt64,
@@ -139,10 +141,18 @@ package struct Manifest: Sendable {
         /// Has the part belong to another URL, which offers the same file.
         ///
         /// What only a checksum holds together stays without validators.
-        mutating func move(to url: String, fullURL: String, _ identity: RemoteIdentity) {
+        mutating func move(
+            to url: String, fullURL: String, _ landing: LandingPlace?, _ identity: RemoteIdentity
+        ) {
             self.url = url
             urlHash = Self.hash(of: fullURL, generation: generation)
             givenHash = nil
+            lead(to: landing, identity)
+        }
+
+        /// Notes where a redirect leads now, and the version that is there.
+        mutating func lead(to landing: LandingPlace?, _ identity: RemoteIdentity) {
+            mirror = landing?.stored
             guard needsChecksum != true else { return }
             etag = identity.etag
             lastModified = identity.lastModified
@@ -156,7 +166,7 @@ package struct Manifest: Sendable {
 
         /// Whether its texts may be sent: a line break in a validator would be one in a request.
         var hasNoBreaks: Bool {
-            [generation, url, urlHash, givenHash, etag, lastModified].allSatisfy {
+            [generation, url, urlHash, givenHash, etag, lastModified, mirror].allSatisfy {
                 $0?.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 } ?? true
             }
         }

@@ -14,6 +14,8 @@ public struct RemoteIdentity: Sendable, Hashable {
     public var coding: String?
     /// What of this only `HEAD` states: replies to `GET` leave it out.
     public var headOnly: HeadOnly = []
+    /// What of this proves nothing, although its form is that of a strong validator.
+    public private(set) var blank: Blank = []
 
     /// Fields that only `HEAD` states.
     public struct HeadOnly: OptionSet, Sendable, Hashable {
@@ -41,9 +43,16 @@ public struct RemoteIdentity: Sendable, Hashable {
         self.lastModifiedIsStrong = lastModifiedIsStrong && lastModified != nil
     }
 
-    /// The entity tag, when it is a strong one; not several in one field (RFC 9110 §8.8.3).
+    /// Has validators count for no more than weak ones.
+    package mutating func distrust(_ validators: Blank) {
+        blank.formUnion(validators)
+        if blank.contains(.lastModified) { lastModifiedIsStrong = false }
+    }
+
+    /// The entity tag, when it is a strong one that proves something; not several in one field (RFC 9110
+    /// §8.8.3).
     public var strongETag: String? {
-        guard let etag, Self.isQuoted(etag) else { return nil }
+        guard let etag, !blank.contains(.etag), Self.isQuoted(etag) else { return nil }
         return etag
     }
 
@@ -102,10 +111,12 @@ public struct RemoteIdentity: Sendable, Hashable {
         if etag == nil, let tag = said.etag {
             etag = tag
             headOnly.insert(.etag)
+            distrust(said.blank.intersection(.etag))
         }
         if lastModified == nil, let date = said.lastModified {
             (lastModified, lastModifiedIsStrong) = (date, said.lastModifiedIsStrong)
             headOnly.insert(.lastModified)
+            distrust(said.blank.intersection(.lastModified))
         }
     }
 
@@ -130,7 +141,7 @@ public struct RemoteIdentity: Sendable, Hashable {
             return .codingChanged(was: coding, now: offered.coding)
         }
         // A strong tag decides alone (RFC 9110 §8.8.1, §13.1.5) unless the date contradicts it.
-        if strongETag != nil, offered.etag != nil, !isDoubted(by: offered) { return nil }
+        if strongETag != nil, offered.strongETag != nil, !isDoubted(by: offered) { return nil }
         if let mine = lastModified, let theirs = offered.lastModified, mine != theirs {
             return .lastModifiedChanged(was: mine, now: theirs)
         }

@@ -40,13 +40,15 @@ package enum ResumeDecision: Sendable {
         package var isNewLink: Bool
         /// The digests that the server advertises, which the whole file will be compared with.
         package var advertised: [Digest]
+        /// Where a redirect has led; `nil` where the URL's own server offers the file.
+        package var landing: LandingPlace?
 
         package init(
             manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
             checksum: Digest?, wantsResume: Bool, mayOverwrite: Bool,
             otherURLs: [String] = [], sampled: String? = nil, isNewLink: Bool = false,
-            advertised: [Digest] = []
+            advertised: [Digest] = [], landing: LandingPlace? = nil
         ) {
             self.manifest = manifest
             self.partSize = partSize
@@ -61,6 +63,7 @@ package enum ResumeDecision: Sendable {
             self.sampled = sampled
             self.isNewLink = isNewLink
             self.advertised = advertised
+            self.landing = landing
         }
 
         var hasChecksum: Bool { checksum != nil }
@@ -136,11 +139,15 @@ package enum ResumeDecision: Sendable {
 
     /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
     static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
+        if header.isFor(fullURL: now.fullURL), header.isSameServer(now.landing) != .yes {
+            return obstacleOfOtherServer(header, now)
+        }
         let obstacle = obstacleOfVersion(header, now)
         let mayBeProven =
             obstacle == .noValidator || header.identity.isDoubted(by: now.offered)
         if let obstacle, !(mayBeProven && (now.hasChecksum || isSampled(header, now))) {
-            return obstacle
+            guard obstacle == .noValidator, isStated(header, now) else { return obstacle }
+            if let change = changeOfDigest(header, now) { return change }
         }
         guard now.servesRanges else { return .noRanges }
         guard !header.isFor(fullURL: now.fullURL) else { return nil }
@@ -171,6 +178,7 @@ package enum ResumeDecision: Sendable {
         if now.hasChecksum { return nil }
         if begun.hasSameStrongETag(as: offered) { return obstacle }
         if header.url == now.url, let obstacle, obstacle != .noValidator,
+            header.isSameServer(now.landing) == .yes,
             !begun.isDoubted(by: offered)
         {
             return obstacle
@@ -183,6 +191,57 @@ package enum ResumeDecision: Sendable {
     /// together by a checksum, as it would only speak for those that it was taken from.
     private static func isSampled(_ header: Manifest.Header, _ now: Situation) -> Bool {
         now.sampled == header.generation && header.needsChecksum != true
+    }
+
+    /// Why what was begun with the server that a redirect led to cannot be continued with the one that it
+    /// leads to now.
+    ///
+    /// Their tags do not compare: other programs make them. A digest decides in the end; where none does, the
+    /// same strong date, and a sample besides.
+    private static func obstacleOfOtherServer(
+        _ header: Manifest.Header, _ now: Situation
+    ) -> StartOverReason? {
+        let (begun, offered) = (header.identity, now.offered)
+        guard let size = begun.size, size == offered.size else {
+            return begun.size == nil && offered.size == nil
+                ? .noRanges : .sizeChanged(was: begun.size, now: offered.size)
+        }
+        guard begun.coding == offered.coding else {
+            return .codingChanged(was: begun.coding, now: offered.coding)
+        }
+        guard now.servesRanges else { return .noRanges }
+        if now.hasChecksum { return nil }
+        if isStated(header, now) { return changeOfDigest(header, now) }
+        if header.isSameServer(now.landing) == .unknown {
+            // It may well be the same one.
+            let obstacle = obstacleOfVersion(header, now)
+            return obstacle == .noValidator && isSampled(header, now) ? nil : obstacle
+        }
+        if let mine = begun.lastModified, let theirs = offered.lastModified, mine != theirs {
+            return .lastModifiedChanged(was: mine, now: theirs)
+        }
+        return isSampled(header, now) ? nil : .otherServer
+    }
+
+    /// Whether a digest is stated that the whole file is compared with in the end: by the server, or written
+    /// down when the part was begun.
+    ///
+    /// Not where only a checksum of the caller's holds the bytes together, nor where a sample was to show
+    /// anew that they are of one version.
+    private static func isStated(_ header: Manifest.Header, _ now: Situation) -> Bool {
+        header.needsChecksum != true && header.isSampled != true
+            && !(now.advertised.isEmpty && header.required.isEmpty)
+    }
+
+    /// How the digest that the server states differs from the one that it stated when the part was begun.
+    private static func changeOfDigest(
+        _ header: Manifest.Header, _ now: Situation
+    ) -> StartOverReason? {
+        for was in header.required {
+            let now = now.advertised.first { $0.algorithm == was.algorithm && $0 != was }
+            if let now { return .digestChanged(was: was, now: now) }
+        }
+        return nil
     }
 
     /// Why what was begun with one mirror cannot be continued with another one.

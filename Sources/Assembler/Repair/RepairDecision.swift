@@ -27,6 +27,7 @@ extension RepairPlan {
             .init(
                 manifest: nil, partSize: facts.size, offered: request.identity,
                 fullURL: request.fullURL, url: request.url, servesRanges: request.servesRanges,
-                checksum: request.checksum, wantsResume: true, mayOverwrite: true))
+                checksum: request.checksum, wantsResume: true, mayOverwrite: true,
+                advertised: request.advertised))
     }
 }

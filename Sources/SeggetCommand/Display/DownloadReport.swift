@@ -134,7 +134,8 @@ struct DownloadReport {
             say(
                 .note,
                 "identity: none: the server sends nothing that identifies versions, so a stopped "
-                    + "download starts over, or with `--resume-unverified` rests on a sample")
+                    + "download starts over, unless `--checksum` or a checksum that the server states "
+                    + "proves the file, or `--resume-unverified` compares a sample")
         }
         if start.resumedBytes > 0 {
             let size = start.size.map { " of \(Units.size($0))" } ?? ""

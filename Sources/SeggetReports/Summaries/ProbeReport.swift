@@ -29,12 +29,18 @@ public struct ProbeReport: Encodable {
 
     /// What the entity tag is worth, in a word.
     private var etagWorth: String
+    /// Whether the date may distinguish versions.
+    private var provesDate: Bool
 
     /// Takes what the probe found.
     public init(_ file: RemoteFile) {
         etagWorth =
             file.identity.strongETag != nil
-            ? "strong" : file.identity.wellFormedETag != nil ? "weak" : "malformed: proves nothing"
+            ? "strong"
+            : file.identity.blank.contains(.etag)
+                ? "proves nothing"
+                : file.identity.wellFormedETag != nil ? "weak" : "malformed: proves nothing"
+        provesDate = !file.identity.blank.contains(.lastModified)
         url = file.url
         finalURL = file.effectiveURL
         redirects = file.redirects
@@ -64,7 +70,10 @@ public struct ProbeReport: Encodable {
             ("size", size.map { "\(Units.size($0)) (\(Units.count($0, "byte")))" } ?? "not stated"),
             ("type", type ?? "not stated"),
             ("etag", etag.map { "\($0) (\(etagWorth))" } ?? "none"),
-            ("last modified", lastModified ?? "not stated"),
+            (
+                "last modified",
+                (lastModified ?? "not stated") + (provesDate ? "" : " (proves nothing)")
+            ),
             ("ranges", ranges),
             ("digests", digests.isEmpty ? "none" : digests.joined(separator: ", ")),
             ("probed by", probedBy + (headProblem.map { " (`HEAD` did not do: \($0))" } ?? "")),
@@ -99,8 +108,10 @@ public struct ProbeReport: Encodable {
         case "etag": "rests on the ETag (identity: etag)"
         case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
         default:
-            "starts over, unless `--checksum` proves the file, or `--resume-unverified` is given "
-                + "(identity: none)"
+            digests.isEmpty
+                ? "starts over, unless `--checksum` proves the file, or `--resume-unverified` compares "
+                    + "a sample (identity: none)"
+                : "rests on the checksum that the server states (identity: none)"
         }
     }
 }

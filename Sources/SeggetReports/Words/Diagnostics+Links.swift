@@ -33,7 +33,7 @@ extension Diagnostic {
     init(notContinued reason: StartOverReason, url: String, path: String) {
         let hint =
             switch reason {
-            case .noValidator, .urlChanged:
+            case .noValidator, .urlChanged, .otherServer:
                 "give `--checksum`, or `--resume-unverified` to rely on a sample of it"
             case .noRanges: "get a link that serves byte ranges"
             default: "get a link to the same version of the file"

@@ -75,7 +75,8 @@ extension DownloadNotice {
             "identity: none: \(Units.size(bytes)) of the earlier part were fetched again and are the "
                 + "same; nothing else proves that the file is; `--checksum` would"
         case .partAgreed(let bytes):
-            "\(Units.size(bytes)) of the part were fetched again from the new link, and are the same"
+            "\(Units.size(bytes)) of the part were fetched again from where the link leads now, and "
+                + "are the same"
         case .linkRefreshed(let url, let status):
             "the link was answered \(Diagnostic.describe(status: status)): going on with a new one, "
                 + Diagnostic.quote(url)
@@ -209,6 +210,8 @@ extension StartOverReason {
         case .etagChanged: "etag_changed"
         case .lastModifiedChanged: "last_modified_changed"
         case .codingChanged: "coding_changed"
+        case .digestChanged: "digest_changed"
+        case .otherServer: "other_server"
         case .noValidator: "no_validator"
         case .sampleDiffers: "sample_differs"
         case .noRanges: "no_ranges"
@@ -240,10 +243,16 @@ extension StartOverReason {
         case .codingChanged(let was, let now):
             "the remote file changed: its bytes were \(Diagnostic.show(coding: was)) and are now "
                 + Diagnostic.show(coding: now)
+        case .digestChanged(let was, let now):
+            "the remote file changed: its checksum was `\(was)` and is now `\(now)`, as the server states"
+        case .otherServer:
+            "the URL leads to another server than in the earlier run, and nothing proves that its file is "
+                + "the same; `--checksum` or a checksum that the server states would, and "
+                + "`--resume-unverified` compares a sample"
         case .noValidator:
-            "the server sends neither a strong ETag nor a usable `Last-Modified`, so nothing "
-                + "proves that the file is the same; `--checksum` would, and `--resume-unverified` "
-                + "compares a sample"
+            "the server sends neither an ETag nor a `Last-Modified` that distinguishes versions of the "
+                + "file, so nothing proves that it is the same; `--checksum` or a checksum that the "
+                + "server states would, and `--resume-unverified` compares a sample"
         case .sampleDiffers(let range):
             "the server sends no proof that the file is the same, and bytes \(range) are not those "
                 + "of the earlier part"

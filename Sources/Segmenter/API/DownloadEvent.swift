@@ -46,7 +46,7 @@ public enum DownloadNotice: Sendable, Hashable {
     /// An earlier part is continued, because so many bytes of it were fetched again and were the
     /// same: nothing else proves that the file is.
     case resumedUnverified(bytes: Int64)
-    /// So many bytes of a part were fetched again from the new link, and are the same.
+    /// So many bytes of a part were fetched again from where the link leads now, and are the same.
     case partAgreed(bytes: Int64)
     /// The link was refused with `status`, and this one takes its place; without credentials and query.
     case linkRefreshed(url: String, status: Int)

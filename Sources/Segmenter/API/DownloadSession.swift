@@ -17,7 +17,7 @@ public final class DownloadSession: Sendable {
     let loop = TransferLoop()
     let running = Monitor<[Int: any Stoppable]>([:])
     let names = BatchNames()
-    private let memory: ServerMemory?
+    private let keeper: MemoryKeeper?
     private let checkPriority: DiskPriority
 
     /// Starts the loop thread.
@@ -30,10 +30,10 @@ public final class DownloadSession: Sendable {
     public init(
         rateLimit: Double? = nil, memory: ServerMemory? = nil, checkPriority: DiskPriority = .normal
     ) {
-        self.memory = memory
+        keeper = memory.map { [loop] in MemoryKeeper($0, loop.validators) }
         self.checkPriority = checkPriority
         if let rateLimit { limitRate(rateLimit) }
-        let limits = memory?.limits(now: secondsSince1970()) ?? [:]
+        let limits = keeper?.begin() ?? [:]
         guard !limits.isEmpty else { return }
         loop.perform { worker in
             let now = monotonicSeconds()
@@ -248,11 +248,7 @@ public final class DownloadSession: Sendable {
         let downloads = underWay
         for download in downloads { download.cancel() }
         for download in downloads { await download.wait() }
-        if let memory {
-            let limits = await loop.learnedLimits()
-            // What cannot be written is only learned once more.
-            _ = await offLoop("memory") { memory.add(limits, now: secondsSince1970()) }
-        }
+        if let keeper { await keeper.end(await loop.learnedLimits()) }
         loop.shutdown()
     }
 

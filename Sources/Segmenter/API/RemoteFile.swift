@@ -35,6 +35,13 @@ public struct RemoteFile: Sendable, Equatable {
     /// The `Last-Modified` field, as sent (RFC 9110 §8.8.2).
     public var lastModified: String? { identity.lastModified }
 
+    /// What identifies the version for a download, in a word: a digest that is stated does where no
+    /// validator does.
+    func identity(with checksum: Digest?) -> String {
+        let kind = identity.kind
+        return kind == "none" && (checksum != nil || !digests.isEmpty) ? "checksum" : kind
+    }
+
     /// How segget fetches the file.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive

@@ -13,6 +13,7 @@ extension DownloadRun {
         _ primary: inout Primary, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) {
         try await inquiry.checkSize(&primary)
+        try await leadBack(&primary, state)
         var check = LossCheck(isWary: state.network.isWaitedFor)
         while let reason = try state.loss(primary) {
             let begun = state.target.flatMap {
@@ -22,6 +23,7 @@ extension DownloadRun {
             if reason == .noValidator, begun?.isSampled == true || state.isNewLink(primary) {
                 break
             }
+            if reason == .otherServer, primary.finding.isProven { break }
             let step = check.step(
                 reason, begun: begun.map { ($0.identity, $0.isOneStream ?? false) },
                 offered: primary.finding.file, isProven: primary.finding.isProven)
@@ -195,7 +197,8 @@ extension DownloadRun {
         let isUnverified =
             state.attempts.samples.generation != nil && state.attempts.samples.areNeeded
             && output.startedOver == nil && output.bytesKept > 0
-        let kind = isUnverified ? "unverified" : finding.file.identity.kind
+        let identity =
+            isUnverified ? "unverified" : finding.file.identity(with: job.options.checksum)
         report(
             .started(
                 DownloadStart(
@@ -204,7 +207,7 @@ extension DownloadRun {
                     connections: finding.file.plan == .segments
                         ? job.connections(for: finding.file.size) : 1,
                     plan: finding.file.plan,
-                    identity: kind == "none" && job.options.checksum != nil ? "checksum" : kind,
+                    identity: identity,
                     mirrors: state.mirrors?.book.usable.count ?? 1)))
     }
 

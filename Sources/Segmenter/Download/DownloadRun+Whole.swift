@@ -191,13 +191,12 @@ extension DownloadRun {
     /// Reports of a small file that it began, as is reported of every file.
     private func reportWhole(_ finding: Probe.Finding, _ state: DownloadState) {
         guard let target = state.target else { return }
-        let kind = finding.file.identity.kind
         report(
             .started(
                 DownloadStart(
                     path: target.path, size: finding.file.size, resumedBytes: 0, connections: 1,
                     plan: finding.file.plan,
-                    identity: kind == "none" && job.options.checksum != nil ? "checksum" : kind)))
+                    identity: finding.file.identity(with: job.options.checksum))))
     }
 }
 

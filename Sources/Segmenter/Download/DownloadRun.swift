@@ -19,7 +19,7 @@ final class DownloadRun: Sendable {
     /// Where what it fetches is found; `nil` where nobody asks.
     let present: PresentFetch?
     /// What it learns of servers.
-    private let memory = DownloadMemory()
+    private let memory: DownloadMemory
     /// Gets new links; `nil` where nobody gives any.
     let links: LinkRefresher?
 
@@ -30,6 +30,7 @@ final class DownloadRun: Sendable {
         report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
+        memory = DownloadMemory(loop.validators)
         job = DownloadJob(
             urlText: urlText, url: url, destination: destination, options: options,
             isRepair: isRepair)

@@ -58,6 +58,7 @@ struct DownloadState: Sendable {
             identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
+        request.landing = finding.landing(from: url)
         request.required = plan.required
         request.resume = options.resume || record.hasBegun || options.adopt != nil
         request.overwrite = options.overwrite
@@ -68,8 +69,13 @@ struct DownloadState: Sendable {
         request.isNewLink = options.continuesOtherURL || refreshesLinks
         request.takesNewLink = options.continuesOtherURL && !isRefreshed
         request.givenURL = isRefreshed ? job.url?.text : nil
-        // What a part is continued for is what the file must come to, whoever completes it.
-        if request.isNewLink { request.required += request.advertised }
+        // What a part is continued for is what the file must come to, whoever completes it. A stated digest
+        // is what distinguishes versions where no validator does.
+        if request.isNewLink || request.landing != nil
+            || request.identity.strongValidator == nil
+        {
+            request.required += request.advertised
+        }
         request.replacesDestination = plan.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.umask = options.files.umask

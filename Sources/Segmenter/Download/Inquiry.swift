@@ -73,12 +73,20 @@ struct Inquiry: Sendable {
     ) async throws(DownloadError.Reason) -> Bool {
         let header = file.header(for: probe.url.text, probe.url.redacted)
         let date = header?.lastModified ?? httpDate(secondsSince1970: file.modified)
-        var conditions = ["If-Modified-Since: \(date)"]
-        if let etag = header?.identity.wellFormedETag {
+        let seconds = secondsSince1970(httpDate: date) ?? file.modified
+        var conditions: [String] = []
+        // What proves nothing is the same for another file, and so is the answer to it.
+        if !RemoteIdentity.isPlaceholder(date: seconds) {
+            conditions.append("If-Modified-Since: \(date)")
+        }
+        if let etag = header?.identity.wellFormedETag,
+            !RemoteIdentity.isBlank(etag: etag, size: header?.size ?? file.size, date: seconds)
+        {
             conditions.append("If-None-Match: \(etag)")
         }
         // What stands on the disk must not smuggle anything into a request.
         conditions.removeAll { (try? DownloadOptions.check(header: $0)) == nil }
+        guard !conditions.isEmpty else { return false }
         let landing = try await probe.follow(
             .get, range: Probe.firstByte, conditions: conditions)
         return landing.exchange.reply?.status == 304

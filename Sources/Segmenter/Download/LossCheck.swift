@@ -43,11 +43,12 @@ struct LossCheck: Sendable {
         // That is no news, then: one other reply is enough, and it need not be waited for.
         let isExpected = reason == .noRanges && begun?.isOneStream ?? false
         let checks = isExpected ? 1 : Self.most
-        let breach = asked < checks ? reason.breach(begun?.identity) : nil
+        let breach = asked < checks ? reason.breach(begun?.identity, file.identity) : nil
         guard isProven else { return .prove }
         guard let breach else {
             if isWary, let begun, !begun.isOneStream, file.plan != .segments, file.isAnonymous {
-                return .refuse(reason.breach(begun.identity) ?? .wholeFileForRange)
+                return .refuse(
+                    reason.breach(begun.identity, file.identity) ?? .wholeFileForRange)
             }
             return Self.page(in: file, begun?.identity, reason).map { .refuse($0) } ?? .accept
         }
@@ -75,10 +76,15 @@ extension RemoteFile {
 extension StartOverReason {
     /// What of the server's replies this is about, so that asking again may bring another answer.
     ///
-    /// - Parameter begun: The version of the part.
+    /// - Parameters:
+    ///   - begun: The version of the part.
+    ///   - offered: What the server states.
     /// - Returns: `nil` when asking again is of no use.
-    fileprivate func breach(_ begun: RemoteIdentity?) -> ContractBreach? {
-        if self == .noValidator, begun?.strongValidator != nil {
+    fileprivate func breach(
+        _ begun: RemoteIdentity?, _ offered: RemoteIdentity
+    ) -> ContractBreach? {
+        // What is stated as before, and counts for nothing by now, is no news.
+        if self == .noValidator, begun?.strongValidator != nil, offered.blank.isEmpty {
             return .otherLastModified(expected: begun?.lastModified, got: nil)
         }
         return self == .noRanges ? .wholeFileForRange : change

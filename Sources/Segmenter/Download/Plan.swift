@@ -294,16 +294,7 @@ struct Plan: Sendable {
 
     /// Compares a file of full length with what the server offers, by what shows most.
     private func comparedWhole(_ file: StandingFacts, _ offer: Offer) -> Step {
-        if let stated = offer.digests.min(by: { $0.algorithm.order < $1.algorithm.order }) {
-            guard let answer = answers.stated else { return .compareDigest(stated) }
-            guard let content = answer, let actual = content.digests.first else {
-                return .replace(.damaged)
-            }
-            guard actual == stated else {
-                return .replace(.otherDigest(expected: stated, actual: actual))
-            }
-            return left(file, .alreadyComplete, content)
-        }
+        if let step = comparedByDigest(file, offer, otherwise: { .replace($0) }) { return step }
         if let known = file.known {
             let step = compared(file, known, offer)
             guard case .refuse(_, let doubt?) = step else { return step }
@@ -318,6 +309,22 @@ struct Plan: Sendable {
         return left(file, .alreadyComplete, isSampled: true)
     }
 
+    /// Compares a file with a digest that the server states; `nil` where it states none.
+    private func comparedByDigest(
+        _ file: StandingFacts, _ offer: Offer, otherwise: (FinishedDoubt) -> Step
+    ) -> Step? {
+        guard let stated = offer.digests.min(by: { $0.algorithm.order < $1.algorithm.order })
+        else { return nil }
+        guard let answer = answers.stated else { return .compareDigest(stated) }
+        guard let content = answer, let actual = content.digests.first else {
+            return otherwise(.damaged)
+        }
+        guard actual == stated else {
+            return otherwise(.otherDigest(expected: stated, actual: actual))
+        }
+        return left(file, .alreadyComplete, content)
+    }
+
     private func compared(
         _ file: StandingFacts, _ known: FinishedFacts, _ offer: Offer
     ) -> Step {
@@ -328,6 +335,11 @@ struct Plan: Sendable {
         if case .doubtful(let doubt) = decision {
             // `HEAD` is a hint: some servers leave out there what states the version.
             guard offer.isProven else { return .prove }
+            if doubt == .remote(.noValidator), known.header.isFor(fullURL: offer.fullURL),
+                let step = comparedByDigest(file, offer, otherwise: { exists(file, $0) })
+            {
+                return step
+            }
             let isDateDoubted =
                 file.size == known.size && known.header.isFor(fullURL: offer.fullURL)
                 && known.header.identity.isDoubted(by: offer.identity)

@@ -29,7 +29,9 @@ extension DownloadState {
         } else {
             guard obstacle != nil,
                 isDoubted
-                    || obstacle == .noValidator && acceptsSample(of: header) && !job.isRepair
+                    || obstacle == .otherServer && hasSameStrongDate(header, offered)
+                    || (obstacle == .noValidator || obstacle == .otherServer)
+                        && acceptsSample(of: header) && !job.isRepair
             else { return }
         }
         let wanted = request
@@ -53,6 +55,8 @@ extension DownloadState {
             report(.notice(.partAgreed(bytes: count)))
             // It is the digest that decides.
             guard obstacle != nil else { return }
+        } else if obstacle == .otherServer {
+            report(.notice(.partAgreed(bytes: count)))
         } else {
             report(
                 .notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
@@ -63,6 +67,15 @@ extension DownloadState {
 }
 
 extension DownloadState {
+    /// Whether another server states the date of a part, and it is a strong validator at both.
+    private func hasSameStrongDate(
+        _ header: Manifest.Header?, _ offered: RemoteIdentity
+    ) -> Bool {
+        guard let begun = header?.identity, let date = begun.lastModified else { return false }
+        return begun.lastModifiedIsStrong && offered.lastModifiedIsStrong
+            && date == offered.lastModified
+    }
+
     /// Whether a sample of a part is enough to continue it: also where it was taken over from another program
     /// for the digests that decide in the end.
     private func acceptsSample(of header: Manifest.Header?) -> Bool {

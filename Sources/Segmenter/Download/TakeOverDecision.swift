@@ -60,7 +60,7 @@ extension FinishedDoubt {
     /// Whether it says no more than that nothing proves the version.
     var isUnproven: Bool {
         switch self {
-        case .otherURL, .remote(.noValidator), .remote(.urlChanged): true
+        case .otherURL, .remote(.noValidator), .remote(.urlChanged), .remote(.otherServer): true
         default: false
         }
     }

@@ -97,12 +97,20 @@ struct Reply: Sendable, Hashable {
         // RFC 9110 §8.8.2.2: strong when at least a second older than the reply. What looks like a weak
         // tag is no date, though parsers are lenient.
         let date = modified?.hasPrefix("W/") == true ? nil : modified
-        let age = date.flatMap(time).flatMap { modified in
-            self["date"].flatMap(time).map { $0 - modified }
-        }
-        return RemoteIdentity(
+        let changed = date.flatMap(time)
+        let age = changed.flatMap { modified in self["date"].flatMap(time).map { $0 - modified } }
+        var identity = RemoteIdentity(
             size: size, etag: self["etag"], lastModified: modified,
             lastModifiedIsStrong: (age ?? 0) >= 1, coding: coding)
+        if let changed, RemoteIdentity.isPlaceholder(date: changed) {
+            identity.distrust(.lastModified)
+        }
+        if let etag = identity.etag,
+            RemoteIdentity.isBlank(etag: etag, size: size, date: changed)
+        {
+            identity.distrust(.etag)
+        }
+        return identity
     }
 }
 

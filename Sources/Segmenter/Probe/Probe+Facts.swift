@@ -3,8 +3,21 @@ import Assembler
 // What the answers say of the file.
 extension Probe {
     /// The version of the file, as the reply to a request for all of it states it.
-    func identity(by reply: Reply) -> RemoteIdentity {
-        reply.identity(size: reply.contentLength, time: secondsSince1970(httpDate:))
+    ///
+    /// - Parameters:
+    ///   - reply: The reply.
+    ///   - here: Whose it is.
+    ///   - part: The part of the file that it brings; `nil` for the whole file.
+    func identity(
+        by reply: Reply, at here: WebURL, part: ContentRange? = nil
+    ) -> RemoteIdentity {
+        var identity = reply.identity(
+            size: part == nil ? reply.contentLength : part?.total,
+            time: secondsSince1970(httpDate:))
+        identity.distrust(
+            connecting.memory.validators.shared(
+                in: identity, at: here.origin, of: url.text, now: secondsSince1970()))
+        return identity
     }
 
     /// What is done with the coding of a body; `nil` when it is not encoded.
@@ -29,8 +42,7 @@ extension Probe {
         _ landing: Landing, _ reply: Reply, by method: RequestMethod,
         part: ContentRange? = nil, isDecoded: Bool = false
     ) -> Finding {
-        var identity = identity(by: reply)
-        if let part { identity.size = part.total }
+        var identity = identity(by: reply, at: landing.url, part: part)
         if isDecoded { identity = RemoteIdentity(size: nil, coding: reply.coding) }
         var file = RemoteFile(
             url: url.redacted, effectiveURL: landing.url.redacted, redirects: landing.redirects,

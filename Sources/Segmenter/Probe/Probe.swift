@@ -132,10 +132,10 @@ struct Probe: Sendable {
     ) async throws(DownloadError.Reason) -> Finding {
         if byGet {
             var asking = Asking(range: range, said: said)
-            if asksHead, let reply = try? await landing(.head, nil).get().exchange.reply,
-                reply.status == 200
+            if asksHead, let head = try? await landing(.head, nil).get(),
+                let reply = head.exchange.reply, reply.status == 200
             {
-                asking.said = identity(by: reply)
+                asking.said = identity(by: reply, at: head.url)
             }
             return reported(try await get(asking))
         }
@@ -143,9 +143,11 @@ struct Probe: Sendable {
         var first = try? answers.get?.get()
         let (head, problem) = try byHead(answers.head)
         var asking = Asking(range: range, said: said)
-        let reply = (try? answers.head?.get())?.exchange.reply
-        asking.headStatus = reply?.status
-        if let reply, reply.status == 200 { asking.said = identity(by: reply) }
+        let answer = try? answers.head?.get()
+        asking.headStatus = answer?.exchange.reply?.status
+        if let answer, let reply = answer.exchange.reply, reply.status == 200 {
+            asking.said = identity(by: reply, at: answer.url)
+        }
         if let head {
             var asked = range
             if first == nil, mayNameOtherwise(head) {
@@ -156,7 +158,8 @@ struct Probe: Sendable {
             // `GET` makes the file shorter than `HEAD` said: a request without a range is to say.
             asking.range = nil
         } else {
-            if first == nil, reply?["accept-ranges"]?.lowercased() == "none" { asking.range = nil }
+            let ranges = answer?.exchange.reply?["accept-ranges"]?.lowercased()
+            if first == nil, ranges == "none" { asking.range = nil }
             asking.first = first
             asking.isMute = problem == Self.noAnswer && first?.exchange.reply == nil
         }

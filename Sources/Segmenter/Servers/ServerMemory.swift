@@ -2,9 +2,11 @@ import Assembler
 import FoundationEssentials
 import Glibc
 
-/// What earlier runs learned of servers: how many requests at a time they serve.
+/// What earlier runs learned of servers: how many requests at a time they serve, and which dates and tags
+/// they have sent for which sizes, as hashes.
 ///
-/// A file that is read when a session begins, and written anew when one ends that has learned something.
+/// A file that is read when a session begins, and written anew soon after dates and tags were seen for the
+/// first time, and when a session ends that has learned something.
 /// It can be removed at any time, and what is wrong with it is no error: a server's limit is only learned
 /// once more. Any thread.
 ///
@@ -25,10 +27,23 @@ public struct ServerMemory: Sendable {
         var learned: Double
     }
 
-    private struct Content: Codable {
+    fileprivate struct Content: Codable {
         var version = 1
         /// By origin: scheme, host, and port when it is not the scheme's own.
-        var servers: [String: Server]
+        var servers: [String: Server] = [:]
+        /// Dates and tags: a hash, the size or `-` for several, and when that was learned.
+        var validators: [String]?
+    }
+
+    /// What is remembered.
+    struct Memories: Sendable, Hashable {
+        /// Requests that servers serve at a time, by origin.
+        var limits: [String: Int] = [:]
+        /// Dates and tags that hosts have sent, by hash.
+        var validators: [UInt64: ValidatorBook.Sighting] = [:]
+
+        /// Whether there is nothing.
+        var isEmpty: Bool { limits.isEmpty && validators.isEmpty }
     }
 
     /// Path of the file; its folder is made when it is missing.
@@ -54,31 +69,47 @@ public struct ServerMemory: Sendable {
     }
 
     /// The limits that are not forgotten yet, by origin.
-    func limits(now: Double) -> [String: Int] { read(now: now).mapValues(\.limit) }
+    func limits(now: Double) -> [String: Int] { memories(now: now).limits }
 
-    private func read(now: Double) -> [String: Server] {
+    /// All that is not forgotten yet.
+    func memories(now: Double) -> Memories {
+        let content = read(now: now)
+        return Memories(
+            limits: content.servers.mapValues(\.limit), validators: content.sightings(now: now))
+    }
+
+    private func read(now: Double) -> Content {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size <= Self.longest, let data = FileManager.default.contents(atPath: path),
-            let content = try? JSONDecoder().decode(Content.self, from: data)
-        else { return [:] }
-        return content.servers.filter { _, server in
-            (1...64).contains(server.limit) && server.learned <= now
-                && now - server.learned < Self.lifetime
+            var content = try? JSONDecoder().decode(Content.self, from: data)
+        else { return Content() }
+        content.servers = content.servers.filter { _, server in
+            (1...64).contains(server.limit) && Self.isKept(server.learned, now: now)
         }
+        return content
+    }
+
+    /// Whether what was learned then still counts.
+    fileprivate static func isKept(_ learned: Double, now: Double) -> Bool {
+        learned <= now && now - learned < lifetime
     }
 
     /// Adds what was learned; what another process has added meanwhile stays.
     ///
     /// - Parameters:
     ///   - limits: By origin.
+    ///   - validators: By hash.
     ///   - now: In seconds since 1970.
     ///   - patience: Seconds to wait at the most for another process that is writing: one that was stopped
     ///     meanwhile must not keep this one from ending.
     /// - Returns: Whether it was written.
     @discardableResult
-    func add(_ limits: [String: Int], now: Double, patience: Double = 1) -> Bool {
-        guard !limits.isEmpty else { return true }
+    func add(
+        _ limits: [String: Int] = [:], validators: [UInt64: ValidatorBook.Sighting] = [:],
+        now: Double, patience: Double = 1
+    ) -> Bool {
+        guard !limits.isEmpty || !validators.isEmpty else { return true }
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true,
@@ -94,10 +125,13 @@ public struct ServerMemory: Sendable {
             }
             usleep(10_000)
         }
-        var servers = read(now: now)
-        for (origin, limit) in limits { servers[origin] = Server(limit: limit, learned: now) }
-        let latest = servers.sorted { $0.value.learned > $1.value.learned }.prefix(Self.most)
-        let content = Content(servers: Dictionary(uniqueKeysWithValues: Array(latest)))
+        var content = read(now: now)
+        for (origin, limit) in limits { content.servers[origin] = Server(limit: limit, learned: now) }
+        let latest = content.servers.sorted { $0.value.learned > $1.value.learned }
+        content.servers = Dictionary(uniqueKeysWithValues: Array(latest.prefix(Self.most)))
+        let sightings = content.sightings(now: now)
+            .merging(validators, uniquingKeysWith: ValidatorBook.joined)
+        content.validators = ValidatorBook.latest(sightings).map(Content.line).sorted()
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(content) else { return false }
@@ -111,5 +145,27 @@ public struct ServerMemory: Sendable {
             return false
         }
         return true
+    }
+}
+
+extension ServerMemory.Content {
+    /// Dates and tags that are not forgotten yet, by hash.
+    fileprivate func sightings(now: Double) -> [UInt64: ValidatorBook.Sighting] {
+        (validators ?? []).reduce(into: [:]) { all, line in
+            let words = line.split(separator: " ")
+            guard words.count == 3, let key = UInt64(words[0], radix: 16),
+                let learned = Int64(words[2]).map(Double.init),
+                ServerMemory.isKept(learned, now: now)
+            else { return }
+            let size = Int64(words[1])
+            guard size.map({ $0 >= 0 }) ?? (words[1] == "-") else { return }
+            all[key] = ValidatorBook.Sighting(size: size, learned: learned)
+        }
+    }
+
+    fileprivate static func line(_ key: UInt64, _ sighting: ValidatorBook.Sighting) -> String {
+        let hex = String(key, radix: 16)
+        let size = sighting.size.map(String.init) ?? "-"
+        return "\(String(repeating: "0", count: 16 - hex.count))\(hex) \(size) \(Int64(sighting.learned))"
     }
 }

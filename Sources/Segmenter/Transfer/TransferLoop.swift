@@ -7,6 +7,8 @@ import CCurl
 
 /// The door to the loop thread: messages go in, replies come out by continuations.
 final class TransferLoop: Sendable {
+    /// Which dates and tags its servers have sent.
+    let validators = ValidatorBook()
     private let mailbox: Mailbox
     private let thread: Monitor<OwnedThread?>
 

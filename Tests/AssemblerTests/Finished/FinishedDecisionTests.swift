@@ -116,9 +116,12 @@ import Testing
 
     @Test(arguments: times.indices) func decidesByTime(index: Int) {
         let (size, time, tag, offeredSize, offeredTag, modified, expected) = Self.times[index]
+        // Long after the epoch: dates near it are placeholders.
+        let base: Int64 = 1_700_000_000
         let decision = TimestampDecision(
-            size: size, time: time, known: tag.map { RemoteIdentity(size: size, etag: $0) },
-            offered: RemoteIdentity(size: offeredSize, etag: offeredTag), modified: modified)
+            size: size, time: base + time, known: tag.map { RemoteIdentity(size: size, etag: $0) },
+            offered: RemoteIdentity(size: offeredSize, etag: offeredTag),
+            modified: modified.map { base + $0 })
         #expect(decision == expected)
     }
 }

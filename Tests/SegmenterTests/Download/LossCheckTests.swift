@@ -65,6 +65,15 @@ import Testing
         #expect(steps(1, reason, offered, begun: mine) == [.accept])
     }
 
+    /// What was trusted when the part was begun, is stated as before, and counts for nothing by now.
+    @Test func aValidatorThatCountsNoMoreIsNotAskedForAgain() {
+        let mine = RemoteIdentity(size: 9, lastModified: date, lastModifiedIsStrong: true)
+        var offered = file(lastModified: date)
+        #expect(steps(1, .noValidator, offered, begun: mine) != [.accept])
+        offered.identity.distrust(.lastModified)
+        #expect(steps(1, .noValidator, offered, begun: mine) == [.accept])
+    }
+
     @Test func aPageReplacesNoPart() {
         let reason = StartOverReason.sizeChanged(was: 9, now: 4)
         let page = file(size: 4, ranges: false)

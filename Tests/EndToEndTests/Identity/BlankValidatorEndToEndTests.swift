@@ -1,0 +1,241 @@
+import Crypto
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Dates and tags that another file of the same size has too: a part is not continued because of them.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct BlankValidatorEndToEndTests {
+    private static let size: Int64 = 3_000_000
+    private static let hexSize = String(size, radix: 16)
+    private static let modern = httpDate(unixTime: 1_700_000_000)
+
+    private static func content(_ seed: UInt64) -> Content { Content(size: size, seed: seed) }
+
+    private static func digest(_ seed: UInt64) -> String {
+        Data(SHA256.hash(data: content(seed).bytes(0..<size))).base64EncodedString()
+    }
+
+    private func offer(_ stage: Stage, seed: UInt64, date: Int, tag: String?) {
+        stage.change {
+            $0.content = Self.content(seed)
+            $0.lastModified = httpDate(unixTime: date)
+            $0.etag = tag
+        }
+    }
+
+    // MARK: nginx
+
+    private static func put(_ content: Content, _ path: String, time: Int) throws {
+        try content.write(to: path)
+        let times = [timeval](repeating: timeval(tv_sec: time, tv_usec: 0), count: 2)
+        guard utimes(path, times) == 0 else { throw SystemCallError("utimes") }
+    }
+
+    /// A file that nginx serves is replaced by one of the same size and time, between two runs of which the
+    /// first was killed.
+    @Test(arguments: [1, 315_532_800, 499_162_500])
+    func nginxHasAnotherFileOfTheSamePlaceholderDate(time: Int) throws {
+        let (root, folder) = (try Sandbox(), try Sandbox())
+        let nginx = try Nginx(root: root.path, limitRate: "1m")
+        let files = [1, 2].map { Content(size: 20 << 20, seed: $0) }
+        try Self.put(files[0], root.path("file"), time: time)
+        let child = try Segget.start(["-x", "4", nginx.url("file")], in: folder.path)
+        let part = PartProbe(folder: folder.path)
+        #expect(eventually(timeout: 120) { part.recorded > 4 << 20 || !child.isRunning })
+        child.signal(SIGKILL)
+        _ = try child.wait()
+        #expect(part.recorded > 4 << 20)
+        try FileManager.default.removeItem(atPath: root.path("file"))
+        try Self.put(files[1], root.path("file"), time: time)
+        let outcome = try Segget.run(["--json", nginx.url("file")], in: folder.path)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try files[1].firstDifference(at: folder.path("file")) == nil)
+        #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
+        #expect(try outcome.events("started").last?.identity == "none")
+    }
+
+    // MARK: Each form
+
+    /// What a server states of both files, the one that was begun and the one that took its place.
+    struct Form: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var date: Int
+        var tag: String?
+
+        init(_ name: String, _ date: Int, _ tag: String? = nil) {
+            (testDescription, self.date, self.tag) = (name, date, tag)
+        }
+    }
+
+    static let blank = [
+        Form("the epoch", 0), Form("a second later", 1), Form("a day after 1980", 315_619_200),
+        Form("npm's date", 499_162_500), Form("nginx", 1, "\"1-\(hexSize)\""),
+        Form("Apache", 1, "\"\(hexSize)-f4240\""), Form("Apache 2.2", 1, "\"a1-\(hexSize)-f4240\""),
+        Form("the size", 1_700_000_000 + 4_000_000_000, "\"\(size)\""),
+        Form("the size in hexadecimal", 1, "\"\(hexSize)\""), Form("zero", 1, "\"0\""),
+    ]
+
+    static let usable = [
+        Form("a day and a second after 1980", 315_619_201), Form("a date", 1_700_000_000),
+        Form("nginx, and a date", 1, "\"6553f100-\(hexSize)\""),
+        Form("a tag of the content", 1, "\"5d41402abc4b2a76b9719d911017c592\""),
+        Form("a number", 1, "\"7\""),
+    ]
+
+    @Test(arguments: blank)
+    func startsOver(form: Form) throws {
+        let stage = try Stage(size: Self.size)
+        offer(stage, seed: 1, date: form.date, tag: form.tag)
+        try stage.leavePart(each: 200_000)
+        offer(stage, seed: 2, date: form.date, tag: form.tag)
+        let outcome = try stage.run(["--json"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
+        for way in ["`--checksum`", "a checksum that the server states", "`--resume-unverified`"] {
+            #expect(outcome.errorOutput.contains(way), "\(outcome.errorOutput)")
+        }
+        #expect(try outcome.events("finished").last?.bytesResumed == 0)
+    }
+
+    /// The neighbours: what distinguishes versions still does.
+    @Test(arguments: usable)
+    func continues(form: Form) throws {
+        let stage = try Stage(size: Self.size)
+        offer(stage, seed: 1, date: form.date, tag: form.tag)
+        let kept = try stage.leavePart(each: 200_000)
+        let outcome = try stage.run(["--json"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect(try outcome.events("finished").last?.bytesResumed == kept)
+    }
+
+    /// What continues such a part: nothing else does.
+    enum Proof: CaseIterable { case checksum, stated, sample }
+
+    @Test(arguments: Proof.allCases, [false, true])
+    func onlyTheseContinueIt(proof: Proof, isSame: Bool) throws {
+        let stage = try Stage(size: Self.size)
+        let form = Form("nginx", 1, "\"1-\(Self.hexSize)\"")
+        let second: UInt64 = isSame ? 1 : 2
+        func state(_ seed: UInt64) {
+            guard proof == .stated else { return }
+            let digest = Self.digest(seed)
+            stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
+        }
+        offer(stage, seed: 1, date: form.date, tag: form.tag)
+        let kept = try stage.leavePart(each: 200_000)
+        offer(stage, seed: second, date: form.date, tag: form.tag)
+        state(second)
+        var options = ["--json"]
+        if proof == .sample { options.append("--resume-unverified") }
+        if proof == .checksum {
+            options += ["--checksum", "sha256:\(Self.content(second).sha256Hex)"]
+        }
+        var outcome = try stage.run(options)
+        if !isSame, proof != .sample {
+            // The digest is wrong of what was put together: nothing is published, and then it starts over.
+            #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+            #expect(try !stage.names().contains("file"))
+            outcome = try stage.run(options)
+        }
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.events("finished").last?.bytesResumed == (isSame ? kept : 0))
+    }
+
+    /// Where the digest was stated from the beginning on, another one is another version.
+    @Test func anotherStatedDigestStartsOver() throws {
+        let stage = try Stage(size: Self.size)
+        func state(_ seed: UInt64) {
+            offer(stage, seed: seed, date: 1, tag: nil)
+            let digest = Self.digest(seed)
+            stage.change { offer in
+                offer.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") }
+            }
+        }
+        state(1)
+        stage.change { offer in
+            let bend = offer.bend
+            offer.bend = { request, reply in
+                bend(request, &reply)
+                if request.method == "GET" { reply.stallAfter = 200_000 }
+            }
+        }
+        let child = try stage.start(["-x", "4"])
+        #expect(stage.waits(for: 800_000, of: child))
+        child.signal(SIGKILL)
+        _ = try child.wait()
+        stage.origin.dropConnections()
+        state(2)
+        let outcome = try stage.run(["--json"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.notices("started_over").map(\.reason) == ["digest_changed"])
+    }
+
+    /// A change of what proves nothing is a change all the same.
+    @Test func aChangeOfThemIsAChange() throws {
+        let stage = try Stage(size: Self.size)
+        offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
+        try stage.leavePart(each: 200_000)
+        offer(stage, seed: 2, date: 2, tag: "\"2-\(Self.hexSize)\"")
+        let outcome = try stage.run(["--json", "--resume-unverified"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try outcome.notices("started_over").map(\.reason) == ["etag_changed"])
+    }
+
+    // MARK: What is there already
+
+    /// A finished file is not taken for another one of the same size and placeholder date.
+    @Test(arguments: ["--xattr", "--keep-manifest"])
+    func aFinishedFileIsNotTakenForAnotherOne(way: String) throws {
+        let stage = try Stage(size: Self.size)
+        offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
+        #expect(try stage.run([way]).end == .exit(0))
+        offer(stage, seed: 2, date: 1, tag: "\"1-\(Self.hexSize)\"")
+        let outcome = try stage.run([way, "-o", "file"])
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("nothing that proves"), "\(outcome.errorOutput)")
+        // A digest that the server states says so.
+        for (seed, end) in [(1, 0), (2, 73)] as [(UInt64, Int32)] {
+            let digest = Self.digest(seed)
+            stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
+            let outcome = try stage.run([way, "-o", "file"])
+            #expect(outcome.end == .exit(end), "\(outcome.errorOutput)")
+        }
+    }
+
+    @Test(arguments: ["--xattr", "--no-xattr"])
+    func timestampingTakesAPlaceholderForNoTime(way: String) throws {
+        let stage = try Stage(size: Self.size)
+        offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
+        #expect(try stage.run(way == "--xattr" ? [way] : []).end == .exit(0))
+        offer(stage, seed: 2, date: 1, tag: "\"1-\(Self.hexSize)\"")
+        // As a server does that compares what it is asked about.
+        stage.change { offer in
+            offer.bend = { request, reply in
+                let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(request.header)
+                guard !conditions.isEmpty else { return }
+                reply = OriginReply(status: 304)
+            }
+        }
+        let outcome = try stage.run(["--timestamping"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+    }
+}
+
+/// What a manifest in a folder records at present.
+private struct PartProbe {
+    let folder: String
+
+    var recorded: Int64 {
+        guard let stage = try? Stage(size: 1, in: folder) else { return 0 }
+        return stage.recorded() ?? 0
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A date or a tag that a host has sent for two files of different size distinguishes no versions there.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SharedDateTests {
+    private static let size: Int64 = 3_000_000
+    private static let date = httpDate(unixTime: 1_700_000_000)
+
+    /// What two files have in common.
+    enum Shared: CaseIterable { case date, tag }
+
+    /// An origin with `/file` and a longer `/other`, and a memory of servers.
+    private struct Site {
+        let stage: Stage
+        let state: Sandbox
+        private let second: Guarded<Int64>
+
+        init(_ shared: Shared?, second length: Int64 = SharedDateTests.size + 1) throws {
+            let second = Guarded(length)
+            self.second = second
+            stage = try Stage(size: SharedDateTests.size)
+            state = try Sandbox()
+            change(shared, seed: 1)
+        }
+
+        func change(_ shared: Shared?, seed: UInt64, stallAfter: Int64? = nil) {
+            stage.change { [second] offer in
+                offer.content = Content(size: SharedDateTests.size, seed: seed)
+                offer.etag = nil
+                offer.lastModified = nil
+                offer.bend = { request, reply in
+                    let isFile = request.target.hasPrefix("/file")
+                    let content =
+                        isFile
+                        ? Content(size: SharedDateTests.size, seed: seed)
+                        : Content(size: second.withLock { $0 }, seed: 9)
+                    let own = isFile ? "\"own\"" : "\"another\""
+                    reply = .file(
+                        content, for: request, etag: shared == .tag ? "\"v1\"" : shared == nil ? own : nil,
+                        lastModified: shared == .tag ? nil : SharedDateTests.date)
+                    if request.method == "GET", let stallAfter { reply.stallAfter = stallAfter }
+                    reply = reply.silentToCanaries(request)
+                }
+            }
+        }
+
+        func start(_ arguments: [String], _ paths: [String]) throws -> ChildProcess {
+            try Segget.start(
+                arguments + paths.map { stage.origin.url($0) }, in: stage.folder,
+                environment: ["XDG_STATE_HOME": state.path])
+        }
+
+        func run(_ arguments: [String], _ paths: [String]) throws -> ChildProcess.Outcome {
+            let outcome = try start(arguments, paths).wait()
+            stage.origin.hearOut()
+            return outcome
+        }
+
+        /// Leaves parts, of one file or of several, as somebody who is killed does.
+        func leaveParts(_ shared: Shared?, _ paths: [String]) throws {
+            change(shared, seed: 1, stallAfter: 200_000)
+            let child = try start(["-x", "4"], paths)
+            for path in paths {
+                #expect(stage.waits(for: 200_000, of: child, name: String(path.dropFirst())))
+            }
+            // Dates and tags are written down soon.
+            let memory = state.path("segget/servers.json")
+            #expect(
+                eventually(timeout: 60) {
+                    let text = (try? String(contentsOfFile: memory, encoding: .utf8)) ?? ""
+                    return paths.count == 1 ? text.contains(" \(SharedDateTests.size) ")
+                        : text.contains(shared == nil ? " \(SharedDateTests.size + 1) " : " - ")
+                })
+            child.signal(SIGKILL)
+            _ = try child.wait()
+            stage.origin.dropConnections()
+            change(shared, seed: 1)
+        }
+    }
+
+    @Test(arguments: Shared.allCases)
+    func twoRunsHaveSeenTwoSizes(shared: Shared) throws {
+        let site = try Site(shared)
+        try site.leaveParts(shared, ["/file"])
+        #expect(try site.run([], ["/other"]).end == .exit(0))
+        site.change(shared, seed: 2)
+        let outcome = try site.run(["--json"], ["/file"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try site.stage.isRight())
+        #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
+        #expect(try outcome.events("started").last?.identity == "none")
+        // Nothing that was sent, nor where from, can be read there.
+        let text = try String(
+            contentsOfFile: site.state.path("segget/servers.json"), encoding: .utf8)
+        for secret in ["v1", "2023", "127.0.0.1", "file"] { #expect(!text.contains(secret)) }
+    }
+
+    @Test func aKilledListHasSeenTwoSizes() throws {
+        let site = try Site(.date)
+        try site.leaveParts(.date, ["/file", "/other"])
+        site.change(.date, seed: 2)
+        let outcome = try site.run(["--json"], ["/file"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try site.stage.isRight())
+        #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
+    }
+
+    /// The neighbours: tags that differ still distinguish versions, and so do dates of files of one size.
+    @Test(arguments: [true, false])
+    func whatIsNoEvidenceIsNone(haveTags: Bool) throws {
+        let shared: Shared? = haveTags ? nil : .date
+        let site = try Site(shared, second: haveTags ? Self.size + 1 : Self.size)
+        try site.leaveParts(shared, ["/file"])
+        #expect(try site.run([], ["/other"]).end == .exit(0))
+        let outcome = try site.run(["--json"], ["/file"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try site.stage.isRight())
+        #expect(try outcome.notices("started_over").isEmpty)
+        #expect((try outcome.events("finished").last?.bytesResumed ?? 0) >= 200_000)
+    }
+}
