@@ -137,22 +137,34 @@ struct Persistence {
     private mutating func failure(
         of exchange: Exchange, at url: WebURL
     ) async throws(DownloadError.Reason) -> TransferFailure {
-        guard isFirst, exchange.reply?.status == 403, !identifies(at: url) else {
+        guard isFirst, exchange.reply?.status == 403,
+            !probe.connecting.identifies(at: url)
+        else {
             refusals = 0
             return try Probe.failure(of: exchange)
         }
         refusals += 1
-        guard await mayPass(exchange.isBeside, at: url.origin) else {
-            return try Probe.failure(of: exchange)
+        if await mayPass(exchange.isBeside, at: url.origin) { return .status(403) }
+        guard let rest = await rest(at: url) else { return try Probe.failure(of: exchange) }
+        guard !probe.connecting.endsToRest else {
+            throw .transfer(.resting(for: rest), attempts: refusals)
         }
         return .status(403)
     }
 
-    /// Whether it is somebody who asks: a wrong password is not tried again and again.
-    private func identifies(at url: WebURL) -> Bool {
-        let permitted = probe.connecting.permitted(for: url)
-        return permitted.access.authenticates
-            || permitted.headers.contains { $0.lowercased().hasPrefix("authorization") }
+    /// Has a server rest once more that was to be left alone, and has served nothing since.
+    ///
+    /// - Returns: For how long; `nil` where it has not been left alone, or no more.
+    private func rest(at url: WebURL) async -> Duration? {
+        let rest = await probe.loop.ask(otherwise: Double?.none) { [origin = url.origin] worker in
+            guard (worker.servers.quotas[origin]?.rests ?? 0) > 0,
+                case .rest(let seconds)? = worker.servers.quotas[origin]?.forbidden(
+                    now: monotonicSeconds())
+            else { return nil }
+            return seconds
+        }.map { Duration(seconds: $0) }
+        if let rest { probe.report(.resting(url: url.redacted, for: rest)) }
+        return rest
     }
 
     private func mayPass(_ isBeside: Bool, at origin: String) async -> Bool {
