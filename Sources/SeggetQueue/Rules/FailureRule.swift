@@ -21,6 +21,8 @@ enum FailureRule: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         /// It is tried again after so many seconds.
         case retry(after: Double)
+        /// It is tried again after so many seconds, which counts for nothing.
+        case wait(Double)
         /// It has failed.
         case fail
         /// It waits for space: bytes that are needed, where that is known.
@@ -48,7 +50,7 @@ enum FailureRule: Sendable, Hashable {
         case .stopped: return .stop
         case .final: return .fail
         case .space(let needed): return .waitForSpace(needed: needed)
-        case .rests(let seconds): return .retry(after: min(seconds, longestWait))
+        case .rests(let seconds): return .wait(seconds)
         case .passes(let notBefore):
             guard delays.indices.contains(attempts) else { return .fail }
             return .retry(after: min(max(delays[attempts], notBefore ?? 0), longestWait))

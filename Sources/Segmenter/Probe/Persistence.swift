@@ -10,7 +10,9 @@ struct Persistence {
     /// What is asked.
     enum Question {
         /// What the file is, of a host that may not be there, the first time.
-        case first(Probe.Beginning?, isMute: Bool)
+        ///
+        /// `isStated`: whether `HEAD` was answered with 200 just before.
+        case first(Probe.Beginning?, isMute: Bool, isStated: Bool = false)
         /// Something of a file that is known.
         case later
     }
@@ -27,6 +29,8 @@ struct Persistence {
     private var losses = 0
     /// How many times in a row it was answered 403.
     private var refusals = 0
+    /// Whether `HEAD` was answered with 200 just before, and 403 has not been waited out since.
+    private var isStated = false
     /// Failures of earlier questions to the same host.
     private let earlier: Int
     /// Whether an attempt has ended without a reply: perhaps it is HTTP/2 that does not work there.
@@ -35,8 +39,9 @@ struct Persistence {
     init(_ question: Question, _ probe: Probe) {
         self.probe = probe
         switch question {
-        case .first(let beginning, let isMute):
+        case .first(let beginning, let isMute, let isStated):
             isFirst = true
+            self.isStated = isStated
             self.beginning = beginning
             self.beginning?.contact.isMute = isMute
             earlier = isMute ? 1 : 0
@@ -145,11 +150,24 @@ struct Persistence {
         }
         refusals += 1
         if await mayPass(exchange.isBeside, at: url.origin) { return .status(403) }
+        if isStated {
+            // A server that counts requests may have counted that.
+            isStated = false
+            await space(url.origin)
+            return .status(403)
+        }
         guard let rest = await rest(at: url) else { return try Probe.failure(of: exchange) }
         guard !probe.connecting.endsToRest else {
             throw .transfer(.resting(for: rest), attempts: refusals)
         }
         return .status(403)
+    }
+
+    /// Has a server be asked less often, and waits until that is known.
+    private func space(_ origin: String) async {
+        await probe.loop.ask(otherwise: ()) { worker in
+            worker.servers.quotas[origin, default: .init()].refused(asked: monotonicSeconds())
+        }
     }
 
     /// Has a server rest once more that was to be left alone, and has served nothing since.

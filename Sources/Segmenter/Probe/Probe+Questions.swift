@@ -91,7 +91,10 @@ extension Probe {
     /// Asks with `GET`, again and again where that may help.
     func get(_ asking: Asking) async throws(DownloadError.Reason) -> Finding {
         var (asking, answered) = (asking, answered)
-        return try await persist(with: .first(beginning, isMute: asking.isMute)) {
+        let isStated = asking.said != nil || asking.headStatus == 200
+        return try await persist(
+            with: .first(beginning, isMute: asking.isMute, isStated: isStated)
+        ) {
             (before) async throws(DownloadError.Reason) -> Attempt<Finding> in
             let landing: Landing
             if let first = asking.first {

@@ -101,6 +101,11 @@ extension FetchFacts {
     /// Whether few requests are to ask a server for much.
     func isCounted(_ origin: String) -> Bool { self[quotaOf: origin]?.isKnown ?? false }
 
+    /// Seconds until a server that counts requests may be sent one; `nil` for any other.
+    func dueTime(_ origin: String) -> Double? {
+        isCounted(origin) ? self[quotaOf: origin]?.delay(now: now) : nil
+    }
+
     /// Notes that a server had too much to do for a request, if it served no other.
     ///
     /// - Parameters:

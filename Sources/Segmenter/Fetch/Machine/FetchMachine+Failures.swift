@@ -175,7 +175,8 @@ extension FetchMachine {
         switch step {
         case .giveUp(let reason): giveUp(source, reason, world)
         case .again(let delay):
-            wait(index, delay, asked, failure, world)
+            let due = retryAfter == nil ? world.dueTime(sources[source].origin) : nil
+            wait(index, due ?? delay, asked, failure, world)
             pump(world)
         }
     }
