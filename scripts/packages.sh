@@ -51,6 +51,7 @@ need_library sqlite3 libsqlite3-dev
 case "$1" in
 test)
     need_command apache2 apache2-bin
+    need_file /usr/lib/apache2/modules/mod_evasive20.so libapache2-mod-evasive
     need_command aria2c aria2
     need_command caddy caddy
     need_command cc gcc

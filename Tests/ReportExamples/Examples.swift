@@ -25,7 +25,7 @@ package enum Examples {
             .proxy(code: 5, message: hostile), .proxy(code: 5, message: ""),
             .status(503), .status(429), .status(599), .status(403), .stalled(for: .seconds(15)),
             .truncated(missing: 1), .retryAfterTooLong(.seconds(7200)),
-            .retryAfterTooLong(.seconds(9e18)),
+            .retryAfterTooLong(.seconds(9e18)), .resting(for: .seconds(10)),
         ] + breaches.map { .breach($0) }
 
     package static let assemblyErrors: [AssemblyError] =
@@ -148,7 +148,7 @@ package enum Examples {
             .linkRefreshed(url: url, status: 403), .linkRefreshDelayed(.seconds(42)),
             .waitingForNetwork(since: 1_751_371_331, cause: .network(code: 7, message: hostile)),
             .waitingForNetwork(since: 0, cause: nil), .networkOccupied,
-            .networkIsBack(after: .seconds(192)),
+            .networkIsBack(after: .seconds(192)), .resting(url: url, for: .seconds(10)),
         ] + linkFaults.map { .linkNotRefreshed($0, status: 410) }
         + faults.map { .mirrorDropped(url: url, why: $0) } + doubts.map { .notFinished($0) }
         + startOverReasons.map { .startedOver($0) }

@@ -59,6 +59,7 @@ struct DiagnosticsTests {
             (.transfer(.stalled(for: .seconds(1)), attempts: 9), 69),
             (.transfer(.truncated(missing: 1), attempts: 9), 69),
             (.transfer(.retryAfterTooLong(.seconds(1)), attempts: 1), 69),
+            (.transfer(.resting(for: .seconds(1)), attempts: 1), 69),
             (.transfer(.breach(.bodyTooLong), attempts: 1), 76), (.tooManyRedirects(20), 69),
             (.refused(status: 401), 77), (.refused(status: 403), 77), (.untrusted(""), 77),
             (.addressDenied(.privateAddress("::1")), 77), (.addressDenied(.proxy), 77),

@@ -32,7 +32,9 @@ extension RealServer {
         public var description: String { rawValue }
 
         /// What starts it, the program's absolute path first.
-        func command(root: String, port: UInt16, folder: Sandbox) throws -> [String] {
+        func command(
+            root: String, port: UInt16, folder: Sandbox, directives: String
+        ) throws -> [String] {
             let framework = [
                 Self.program("python"), Self.tests.appending(path: "Servers/serve.py").path,
                 rawValue, root, "\(port)",
@@ -43,7 +45,8 @@ extension RealServer {
             case .apache:
                 [
                     "/usr/sbin/apache2", "-DFOREGROUND", "-f",
-                    try folder.write("conf", Self.apache(root, port, folder.path)),
+                    try folder.write(
+                        "conf", Self.apache(root, port, folder.path) + directives),
                 ]
             case .caddy:
                 [

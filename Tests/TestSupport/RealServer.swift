@@ -18,8 +18,9 @@ public final class RealServer: Sendable {
     ///   - kind: which server.
     ///   - root: the folder to serve, whose subfolders are what S3 calls buckets; it is made readable for
     ///     all, since some servers give up root's rights, and a folder `alive` is put there.
+    ///   - directives: further directives of Apache's.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
-    public init(_ kind: Kind, root: Sandbox) throws {
+    public init(_ kind: Kind, root: Sandbox, directives: String = "") throws {
         self.kind = kind
         let folder = try Sandbox("segget-server")
         self.folder = folder
@@ -32,7 +33,8 @@ public final class RealServer: Sendable {
         var failure = ""
         for _ in 0..<5 {
             let port = try Nginx.freePort()
-            let command = try kind.command(root: root.path, port: port, folder: folder)
+            let command = try kind.command(
+                root: root.path, port: port, folder: folder, directives: directives)
             guard access(command[0], X_OK) == 0 else {
                 throw ToolFailure(
                     tool: kind.rawValue, text: "\(command[0]) is missing: scripts/packages.sh test")

@@ -8,6 +8,8 @@ import Segmenter
 enum FailureRule: Sendable, Hashable {
     /// It passes: a later attempt may do better, but not before so many seconds, where the server said so.
     case passes(notBefore: Double? = nil)
+    /// The server is left alone for so many seconds, as often as that is worth it.
+    case rests(for: Double)
     /// The disk is full: bytes that are needed, where that is known.
     case space(needed: Int64? = nil)
     /// It stays as it is until somebody does something.
@@ -19,6 +21,8 @@ enum FailureRule: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         /// It is tried again after so many seconds.
         case retry(after: Double)
+        /// It is tried again after so many seconds, which counts for nothing.
+        case wait(Double)
         /// It has failed.
         case fail
         /// It waits for space: bytes that are needed, where that is known.
@@ -46,6 +50,7 @@ enum FailureRule: Sendable, Hashable {
         case .stopped: return .stop
         case .final: return .fail
         case .space(let needed): return .waitForSpace(needed: needed)
+        case .rests(let seconds): return .wait(seconds)
         case .passes(let notBefore):
             guard delays.indices.contains(attempts) else { return .fail }
             return .retry(after: min(max(delays[attempts], notBefore ?? 0), longestWait))
@@ -93,6 +98,7 @@ extension FailureRule {
         case .status(let status): self = isTransient(status) ? .passes() : .final
         case .stalled, .truncated: self = .passes()
         case .retryAfterTooLong(let time): self = .passes(notBefore: time.inSeconds)
+        case .resting(let time): self = .rests(for: time.inSeconds)
         case .breach: self = .final
         }
     }

@@ -33,6 +33,7 @@ extension DownloadQueue {
         var options = task.options
         options.waitsForNetwork = true
         options.waitsForNetworkFirst = true
+        options.endsToRest = true
         // What a list names is made below what the user has named.
         if options.files.missingFolders == .refused { options.files.missingFolders = .made }
         options.files.umask = task.umask

@@ -58,6 +58,7 @@ extension DownloadQueue {
         switch FailureRule.next(after: FailureRule(error), attempts: attempts, delays: delays) {
         case .stop: return .stopped
         case .retry(let seconds): step = .retry(after: min(seconds, FailureRule.longestWait))
+        case .wait(let seconds): step = .wait(seconds)
         case .waitForSpace: step = .wait(FailureRule.spaceDelay)
         case .fail: step = .fail
         }

@@ -69,7 +69,7 @@ extension Aria2ErrorCode {
             case .stalled: .timeOut
             case .truncated: .unknown
             case .breach: .cannotResume
-            case .retryAfterTooLong: .serviceUnavailable
+            case .retryAfterTooLong, .resting: .serviceUnavailable
             }
     }
 

@@ -110,7 +110,7 @@ extension DownloadNotice {
         case .startedOver, .resumedUnverified, .serversDisagree, .damaged, .endUnproven,
             .downgraded,
             .linkNotRefreshed, .mirrorDropped, .waitingForNetwork, .networkOccupied,
-            .attributesNotWritten, .notFinished:
+            .attributesNotWritten, .notFinished, .resting:
             .warn
         case .partAgreed, .linkRefreshed, .linkRefreshDelayed, .adopted, .certificatesUnchecked,
             .changingConnections, .limitChanged, .decoding, .endUnchecked, .mirrorIsPrimary,

@@ -112,6 +112,9 @@ public enum JSONEvents {
                 self.delay = delay.inSeconds.thousandths
                 set(range)
             case .resolvingAgain(let status): self.status = status
+            case .resting(let url, let time):
+                self.url = url
+                delay = time.inSeconds.thousandths
             case .damaged(let range): set(range)
             case .stole(let range, let rate):
                 set(range)

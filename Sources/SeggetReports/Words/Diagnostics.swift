@@ -278,7 +278,7 @@ extension Diagnostic {
                 (.unavailable, "check the network, then \(again); `--stall-timeout` waits longer")
             case .truncated: (.unavailable, again)
             case .breach: (.remoteChanged, mirror)
-            case .retryAfterTooLong: (.unavailable, "\(again) after that time")
+            case .retryAfterTooLong, .resting: (.unavailable, "\(again) after that time")
             }
         let tries = attempts > 1 ? " (\(attempts) attempts without progress)" : ""
         self.init(
@@ -304,6 +304,7 @@ extension Diagnostic {
         case .truncated: "truncated"
         case .breach: "contract_broken"
         case .retryAfterTooLong: "retry_after_too_long"
+        case .resting: "resting"
         }
     }
 
@@ -321,6 +322,8 @@ extension Diagnostic {
         case .breach(let breach): describe(breach)
         case .retryAfterTooLong(let time):
             "the server asks to wait \(Units.elapsed(time)) before the next try"
+        case .resting(let time):
+            "the server refuses more requests; segget sends it none for \(Units.elapsed(time))"
         }
     }
 

@@ -16,6 +16,7 @@ extension DownloadNotice {
         case .adopted: "adopted"
         case .retrying: "retrying"
         case .resolvingAgain: "resolving_again"
+        case .resting: "resting"
         case .rangesIgnored: "ranges_ignored"
         case .serversDisagree: "servers_disagree"
         case .replyRefused: "reply_refused"
@@ -94,6 +95,9 @@ extension DownloadNotice {
         case .resolvingAgain(let status):
             "the server answered \(Diagnostic.describe(status: status)): "
                 + "following the original URL again"
+        case .resting(let url, let time):
+            "\(Diagnostic.quote(url)): the server refuses more requests (403); segget sends it none for "
+                + Units.elapsed(time)
         case .rangesIgnored:
             "the server ignored a range request: fetching in one stream"
         case .serversDisagree:

@@ -135,6 +135,9 @@ public enum TransferFailure: Error, Sendable, Hashable {
     case breach(ContractBreach)
     /// The server asked to wait longer than segget waits.
     case retryAfterTooLong(Duration)
+    /// The server forbids what it has served before, and is sent nothing for so long
+    /// (``DownloadOptions/endsToRest``).
+    case resting(for: Duration)
 }
 
 /// How a reply broke the contract of a ranged request.

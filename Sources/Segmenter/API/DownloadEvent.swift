@@ -61,6 +61,9 @@ public enum DownloadNotice: Sendable, Hashable {
     case retrying(range: ByteRange?, attempt: Int, delay: Duration, cause: TransferFailure)
     /// The effective URL answered `status`; the original URL is resolved again.
     case resolvingAgain(status: Int)
+    /// The server at this URL, without credentials and query, forbids what it has served before: it is sent nothing
+    /// for so long, then one request.
+    case resting(url: String, for: Duration)
     /// The server ignored the range; the file is fetched in one stream.
     case rangesIgnored
     /// Servers behind one name state different versions; the file is fetched in one stream.

@@ -39,6 +39,11 @@ public struct DownloadOptions: Sendable, Hashable {
     /// The kernel's routes decide; where a name cannot be resolved, it is a route to the internet that counts. With a
     /// route, a server that does not answer is a failure as ever.
     public var waitsForNetworkFirst = false
+    /// End, with ``TransferFailure/resting(for:)``, rather than wait while a server that counts requests is sent
+    /// none.
+    ///
+    /// A later download of the same session continues, when that time is over.
+    public var endsToRest = false
     /// Which file that stands at the destination, and that segget has not brought, counts for the download.
     public var takesOver = TakeOver.nothing
     /// How the file gets its name.

@@ -73,7 +73,7 @@ extension Fetch.Setup {
             limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !job.isRepair,
             isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted,
-            endsWithNetwork: probe.endsWithNetwork)
+            endsWithNetwork: probe.endsWithNetwork, endsToRest: probe.connecting.endsToRest)
         self.init(
             machine: machine, connecting: probe.connecting, firstReply: finding.firstReply,
             resolve: resolve)

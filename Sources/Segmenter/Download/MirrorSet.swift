@@ -238,7 +238,15 @@ extension Probe {
     func server(_ number: Int, _ finding: Finding) -> FetchMachine.Mirror {
         FetchMachine.Mirror(
             number: number, shownURL: url.redacted, url: finding.effective,
-            identity: finding.file.identity, expiry: LinkExpiry(url))
+            identity: finding.file.identity, expiry: LinkExpiry(url),
+            mayRest: mayRest(at: finding.effective))
+    }
+
+    /// Whether a server that forbids what it has served may mean anything but a password, or a link that a
+    /// redirect has led to and that holds no more.
+    private func mayRest(at effective: WebURL) -> Bool {
+        let isLink = effective.text != url.text && effective.text != effective.redacted
+        return !isLink && !connecting.identifies(at: effective)
     }
 
     /// A server that answered, for a fetch to be joined.

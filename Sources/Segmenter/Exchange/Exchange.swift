@@ -24,6 +24,8 @@ struct Exchange: Sendable {
     var isOverLimit = false
     /// Whether others for small files were under way when it went out.
     var isBeside = false
+    /// Seconds until it may go out, where the server counts requests: it was not made.
+    var isDueIn = 0.0
 
     /// Whether all of the body has come.
     var isWhole: Bool { isKept && end == .complete }
@@ -52,6 +54,7 @@ extension Exchange {
         worker.start(request) { [unowned worker] reply in
             progress.exchange.reply = reply
             progress.exchange.isHTTP2 = worker.transfer(id)?.isHTTP2 ?? false
+            worker.servers.answered(request.url.origin, request.method, reply.status)
             guard pausing, reply.status == 200 || reply.status == 206 else { return .discard }
             progress.isReported = true
             var exchange = progress.exchange
@@ -72,6 +75,8 @@ extension Exchange {
 extension TransferLoop {
     /// Makes a request and returns when the head of its response is there.
     ///
+    /// A server that counts requests is asked when one may go out.
+    ///
     /// - Parameters:
     ///   - request: What to ask.
     ///   - pausing: Whether the body of a 200 or 206 is paused, for its owner to go on with it.
@@ -81,13 +86,40 @@ extension TransferLoop {
     func exchange(
         _ request: TransferRequest, pausing: Bool, collecting: Bool = false
     ) async -> Exchange {
+        while true {
+            let exchange = await attempt(request, pausing: pausing, collecting: collecting)
+            guard exchange.isDueIn > 0 else { return exchange }
+            do {
+                try await Task.sleep(for: .seconds(exchange.isDueIn))
+            } catch {
+                return Exchange(end: .cancelled)
+            }
+        }
+    }
+
+    /// Makes a request, unless its server is not to be asked yet.
+    private func attempt(
+        _ request: TransferRequest, pausing: Bool, collecting: Bool
+    ) async -> Exchange {
         await wait(otherwise: Exchange(end: .cancelled)) { worker, answer in
+            let (origin, now) = (request.url.origin, monotonicSeconds())
+            if request.connecting.endsToRest, let quota = worker.servers.quotas[origin],
+                quota.isResting(now: now)
+            {
+                let rest = Duration(seconds: quota.delay(now: now))
+                answer.resume(returning: Exchange(end: .failed(.resting(for: rest))))
+                return nil
+            }
             if collecting {
-                worker.smallRequests.collect(request) { answer.resume(returning: $0) }
-            } else {
-                Exchange.begin(request, pausing: pausing, on: worker) {
-                    answer.resume(returning: $0)
-                }
+                return worker.smallRequests.collect(request) { answer.resume(returning: $0) }
+            }
+            let delay = worker.servers.takeTurn(at: origin, now: now)
+            guard delay <= 0 else {
+                answer.resume(returning: Exchange(isDueIn: delay))
+                return nil
+            }
+            return Exchange.begin(request, pausing: pausing, on: worker) {
+                answer.resume(returning: $0)
             }
         } cancel: { worker, number in
             worker.smallRequests.cancel(number)

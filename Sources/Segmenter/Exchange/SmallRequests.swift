@@ -83,6 +83,9 @@ final class SmallRequests: LoopResident {
                 full.insert(origin)
                 waiting.append(entry)
                 if let next = windows[origin]?.due, next > now { due = min(due, next) }
+                if let delay = servers.quotas[origin]?.delay(now: now), delay > 0 {
+                    due = min(due, now + delay)
+                }
             } else {
                 start(entry, now)
             }
@@ -90,13 +93,16 @@ final class SmallRequests: LoopResident {
     }
 
     private func hasRoom(_ origin: String, _ now: Double) -> Bool {
-        guard windows[origin]?.hasRoom(now: now) ?? true else { return false }
+        guard windows[origin]?.hasRoom(now: now) ?? true,
+            servers.quotas[origin].map({ $0.delay(now: now) <= 0 }) ?? true
+        else { return false }
         guard let limit = servers.limits[origin], limit.limit != nil else { return true }
         return limit.allows(beside: servers.load(of: origin, now: now), now: now)
     }
 
     private func start(_ entry: Entry, _ now: Double) {
         let origin = entry.request.url.origin
+        _ = servers.takeTurn(at: origin, now: now)
         let others = windows[origin, default: .init()].sent(now: now)
         let small = SmallRequest(origin, beside: others, sent: now, of: self) { [self] exchange in
             transfers[entry.id] = nil
@@ -168,6 +174,7 @@ private final class SmallRequest {
     /// Judges the head of its reply.
     func judge(_ reply: Reply, on worker: Worker) -> Transfer.Verdict {
         exchange.reply = reply
+        worker.servers.answered(origin, .get, reply.status)
         exchange.isHTTP2 = transfer?.isHTTP2 ?? false
         guard reply.status == 200 || reply.status == 206 else { return .discard }
         // A limit of rate is the business of what is written.

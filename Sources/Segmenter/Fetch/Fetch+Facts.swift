@@ -72,6 +72,11 @@ extension Fetch: FetchFacts {
         set { servers.limits[origin] = newValue }
     }
 
+    subscript(quotaOf origin: String) -> RequestQuota? {
+        get { servers.quotas[origin] }
+        set { servers.quotas[origin] = newValue }
+    }
+
     func othersLoad(at origin: String) -> ServerLimit.Load {
         servers.load(of: origin, now: now, but: id)
     }

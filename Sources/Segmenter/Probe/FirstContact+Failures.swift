@@ -15,7 +15,7 @@ extension FirstContact.Trouble {
         case _ where failure.isTimedOut: self = .other
         case .network(let code, _): self = isConnectionFailure(code) ? .passing : .other
         case .proxy: self = .passing
-        case .stalled, .truncated, .breach, .retryAfterTooLong: self = .other
+        case .stalled, .truncated, .breach, .retryAfterTooLong, .resting: self = .other
         }
     }
 }

@@ -10,7 +10,9 @@ struct Persistence {
     /// What is asked.
     enum Question {
         /// What the file is, of a host that may not be there, the first time.
-        case first(Probe.Beginning?, isMute: Bool)
+        ///
+        /// `isStated`: whether `HEAD` was answered with 200 just before.
+        case first(Probe.Beginning?, isMute: Bool, isStated: Bool = false)
         /// Something of a file that is known.
         case later
     }
@@ -27,6 +29,8 @@ struct Persistence {
     private var losses = 0
     /// How many times in a row it was answered 403.
     private var refusals = 0
+    /// Whether `HEAD` was answered with 200 just before, and 403 has not been waited out since.
+    private var isStated = false
     /// Failures of earlier questions to the same host.
     private let earlier: Int
     /// Whether an attempt has ended without a reply: perhaps it is HTTP/2 that does not work there.
@@ -35,8 +39,9 @@ struct Persistence {
     init(_ question: Question, _ probe: Probe) {
         self.probe = probe
         switch question {
-        case .first(let beginning, let isMute):
+        case .first(let beginning, let isMute, let isStated):
             isFirst = true
+            self.isStated = isStated
             self.beginning = beginning
             self.beginning?.contact.isMute = isMute
             earlier = isMute ? 1 : 0
@@ -137,22 +142,47 @@ struct Persistence {
     private mutating func failure(
         of exchange: Exchange, at url: WebURL
     ) async throws(DownloadError.Reason) -> TransferFailure {
-        guard isFirst, exchange.reply?.status == 403, !identifies(at: url) else {
+        guard isFirst, exchange.reply?.status == 403,
+            !probe.connecting.identifies(at: url)
+        else {
             refusals = 0
             return try Probe.failure(of: exchange)
         }
         refusals += 1
-        guard await mayPass(exchange.isBeside, at: url.origin) else {
-            return try Probe.failure(of: exchange)
+        if await mayPass(exchange.isBeside, at: url.origin) { return .status(403) }
+        if isStated {
+            // A server that counts requests may have counted that.
+            isStated = false
+            await space(url.origin)
+            return .status(403)
+        }
+        guard let rest = await rest(at: url) else { return try Probe.failure(of: exchange) }
+        guard !probe.connecting.endsToRest else {
+            throw .transfer(.resting(for: rest), attempts: refusals)
         }
         return .status(403)
     }
 
-    /// Whether it is somebody who asks: a wrong password is not tried again and again.
-    private func identifies(at url: WebURL) -> Bool {
-        let permitted = probe.connecting.permitted(for: url)
-        return permitted.access.authenticates
-            || permitted.headers.contains { $0.lowercased().hasPrefix("authorization") }
+    /// Has a server be asked less often, and waits until that is known.
+    private func space(_ origin: String) async {
+        await probe.loop.ask(otherwise: ()) { worker in
+            worker.servers.quotas[origin, default: .init()].refused(asked: monotonicSeconds())
+        }
+    }
+
+    /// Has a server rest once more that was to be left alone, and has served nothing since.
+    ///
+    /// - Returns: For how long; `nil` where it has not been left alone, or no more.
+    private func rest(at url: WebURL) async -> Duration? {
+        let rest = await probe.loop.ask(otherwise: Double?.none) { [origin = url.origin] worker in
+            guard (worker.servers.quotas[origin]?.rests ?? 0) > 0,
+                case .rest(let seconds)? = worker.servers.quotas[origin]?.forbidden(
+                    now: monotonicSeconds())
+            else { return nil }
+            return seconds
+        }.map { Duration(seconds: $0) }
+        if let rest { probe.report(.resting(url: url.redacted, for: rest)) }
+        return rest
     }
 
     private func mayPass(_ isBeside: Bool, at origin: String) async -> Bool {

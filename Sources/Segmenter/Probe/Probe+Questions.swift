@@ -91,7 +91,10 @@ extension Probe {
     /// Asks with `GET`, again and again where that may help.
     func get(_ asking: Asking) async throws(DownloadError.Reason) -> Finding {
         var (asking, answered) = (asking, answered)
-        return try await persist(with: .first(beginning, isMute: asking.isMute)) {
+        let isStated = asking.said != nil || asking.headStatus == 200
+        return try await persist(
+            with: .first(beginning, isMute: asking.isMute, isStated: isStated)
+        ) {
             (before) async throws(DownloadError.Reason) -> Attempt<Finding> in
             let landing: Landing
             if let first = asking.first {
@@ -220,6 +223,7 @@ extension Probe {
         request.range = isByHead ? nil : Self.firstByte
         request.connecting.connectTimeout = min(connecting.connectTimeout, EndCheck.patience)
         request.connecting.stallTimeout = min(connecting.stallTimeout, EndCheck.patience)
+        request.connecting.endsToRest = true
         let exchange = await loop.exchange(request, pausing: !isByHead)
         let check = ResponseCheck(
             asked: request.range, identity: identity, sentIfRange: false,
@@ -303,6 +307,7 @@ extension Probe {
             throw .access(.unusable(.interface))
         case .failed(.network(let code, let text)) where isHopelessHandshake(code, text):
             throw .transfer(.network(code: code, message: text), attempts: 1)
+        case .failed(.resting(let rest)): throw .transfer(.resting(for: rest), attempts: 1)
         case .failed(let failure): return failure
         case .untrusted(let text): throw .untrusted(text)
         case .denied(let address): throw .addressDenied(.privateAddress(address))

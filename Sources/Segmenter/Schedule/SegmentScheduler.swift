@@ -12,40 +12,6 @@ import Glibc
 /// possible, not yet requested. An event costs a number of steps that grows with the logarithm of the number
 /// of connections and ranges.
 struct SegmentScheduler {
-    /// What one connection has to fetch: bytes `position..<end`, in order.
-    struct Segment: Hashable {
-        /// The next byte that is expected.
-        var position: Int64
-        /// Where the present request ends; nothing is requested yet when it is `position`.
-        var asked: Int64
-        /// Where the work ends; moves towards `position` when the tail is stolen.
-        var end: Int64
-
-        /// What is still to be fetched, in order.
-        var rest: ByteRange { ByteRange(position, end) }
-
-        /// Work of which nothing is requested yet.
-        init(_ range: ByteRange) {
-            position = range.start
-            asked = range.start
-            end = range.end
-        }
-    }
-
-    /// Work for a connection that was free.
-    enum Assignment: Hashable {
-        /// Bytes that nobody had.
-        case fresh(ByteRange)
-        /// The tail of another connection's segment, which now ends where this range begins.
-        case stolen(ByteRange, from: Int)
-
-        var range: ByteRange {
-            switch self {
-            case .fresh(let range), .stolen(let range, _): range
-            }
-        }
-    }
-
     /// Longest segment that is handed out, in bytes, where it does not last less than 100 round trips.
     ///
     /// So the front of contiguous data, which whole-file digests follow, is never far behind.
@@ -73,6 +39,11 @@ struct SegmentScheduler {
     /// Round trips that a share lasts at the least, where there is so much: between two requests
     /// nothing comes for one.
     static let shareTrips = 50.0
+    /// Seconds that a share lasts at the least, where there is so much.
+    static let shareTime = 0.005
+    /// Seconds that a share lasts while the number of connections is looked for, where those that there are would
+    /// have so much: that is about how long it takes until there are more.
+    static let searchTime = 0.2
     /// Round trips that a window lasts, where the segment does.
     static let windowTrips = 100.0
     /// Seconds that a window lasts at the least, where the segment does.
@@ -97,6 +68,8 @@ struct SegmentScheduler {
     private var knownRate = 0.0
     /// Connections whose rate has risen by a quarter or more when it was last measured: slow start.
     private var rising: Set<Int> = []
+    /// The last shares of connections of which nothing was measured yet, in bytes.
+    private var unmeasured: [Int: Int64] = [:]
     /// Connections that have work and whose rate is known.
     private var queue = FinishQueue<Double>()
 
@@ -141,6 +114,7 @@ struct SegmentScheduler {
     mutating func measured(_ connection: Int, rate: Double?, now: Double) {
         let rate = rate.flatMap { $0 > 0 ? $0 : nil }
         let old = rates[connection] ?? 0
+        if rate != nil { unmeasured[connection] = nil }
         let isRising = old > 0 && (rate ?? 0) > 1.25 * old
         if isRising { rising.insert(connection) } else { rising.remove(connection) }
         knownRate += (rate ?? 0) - old
@@ -202,10 +176,12 @@ struct SegmentScheduler {
     ///
     /// - Parameters:
     ///   - connection: Has no work.
-    ///   - connections: Number of connections that work on the file.
+    ///   - connections: Number of connections that work on the file, or soon may.
+    ///   - present: Number of those that do, where more are being looked for.
     ///   - isMade: Whether its next request goes out on a connection that has been used before.
     ///   - now: The time.
     ///   - maySteal: Whether another connection's work may be given.
+    ///   - leastSaving: Seconds that this has to save at the least.
     ///   - sharers: Connections among which all unassigned bytes are shared now, in equal parts;
     ///     `nil` where shares are cut one after the other.
     ///   - window: What the output can take; `nil` is everything. Nothing at its limit or behind it
@@ -215,14 +191,15 @@ struct SegmentScheduler {
     ///   when too little of it is free; never when half of it is free behind the front of what is
     ///   done, and nobody works.
     mutating func assign(
-        _ connection: Int, connections: Int, isMade: Bool = true, now: Double,
-        maySteal: Bool = true, sharers: Int? = nil,
+        _ connection: Int, connections: Int, present: Int? = nil, isMade: Bool = true, now: Double,
+        maySteal: Bool = true, leastSaving: Double = Self.shortestSaving, sharers: Int? = nil,
         window: OutputWindow? = nil, position: (Int) -> Int64? = { _ in nil }
     ) -> Assignment? {
         precondition(segments[connection] == nil, "the connection has work already")
         let limit = window?.limit ?? .max
         guard let gap = unassigned.ranges.first, gap.start < limit else {
-            return maySteal ? steal(connection, connections, isMade, now, position) : nil
+            return maySteal
+                ? steal(connection, connections, isMade, leastSaving, now, position) : nil
         }
         let part = part(of: connection, connections)
         let longest =
@@ -231,7 +208,9 @@ struct SegmentScheduler {
             } ?? longest(connection, connections)
         let shortest = min(worth(connection, Self.shortestSegment), longest)
         let all = remaining(connections, now) * part
-        var length = min(max(share(of: connection, all), shortest), longest)
+        var length = share(of: connection, all)
+        if let present { length = max(length, early(connection, present, length, now)) }
+        length = min(max(length, shortest), longest)
         if let sharers {
             let all = unassigned.count + Int64(sharers) - 1
             length = max(all / Int64(max(1, sharers)), Self.shortestFirst)
@@ -241,8 +220,10 @@ struct SegmentScheduler {
         let range = ByteRange(gap.start, min(limit, gap.start + min(length, gap.count)))
         // Nor crumbs at the limit: it will move on.
         guard range.count >= shortest || range.end < limit || range.end == gap.end else {
-            return maySteal ? steal(connection, connections, isMade, now, position) : nil
+            return maySteal
+                ? steal(connection, connections, isMade, leastSaving, now, position) : nil
         }
+        if rates[connection] == nil { unmeasured[connection] = range.count }
         take(range, for: connection, now)
         return .fresh(range)
     }
@@ -270,10 +251,23 @@ struct SegmentScheduler {
     /// Bytes of a connection's next share, of `all` that it is to bring.
     private func share(of connection: Int, _ all: Double) -> Int64 {
         guard let rate = rates[connection] else { return bytes(all / 2) }
-        let least = rate * Self.shareTrips * roundTrip
+        let least = rate * max(Self.shareTime, Self.shareTrips * roundTrip)
         let isShort = all < 2 * least && !rising.contains(connection)
         // Who waits for a first byte meanwhile brings less: a second round would cost all of them more.
         return bytes(isShort ? 1.01 * all + rate * roundTrip : max(all / 2, min(all, least)))
+    }
+
+    /// Bytes of a connection's share while more connections are being looked for: those that come find enough.
+    ///
+    /// One that is back so soon that nothing could be measured gets twice as much each time.
+    private func early(
+        _ connection: Int, _ present: Int, _ share: Int64, _ now: Double
+    ) -> Int64 {
+        let most = bytes(remaining(present, now) * part(of: connection, present) / 2)
+        guard let rate = rates[connection] else {
+            return min(most, 2 * (unmeasured[connection] ?? share / 2))
+        }
+        return min(most, bytes(rate * Self.searchTime))
     }
 
     private func longest(_ connection: Int, _ connections: Int) -> Int64 {
@@ -295,7 +289,7 @@ struct SegmentScheduler {
     // MARK: Stealing
 
     private mutating func steal(
-        _ thief: Int, _ connections: Int, _ isMade: Bool, _ now: Double,
+        _ thief: Int, _ connections: Int, _ isMade: Bool, _ leastSaving: Double, _ now: Double,
         _ position: (Int) -> Int64?
     ) -> Assignment? {
         // A connection without a measurement has only begun: nobody knows that it is late.
@@ -306,7 +300,7 @@ struct SegmentScheduler {
         let delay = isMade ? roundTrip : delay(ofNew: mine)
         // Then both would finish: the thief begins later.
         let both = (rest + mine * delay) / (mine + theirs)
-        let saving = max(Self.shortestSaving, roundTrip)
+        let saving = max(leastSaving, roundTrip)
         guard rest / theirs - both >= saving else { return nil }
         // Then all could. Whoever takes more now would have to give it away again.
         let assigned = remaining(connections, now) - Double(unassigned.count)

@@ -15,6 +15,8 @@ protocol ServerUser: AnyObject {
 final class ServerBook {
     /// How many requests at a time servers serve: of those that turned one away.
     var limits: [String: ServerLimit] = [:]
+    /// What is known of servers that count requests.
+    var quotas: [String: RequestQuota] = [:]
     /// What hosts mean by 403.
     var forbidding: [String: Forbidding] = [:]
     /// What is known of hosts' addresses.
@@ -42,6 +44,23 @@ final class ServerBook {
         users.reduce(ServerLimit.Load()) {
             $1.key == number ? $0 : $0 + $1.value.load(of: origin, now: now)
         }
+    }
+
+    // MARK: Servers that count requests
+
+    /// Has a request to an origin go out, if one may.
+    ///
+    /// - Returns: Seconds until one may; 0 when it goes out now.
+    func takeTurn(at origin: String, now: Double) -> Double {
+        guard let delay = quotas[origin]?.delay(now: now) else { return 0 }
+        if delay <= 0 { quotas[origin]?.asked(now: now) }
+        return delay
+    }
+
+    /// A request has its reply.
+    func answered(_ origin: String, _ method: RequestMethod, _ status: Int) {
+        let isServed = method == .get && (status == 200 || status == 206)
+        quotas[origin]?.answered(isServed: isServed)
     }
 
     /// The limits that this session has learned.

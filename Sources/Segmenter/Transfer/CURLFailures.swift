@@ -79,7 +79,7 @@ extension TransferFailure {
                 return gone.contains { text.contains(errorText($0)) }
             }
             return isUnresolved || isTimedOut || isAny([CURLE_INTERFACE_FAILED])
-        case .status, .truncated, .breach, .retryAfterTooLong: return false
+        case .status, .truncated, .breach, .retryAfterTooLong, .resting: return false
         }
     }
 

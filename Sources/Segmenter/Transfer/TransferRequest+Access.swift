@@ -10,6 +10,8 @@ extension TransferRequest {
         var connectTimeout: Double
         /// Longest time without a byte, in seconds.
         var stallTimeout: Double
+        /// Whether a request fails, and does not wait, while its server is left alone.
+        var endsToRest: Bool
         /// How servers are reached, with the credentials of the URL when none were given.
         private(set) var access: AccessOptions
         /// The caller's headers.
@@ -25,6 +27,7 @@ extension TransferRequest {
             caCertificate = options.caCertificate
             connectTimeout = options.connectTimeout.inSeconds
             stallTimeout = options.stallTimeout.inSeconds
+            endsToRest = options.endsToRest
             headers = options.headers
             origin = url.origin
             var access = options.access
@@ -48,6 +51,13 @@ extension TransferRequest {
         mutating func bound(by longest: Double) {
             connectTimeout = min(connectTimeout, longest)
             stallTimeout = min(stallTimeout, longest)
+        }
+
+        /// Whether a request to `url` says who asks: a password that was refused is not shown again and again.
+        func identifies(at url: WebURL) -> Bool {
+            let permitted = permitted(for: url)
+            return permitted.access.authenticates
+                || permitted.headers.contains { $0.lowercased().hasPrefix("authorization") }
         }
 
         /// What a request to `url` may reveal: the one place where it is decided what stays with

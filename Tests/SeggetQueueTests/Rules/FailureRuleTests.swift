@@ -35,6 +35,7 @@ import Testing
         (.stalled(for: .seconds(30)), .passes()), (.truncated(missing: 5), .passes()),
         (.breach(.wholeFileForRange), .final),
         (.retryAfterTooLong(.seconds(7200)), .passes(notBefore: 7200)),
+        (.resting(for: .seconds(20)), .rests(for: 20)),
     ]
 
     static let files: [(AssemblyError, FailureRule)] = [
@@ -105,7 +106,8 @@ import Testing
     }
     private static func name(_ failure: TransferFailure) -> String {
         switch failure {
-        case .network, .proxy, .status, .stalled, .truncated, .breach, .retryAfterTooLong:
+        case .network, .proxy, .status, .stalled, .truncated, .breach, .retryAfterTooLong,
+            .resting:
             caseName(failure)
         }
     }

@@ -22,6 +22,7 @@ struct Aria2ErrorCodeTests {
             (.transfer(.truncated(missing: 1), attempts: 1), 1),
             (.transfer(.breach(.severalRanges), attempts: 1), 8),
             (.transfer(.retryAfterTooLong(.seconds(1)), attempts: 1), 29),
+            (.transfer(.resting(for: .seconds(1)), attempts: 1), 29),
             (.refused(status: 401), 24), (.refused(status: 403), 22),
             (.proxyRefused(status: 407), 22),
             (.proxyRefused(status: nil), 1), (.untrusted(""), 1),

@@ -68,6 +68,11 @@ extension SimulatedWorld: FetchFacts {
         set { limits[origin] = newValue }
     }
 
+    subscript(quotaOf origin: String) -> RequestQuota? {
+        get { quotas[origin] }
+        set { quotas[origin] = newValue }
+    }
+
     func othersLoad(at origin: String) -> ServerLimit.Load { .init() }
     func servesOthers(_ origin: String) -> Bool { false }
     func meaningOf403(_ origin: String) -> Forbidding.Meaning? { nil }

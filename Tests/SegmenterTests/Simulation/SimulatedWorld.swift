@@ -67,6 +67,7 @@ final class SimulatedWorld {
     var hedges: [Int: SimulatedRequest] = [:]
     var canary: SimulatedRequest?
     var limits: [String: ServerLimit] = [:]
+    var quotas: [String: RequestQuota] = [:]
     var plans: [Plan] = []
     var log = SimulatedRecord()
     private var dice: SplitMix64

@@ -45,6 +45,7 @@ extension DownloadOptions: CodableOptions {
         .init("takes_over", \.takesOver),
         .init("waits_for_network", \.waitsForNetwork),
         .init("waits_for_network_first", \.waitsForNetworkFirst),
+        .init("ends_to_rest", \.endsToRest),
         .options("naming", \.naming),
         .init("headers", \.headers) { TravellingHeaders.publicLines($0) },
         .init(optional: "ca_certificate", \.caCertificate),

@@ -32,12 +32,14 @@ extension FetchFacts {
     ///   - own: What the fetch has under way there.
     /// - Returns: Whether there is room.
     func allows(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) -> Bool {
+        if let quota = self[quotaOf: origin], quota.delay(now: now) > 0 { return false }
         guard let limit = self[limitOf: origin], limit.limit != nil else { return true }
         return limit.allows(beside: othersLoad(at: origin) + own(), now: now)
     }
 
     /// A request is about to go out.
     func asks(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) {
+        self[quotaOf: origin]?.asked(now: now)
         guard isLimited(origin) else { return }
         let load = othersLoad(at: origin) + own()
         self[limitOf: origin]?.asked(beside: load, now: now)
@@ -47,6 +49,7 @@ extension FetchFacts {
     func serves(
         _ origin: String, asked: Double, own: @autoclosure () -> ServerLimit.Load
     ) {
+        self[quotaOf: origin]?.answered(isServed: true)
         guard self[limitOf: origin] != nil else { return }
         let load = othersLoad(at: origin) + own()
         self[limitOf: origin]?.served(load, asked: asked, now: now)
@@ -92,6 +95,40 @@ extension FetchFacts {
         self[limitOf: origin] = limit
         return verdict
     }
+
+    // MARK: A server that counts requests
+
+    /// Whether few requests are to ask a server for much.
+    func isCounted(_ origin: String) -> Bool { self[quotaOf: origin]?.isKnown ?? false }
+
+    /// Seconds until a server that counts requests may be sent one; `nil` for any other.
+    func dueTime(_ origin: String) -> Double? {
+        isCounted(origin) ? self[quotaOf: origin]?.delay(now: now) : nil
+    }
+
+    /// Notes that a server had too much to do for a request, if it served no other.
+    ///
+    /// - Parameters:
+    ///   - origin: The server.
+    ///   - request: The request.
+    ///   - failure: What happened to it.
+    ///   - own: What the fetch has under way there.
+    /// - Returns: Whether it served others, and is known to count requests: then that was one too soon.
+    func countsRefusal(
+        _ origin: String, _ request: Slot.Request, _ failure: TransferFailure,
+        own: @autoclosure () -> ServerLimit.Load
+    ) -> Bool {
+        guard case .status(let status) = failure, isOverload(status) else { return false }
+        let load = othersLoad(at: origin) + own()
+        let isAlone = load.served == 0 && load.asking == 0
+        guard isAlone || isCounted(origin) else { return false }
+        var quota = self[quotaOf: origin] ?? RequestQuota()
+        quota.refused(asked: request.since)
+        self[quotaOf: origin] = quota
+        return !isAlone
+    }
+
+    // MARK: Both
 
     /// Lifts a limit that is no more.
     ///

@@ -175,7 +175,8 @@ extension FetchMachine {
         switch step {
         case .giveUp(let reason): giveUp(source, reason, world)
         case .again(let delay):
-            wait(index, delay, asked, failure, world)
+            let due = retryAfter == nil ? world.dueTime(sources[source].origin) : nil
+            wait(index, due ?? delay, asked, failure, world)
             pump(world)
         }
     }
@@ -242,9 +243,14 @@ extension FetchMachine {
         let retryAfter = request.retryAfter.flatMap {
             $0 > setup.policy.longestRetryAfter ? nil : $0
         }
-        let verdict = world.turnsAway(
-            origin, request, failure, isFirst: slots[index].backoff.failures == 0,
-            retryAfter: retryAfter, own: load(at: origin, world))
+        let isTooSoon = world.countsRefusal(
+            origin, request, failure, own: load(at: origin, world))
+        let verdict =
+            isTooSoon
+            ? .again
+            : world.turnsAway(
+                origin, request, failure, isFirst: slots[index].backoff.failures == 0,
+                retryAfter: retryAfter, own: load(at: origin, world))
         guard verdict != .failure else { return false }
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
@@ -283,7 +289,7 @@ extension FetchMachine {
             let origin = sources[source].origin
             if slots.isServed(source) || world.mayBeLimit(of: origin, refusal(status)) {
                 wakeRefused(source, world)
-            } else {
+            } else if !rests(source, because: refusal(status), world) {
                 giveUp(
                     source,
                     isRefusal(status)
@@ -322,12 +328,43 @@ extension FetchMachine {
                 isServed || hasProgressed
                     || world.mayBeLimit(of: sources[source].origin, reason)
             else {
-                giveUp(source, reason, world)
+                if !rests(source, because: reason, world) { giveUp(source, reason, world) }
                 return
             }
         }
         wakeRefused(source, isElsewhere: isElsewhere, world)
         pump(world)
+    }
+
+    /// Leaves a server alone for a while that forbids what it has served, where nothing else helps: it may count
+    /// requests.
+    ///
+    /// - Returns: Whether it does that: not where it may be a password or a link that it forbids, nor when it was
+    ///   left alone often enough.
+    private mutating func rests(
+        _ source: Int, because reason: DownloadError.Reason, _ world: some FetchWorld
+    ) -> Bool {
+        let origin = sources[source].origin
+        guard reason == .refused(status: 403), sources[source].mirror.mayRest,
+            !sources[source].link.isOver(date: world.date),
+            sources[source].accepted > 0 || (world[quotaOf: origin]?.rests ?? 0) > 0
+        else { return false }
+        var quota = world[quotaOf: origin] ?? RequestQuota()
+        let step = quota.forbidden(now: world.now)
+        world[quotaOf: origin] = quota
+        guard case .rest(let seconds) = step else { return false }
+        let rest = Duration(seconds: seconds)
+        world.report(.resting(url: sources[source].mirror.shownURL, for: rest))
+        if setup.endsToRest, sources.isAlone(source) {
+            fail(.transfer(.resting(for: rest), attempts: 1), world)
+            return true
+        }
+        for index in slots.indices(of: source) where !slots[index].isBusy {
+            slots[index].backoff.clear()
+            slots[index].backoff.until = 0
+        }
+        pump(world)
+        return true
     }
 
     /// Has the connections that were refused try again: at once, or after a while when not for the

@@ -32,6 +32,12 @@ extension FetchMachine {
         return isLimited ? slots.busy + 1 : width.expected(slots.count)
     }
 
+    /// Connections that there are, while more are being looked for.
+    func searchers(_ world: some FetchWorld) -> Int? {
+        let isLimited = sources.contains { world.isLimited($0.origin) }
+        return !isLimited && width.isSearching(slots.count) ? slots.count : nil
+    }
+
     /// Connections among which all that is left is shared at once; `nil` where shares are cut one after
     /// the other.
     ///
@@ -39,13 +45,65 @@ extension FetchMachine {
     /// refused: so each connection asks for all of its share at once.
     func sharers(with index: Int, _ world: some FetchWorld) -> Int? {
         let source = slots[index].source
-        guard window == nil, sources[source].link.expiry != nil else { return nil }
+        guard window == nil else { return nil }
+        if let quota = world[quotaOf: sources[source].origin], quota.isKnown {
+            // The first asks for half, and the next for the rest; or the first for all.
+            let isHalf =
+                !quota.isStrict && slots.asking(source, now: world.now) == 0
+                && scheduler.unassigned.count >= 2 * RequestQuota.leastRequest
+            return isHalf ? 2 : 1
+        }
+        guard sources[source].link.expiry != nil else { return nil }
         return slots.indices(of: source).count { isFree($0, world) }
+    }
+
+    /// Whether a server that counts requests may be sent one now; any other may.
+    func isDue(_ origin: String, _ world: some FetchWorld) -> Bool {
+        world[quotaOf: origin].map { $0.delay(now: world.now) <= 0 } ?? true
+    }
+
+    /// Whether a server is left alone for a while.
+    func isResting(_ origin: String, _ world: some FetchWorld) -> Bool {
+        world[quotaOf: origin]?.isResting(now: world.now) ?? false
+    }
+
+    /// Whether a free connection may take work from another.
+    func maySteal(_ index: Int, _ world: some FetchWorld) -> Bool {
+        guard window?.isBehind != true, sources.maySteal(date: world.date) else { return false }
+        return world[quotaOf: sources[slots[index].source].origin]?.isStrict != true
+    }
+
+    /// Seconds that this has to save at the least.
+    func leastSaving(_ index: Int, _ world: some FetchWorld) -> Double {
+        let isCounted = world.isCounted(sources[slots[index].source].origin)
+        return isCounted ? RequestQuota.leastSaving : SegmentScheduler.shortestSaving
     }
 
     /// Whether a connection has nothing to do, and may do something.
     func isFree(_ index: Int, _ world: some FetchWorld) -> Bool {
         index < used && slots[index].isFree(world.now)
+    }
+
+    // MARK: Who fetches which bytes
+
+    /// Has a connection whose tail was taken stop where that begins.
+    mutating func steal(
+        _ range: ByteRange, from victim: Int, for thief: Int, _ world: some FetchWorld
+    ) {
+        // What was not requested yet costs nobody anything.
+        let reached = world.shorten(victim, to: range.start)
+        slots[victim].request.body?.proof = nil
+        world.report(.stole(range, rate: scheduler.rates[victim]))
+        // What its writer has written by now, nobody else writes.
+        if let reached, reached > range.start { scheduler.advance(thief, to: reached) }
+    }
+
+    /// The bytes that a connection asks for next; `nil` when it has no work.
+    mutating func nextRange(_ index: Int, _ world: some FetchWorld) -> ByteRange? {
+        let source = sources[slots[index].source]
+        return scheduler.ask(
+            index, isWhole: source.link.expiry != nil || world.isCounted(source.origin),
+            most: source.trust.longestRange)
     }
 
     // MARK: With which server

@@ -28,6 +28,8 @@ extension FetchMachine {
         var hasContradicted = false
         /// Whether it ends soon when the network is away: that is waited for without it.
         var endsWithNetwork = false
+        /// Whether it ends when its only server is to be left alone for a while.
+        var endsToRest = false
 
         /// The version that is being put together.
         var identity: RemoteIdentity { primary.identity }
@@ -71,6 +73,8 @@ extension FetchMachine {
         var identity: RemoteIdentity
         /// When the URL that was given expires.
         var expiry: LinkExpiry?
+        /// Whether it is left alone for a while when it forbids what it has served.
+        var mayRest = true
     }
 
     /// A reply that the probe has left, to be taken over.

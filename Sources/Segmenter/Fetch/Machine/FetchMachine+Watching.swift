@@ -48,7 +48,9 @@ extension FetchMachine {
     /// Sees to it that the download is not slower than it may be.
     private mutating func watchRate(_ world: some FetchWorld) {
         // Not the server's doing: the session's limit, a slow reader, and extents that are being checked.
-        let counts = !slots.isHeldBack && window?.isBehind != true && scheduler.awaitsNetwork
+        let counts =
+            !slots.isHeldBack && window?.isBehind != true && scheduler.awaitsNetwork
+            && (slots.busy > 0 || !sources.contains { isResting($0.origin, world) })
         switch account.watch(received(world), counts: counts) {
         case .goOn: break
         case .changeConnections: changeConnections(world)
@@ -154,6 +156,10 @@ extension FetchMachine {
             }
         case .sendCanary(let source, let seconds):
             if let seconds { world.report(.stalled(for: .init(seconds: seconds))) }
+            guard isDue(sources[source].origin, world) else {
+                stalls.canaryWithheld(received: received(world), now: world.now)
+                return
+            }
             sendCanary(to: sources[source], world)
         }
     }
@@ -241,7 +247,10 @@ extension FetchMachine {
         else { return }
         let free = slots.indices.count { isFree($0, world) }
         guard free > hedges.count else { return }
-        let open = Set(sources.indices.filter { hasRoom($0, world) })
+        let open = Set(
+            sources.indices.filter {
+                hasRoom($0, world) && !world.isCounted(sources[$0].origin)
+            })
         let chosen = hedges.choose(free: free, slots, sources, scheduler, open: open, world)
         for index in chosen { sendHedge(index, world) }
     }

@@ -129,35 +129,17 @@ struct FetchMachine {
                 continue
             }
             let work = scheduler.assign(
-                index, connections: workers(world), isMade: slots[index].isMade, now: world.now,
-                maySteal: window?.isBehind != true && sources.maySteal(date: world.date),
+                index, connections: workers(world), present: searchers(world),
+                isMade: slots[index].isMade, now: world.now,
+                maySteal: maySteal(index, world), leastSaving: leastSaving(index, world),
                 sharers: sharers(with: index, world), window: window
             ) { world.position(of: $0) }
             if case .stolen(let range, let victim)? = work {
                 steal(range, from: victim, for: index, world)
             }
-            if let range = nextRange(index) { request(index, range, world) }
+            if let range = nextRange(index, world) { request(index, range, world) }
         }
         trimHedges(world)
-    }
-
-    /// Has a connection whose tail was taken stop where that begins.
-    private mutating func steal(
-        _ range: ByteRange, from victim: Int, for thief: Int, _ world: some FetchWorld
-    ) {
-        // What was not requested yet costs nobody anything.
-        let reached = world.shorten(victim, to: range.start)
-        slots[victim].request.body?.proof = nil
-        world.report(.stole(range, rate: scheduler.rates[victim]))
-        // What its writer has written by now, nobody else writes.
-        if let reached, reached > range.start { scheduler.advance(thief, to: reached) }
-    }
-
-    /// The bytes that a connection asks for next; `nil` when it has no work.
-    private mutating func nextRange(_ index: Int) -> ByteRange? {
-        let source = sources[slots[index].source]
-        return scheduler.ask(
-            index, isWhole: source.link.expiry != nil, most: source.trust.longestRange)
     }
 
     /// What a single stream still has to bring: its replies begin at the first byte, but one may
@@ -260,7 +242,9 @@ struct FetchMachine {
                 origin, asked: slots[index].request.since, own: load(at: origin, world))
             if setup.isOneStream, !reply.provesItsEnd { world.report(.endUnproven) }
             return .accept(body)
-        case .breach, .status: return slots[index].request.refuse(verdict, reply)
+        case .breach, .status:
+            world[quotaOf: sources[source].origin]?.answered(isServed: false)
+            return slots[index].request.refuse(verdict, reply)
         }
     }
 
@@ -325,7 +309,14 @@ struct FetchMachine {
     /// Asks for what a connection still has to bring, or gives it other work.
     private mutating func requestNext(_ index: Int, _ world: some FetchWorld) {
         slots[index].request.asksAgain = false
-        if let range = nextRange(index) { request(index, range, world) } else { pump(world) }
+        if isDue(sources[slots[index].source].origin, world),
+            let range = nextRange(index, world)
+        {
+            request(index, range, world)
+            return
+        }
+        scheduler.release(index)
+        pump(world)
     }
 
     /// Takes the writer of a request that is over.

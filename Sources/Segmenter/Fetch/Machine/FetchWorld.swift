@@ -48,6 +48,8 @@ protocol FetchFacts: AnyObject {
     func network(to origin: String) -> FetchMachine.NetworkState
     /// How many requests at a time a server serves, of those that turned one away; all downloads know it.
     subscript(limitOf origin: String) -> ServerLimit? { get set }
+    /// What is known of a server that counts requests; all downloads know it.
+    subscript(quotaOf origin: String) -> RequestQuota? { get set }
     /// What all others than this fetch have under way at a server.
     func othersLoad(at origin: String) -> ServerLimit.Load
     /// Whether a server serves some other download at this moment.

@@ -78,6 +78,9 @@ struct Sources: RandomAccessCollection, MutableCollection {
         return isLast ? .failed(fault.reason) : nil
     }
 
+    /// Whether no other server is in use.
+    func isAlone(_ source: Int) -> Bool { used == [source] }
+
     // MARK: What they bring
 
     /// A connection's writer has ended.

@@ -126,6 +126,12 @@ struct Stalls {
             replaces: detector.canaryEnded(ended.end, received: received, due: due))
     }
 
+    /// The canary that is due is not sent: its server is left alone.
+    mutating func canaryWithheld(received: Int64, now: Double) {
+        canary?.end = .refused
+        _ = ended(.declined, received: received, longestWait: 0, now: now)
+    }
+
     /// Forgets the canary.
     ///
     /// - Returns: Whether it is under way, and to be dropped.

@@ -38,11 +38,14 @@ struct Width {
 
     /// Connections that are reckoned with for the size of their shares, where there are `count`.
     func expected(_ count: Int) -> Int {
-        guard let governor else { return count }
-        // While the number is being found, there are soon to be more, unless there are many already.
-        let isSearching = governor.isSearching && count < ConnectionGovernor.many
+        guard governor != nil else { return count }
         // Even one does not get all then: another may be tried at any time.
-        return isSearching ? most : max(2, count)
+        return isSearching(count) ? most : max(2, count)
+    }
+
+    /// Whether the number is being found, and there are soon to be more than `count`: unless these are many already.
+    func isSearching(_ count: Int) -> Bool {
+        governor?.isSearching == true && count < ConnectionGovernor.many
     }
 
     /// Has the number follow the goodput; called once a tick, where it is found.

@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Servers that count requests, and refuse more than so many in a time.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CountingServerTests {
+    /// mod_evasive with its own defaults: the third request for a page within a second, and all others for ten
+    /// seconds more, are forbidden. The only test that waits for those.
+    @Test func modEvasive() async throws {
+        let content = Content(size: 40_000_000, seed: 9)
+        let (root, logs, sandbox) = (try Sandbox(), try Sandbox(), try Sandbox())
+        try content.write(to: root.path("file.bin"))
+        let server = try RealServer(
+            .apache, root: root,
+            directives: """
+                LoadModule evasive20_module /usr/lib/apache2/modules/mod_evasive20.so
+                DOSPageCount 2
+                DOSPageInterval 1
+                DOSSiteCount 50
+                DOSSiteInterval 1
+                DOSBlockingPeriod 10
+                CustomLog \(logs.path("requests")) "%s %B %{Range}i"
+
+                """)
+        let outcome = try await Trials.run(
+            [server.url("/file.bin"), "--json", "-v"], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        let log = String(decoding: try logs.read("requests"), as: UTF8.self)
+            .split(separator: "\n")
+        // On a machine that is slow enough the third request comes too late to be counted.
+        let refused = log.count { $0.hasPrefix("403") }
+        let rests = try outcome.notices("resting")
+        #expect(refused == 0 || rests.count == 1, "\(log)")
+        #expect(rests.allSatisfy { $0.delay == 10 })
+        #expect(log.count <= 16, "\(log)")
+    }
+
+    /// One request a second. `HEAD` is the first: the next ones are few, and each is for much.
+    @Test(arguments: [503, 403])
+    func nginxLimitsRequests(status: Int) async throws {
+        let content = Content(size: 16_000_000, seed: 9)
+        let (root, sandbox) = (try Sandbox(), try Sandbox())
+        try content.write(to: root.path("file.bin"))
+        let nginx = try Nginx(
+            root: root.path, limitRate: "8m",
+            directives: "limit_req zone=all; limit_req_status \(status);",
+            shared: "limit_req_zone $server_port zone=all:1m rate=1r/s;")
+        let outcome = try await Trials.run(
+            [nginx.url("/file.bin"), "--json", "-v"], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
+        let log = try nginx.accessLog()
+        #expect(log.count { $0.status == 206 || $0.status == 200 } <= 6, "\(log)")
+        #expect(log.count { $0.status == status } <= 6, "\(log)")
+    }
+
+    /// The neighbour: a file that is forbidden, though `HEAD` may say otherwise.
+    @Test(arguments: [true, false])
+    func aTrueRefusalEndsAtOnce(headIsServed: Bool) async throws {
+        let trial = try WireTrial { request, reply in
+            if request.method == "GET" || !headIsServed { reply = .text(403) }
+        }
+        let outcome = try await trial.run()
+        try trial.expectFailure(outcome, code: 77, kind: "refused")
+        #expect(try outcome.notices("resting").isEmpty)
+        #expect(trial.origin.requests.count <= 8)
+    }
+
+    /// A password that is refused is shown once more at the most, to follow the URL again.
+    @Test func aPasswordDoesNotRest() async throws {
+        let (asked, refused) = (Tally(), Tally())
+        let trial = try WireTrial(size: 6_000_000) { request, reply in
+            guard request.method == "GET", asked.add() > 2 else { return }
+            refused.add()
+            reply = .text(403)
+        }
+        let netrc = try Sandbox()
+        let path = try netrc.write("netrc", "machine 127.0.0.1 login me password secret\n")
+        let outcome = try await trial.run("-x", "1", "--netrc-file", path)
+        try trial.expectFailure(outcome, code: 77, kind: "refused")
+        #expect(try outcome.notices("resting").isEmpty)
+        #expect(refused.count() <= 2)
+    }
+
+    /// In a queue of one task at a time: while the first host is left alone, the task behind it runs.
+    @Test func aTaskFreesItsSlotDuringTheRest() throws {
+        let (stage, other) = (try QueueStage(size: 40_000_000), try BatchStage(size: 100_000))
+        let isForbidding = Guarded(true)
+        let asked = Tally()
+        stage.files.bendGET { _, reply in
+            if isForbidding.withLock({ $0 }), asked.add() > 2 { reply = .text(403) }
+        }
+        try stage.done("settings", "--max-running", "1")
+        let first = try stage.add("/1/big.iso")
+        try stage.done("add", other.origin.url("/2/small.iso"))
+        let worker = try stage.start(["run"])
+        let isBehind = try eventually(timeout: 120) {
+            let states = try stage.tasks().map { $0["state"] as? String }
+            return states == ["retrying", "completed"] || !worker.isRunning
+        }
+        #expect(isBehind, "\(worker.errorOutput)")
+        let count = asked.count()
+        isForbidding.withLock { $0 = false }
+        let outcome = try worker.wait(timeout: 120)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.task(first)["state"] as? String == "completed")
+        #expect(try stage.files.isRight("big.iso", "/1/big.iso"))
+        // The one that was refused, and the URL that was followed again.
+        #expect(count <= 4)
+    }
+}

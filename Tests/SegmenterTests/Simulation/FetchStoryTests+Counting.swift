@@ -1,0 +1,164 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+/// Servers that count requests.
+extension FetchStoryTests {
+    /// Forbids all for ten seconds, counted from the last request, when there are too many within a second; as
+    /// mod_evasive does.
+    private final class Evasive {
+        /// Requests within a second that are too many; 0 is any.
+        var most = 3
+        /// Whether it forbids without end from then on.
+        var isForGood = false
+        private(set) var arrivals: [(time: Double, range: ByteRange?, isServed: Bool)] = []
+        private(set) var blockedUntil = -Double.infinity
+
+        func answer(_ arrival: SimulatedServer.Arrival) -> SimulatedServer.Answer {
+            let recent = arrivals.filter { $0.time > arrival.now - 1 }.count + 1
+            let isServed = arrival.now >= blockedUntil && recent < most
+            if !isServed { blockedUntil = isForGood ? .infinity : arrival.now + 10 }
+            arrivals.append((arrival.now, arrival.range, isServed))
+            return isServed ? .serve : .status(403)
+        }
+
+        var server: SimulatedServer {
+            var server = SimulatedServer()
+            server.answer = { self.answer($0) }
+            server.resolution = { url in
+                self.blockedUntil > 0 ? .failed(.refused(status: 403)) : .same(url)
+            }
+            return server
+        }
+    }
+
+    private func rests(of log: SimulatedRecord) -> [(time: Double, seconds: Double)] {
+        log.notices.compactMap {
+            guard case .resting(_, let rest) = $0.notice else { return nil }
+            return ($0.time, rest.inSeconds)
+        }
+    }
+
+    private func failure(of log: SimulatedRecord) -> DownloadError.Reason? {
+        if case .failed(let reason) = log.outcome { reason } else { nil }
+    }
+
+    /// A 403 after 206s: the server is sent nothing for ten seconds, and then one request for all that is missing.
+    @Test(arguments: [1, 2, 8])
+    func aServerThatForbidsWhatItServedIsLeftAlone(connections: Int) throws {
+        let evasive = Evasive()
+        var fetch = SimulatedFetch(
+            network, evasive.server, size: 60_000_000, connections: connections, isFound: true,
+            isChecked: true)
+        _ = try run(&fetch, within: 300)
+        #expect(fetch.log.isComplete)
+        let rests = rests(of: fetch.log)
+        #expect(rests.count == 1 && rests.first?.seconds == 10, "\(rests)")
+        let rest = try #require(rests.first)
+        let after = evasive.arrivals.filter { $0.time > rest.time + network.roundTrip }
+        #expect(after.allSatisfy { $0.time >= rest.time + 10 && $0.isServed }, "\(after)")
+        #expect(after.count == 1)
+        let first = try #require(after.first?.range?.count)
+        #expect(first >= RequestQuota.leastRequest)
+    }
+
+    /// Ten seconds, twenty, forty; and then it is a refusal.
+    @Test func theThirdRefusalBehindRestsEnds() throws {
+        let evasive = Evasive()
+        evasive.isForGood = true
+        var fetch = SimulatedFetch(
+            network, evasive.server, size: 60_000_000, connections: 1, isFound: true,
+            isChecked: true)
+        let seconds = try run(&fetch, within: 300)
+        #expect(failure(of: fetch.log) == .refused(status: 403))
+        #expect(rests(of: fetch.log).map(\.seconds) == RequestQuota.rests)
+        #expect(seconds > 70 && seconds < 75)
+        // One for each rest, after those that came first.
+        #expect(evasive.arrivals.count <= 6)
+    }
+
+    /// The neighbours: what was never served is refused at once, and so is what shows a password.
+    @Test func aTrueRefusalEndsAtOnce() throws {
+        let evasive = Evasive()
+        (evasive.most, evasive.isForGood) = (0, true)
+        var fetch = SimulatedFetch(
+            network, evasive.server, size: 60_000_000, connections: 4, isChecked: true)
+        #expect(try run(&fetch, within: 300) < 5)
+        #expect(failure(of: fetch.log) == .refused(status: 403))
+        #expect(rests(of: fetch.log).isEmpty)
+        let other = Evasive()
+        var second = SimulatedFetch(
+            network, other.server, size: 60_000_000, connections: 1, isFound: true,
+            isChecked: true
+        ) { $0.primary.mayRest = false }
+        #expect(try run(&second, within: 300) < 20)
+        #expect(failure(of: second.log) == .refused(status: 403))
+        #expect(rests(of: second.log).isEmpty)
+    }
+
+    /// In a queue the fetch ends, and another download may run meanwhile.
+    @Test func endsWhereOthersMayRunMeanwhile() throws {
+        let evasive = Evasive()
+        var fetch = SimulatedFetch(
+            network, evasive.server, size: 60_000_000, connections: 1, isFound: true,
+            isChecked: true
+        ) { $0.endsToRest = true }
+        #expect(try run(&fetch, within: 300) < 20)
+        #expect(
+            failure(of: fetch.log) == .transfer(.resting(for: .seconds(10)), attempts: 1))
+    }
+
+    /// One request a second, else 503: few requests, each for much, and not later than in one request.
+    @Test(arguments: [1, 4, 64])
+    func aServerThatCountsPerSecondIsAskedForMuch(connections: Int) throws {
+        var network = network
+        network.cap = { _ in 20e6 }
+        var alone = SimulatedFetch(network, size: 100_000_000, connections: 1)
+        let least = try run(&alone, within: 60)
+        // `HEAD` was the first.
+        var last = 0.0
+        var requests = 0
+        var server = SimulatedServer()
+        server.answer = { arrival in
+            requests += 1
+            guard arrival.now >= last + 1 else { return .status(503) }
+            last = arrival.now
+            return .serve
+        }
+        var fetch = SimulatedFetch(
+            network, server, size: 100_000_000, connections: connections, isFound: connections > 1,
+            isChecked: true)
+        let seconds = try run(&fetch, within: 60)
+        #expect(fetch.log.isComplete)
+        // A second goes by until the second one is served.
+        #expect(seconds <= least + 1.1, "\(seconds) of \(least)")
+        #expect(requests <= 12 && fetch.log.refusals.count <= 8, "\(requests)")
+    }
+
+    /// Trouble at the beginning is no quota: after a while all connections are at work.
+    @Test func troubleIsForgotten() throws {
+        var server = SimulatedServer()
+        server.answer = { $0.now < 1 ? .status(503) : .serve }
+        var fetch = SimulatedFetch(
+            network, server, size: 400_000_000, connections: 8, isChecked: true)
+        let seconds = try run(&fetch, within: 300)
+        #expect(fetch.log.isComplete)
+        #expect(fetch.log.mostBusy == 8)
+        #expect(seconds <= 50 + 10)
+    }
+
+    // MARK: Where nothing is counted
+
+    /// On a short and wide way few requests do: most of them would be there in a millisecond.
+    @Test(arguments: [(100, 30), (1000, 60)] as [(Int64, Int)])
+    func fewRequestsDo(mebibytes: Int64, most: Int) throws {
+        var network = SimulatedNetwork(roundTrip: 0.0002, handshakes: 1)
+        network.capacity = [(0, 1e9)]
+        var fetch = SimulatedFetch(
+            network, size: mebibytes << 20, connections: 64, isFound: true, isChecked: true)
+        let seconds = try run(&fetch, within: 30)
+        #expect(fetch.log.requests <= most, "\(fetch.log.requests)")
+        #expect(seconds <= 1.1 * Double(mebibytes << 20) / 1e9 + 0.05, "\(seconds)")
+    }
+}
