@@ -70,6 +70,15 @@ package struct GetCommand: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
+            "Send one request, without a range, for links that may be fetched only once or a few times.",
+            discussion: """
+                segget sends neither `HEAD` nor a request at the end, and uses one connection and no mirror. After a break it \
+                asks for the rest of the file, if the link still permits that.
+                """))
+    var singleRequest = false
+
+    @Flag(
+        help: ArgumentHelp(
             "Put the files into the queue, and show how they get on until they are there.",
             discussion: """
                 It is `segget add --attach`, and takes the options of `segget add`. Whoever works the queue downloads: \
@@ -135,6 +144,11 @@ package struct GetCommand: ParsableCommand {
         }
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
+        }
+        guard !singleRequest || sources.mirrors.isEmpty && !scripts.dryRun else {
+            let other = sources.mirrors.isEmpty ? "dry-run" : "mirror"
+            throw ValidationError(
+                "`--single-request` and `--\(other)` cannot be used together: each request may count")
         }
         guard !noResume || !resumeUnverified else {
             throw ValidationError(
@@ -214,6 +228,7 @@ package struct GetCommand: ParsableCommand {
         options.overwrite = overwrite
         options.resume = !noResume
         options.resumeUnverified = resumeUnverified
+        options.singleRequest = singleRequest
         goingOn.apply(to: &options)
         options.stream = standardOutput.streamOptions
         options.limits = limits.options

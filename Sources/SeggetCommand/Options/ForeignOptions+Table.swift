@@ -164,7 +164,7 @@ extension ForeignOptions {
         "--http-accept-gzip": "--compressed",
         "--http-no-cache": "--no-cache",
         "--optimize-concurrent-downloads": "`-j N`",
-        "--use-head": "not needed: `GET` follows where `HEAD` does not do",
+        "--use-head": "`--single-request` for links that may be fetched once",
         "--realtime-chunk-checksum": "not needed: all data is checked as it comes",
         "--disk-cache": "not needed: writing does not hold up the network",
         "--deferred-input": "not needed: lists are read at once",

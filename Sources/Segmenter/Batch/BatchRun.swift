@@ -192,7 +192,8 @@ final class BatchRun: Sendable {
                 let item = list[index]
                 let url = WebURL(item.url)
                 begun.urls.append(url)
-                guard item.options.mirrors.isEmpty else {
+                // The reply to a single request waits for no place.
+                guard item.options.mirrors.isEmpty, !item.options.singleRequest else {
                     begun.found.insert(index)
                     continue
                 }

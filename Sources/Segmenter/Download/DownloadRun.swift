@@ -78,6 +78,7 @@ final class DownloadRun: Sendable {
             policy: RetryPolicy(
                 retries: job.options.retries, least: job.options.retryWait.inSeconds)
         ) { [report] in report(.notice($0)) }
+        probe.asksOnce = job.options.singleRequest
         if case .folder = job.destination { probe.wantsName = !job.options.naming.usesURL }
         return probe
     }
@@ -194,7 +195,8 @@ final class DownloadRun: Sendable {
         _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {
         state.mirrors?.book.cancel()
-        state.mirrors = try MirrorSet(inquiry, probe)
+        let probe = await withRest(probe, state)
+        state.mirrors = probe.asksOnce ? nil : try MirrorSet(inquiry, probe)
         let primary = try await firstPrimary(probe, &state) {
             [state] () async throws(DownloadError.Reason) -> Primary in
             guard let mirrors = state.mirrors else {

@@ -10,6 +10,8 @@ struct RedirectChain: Sendable {
     let report: @Sendable (DownloadNotice) -> Void
     var method = RequestMethod.get
     var range: ByteRange?
+    /// A strong validator for `If-Range`.
+    var ifRange: String?
     /// Further header lines.
     var conditions: [String] = []
     /// Whether each connection is to be a new one.
@@ -80,6 +82,7 @@ struct RedirectChain: Sendable {
     private func request(to here: WebURL) async -> TransferRequest {
         var request = TransferRequest(method: method, url: here, connecting: connecting)
         request.range = range
+        request.ifRange = ifRange
         request.wantsFreshConnection = isFresh
         request.needsOwnConnection = isBroken
         request.headers = conditions

@@ -38,6 +38,7 @@ extension FetchMachine {
     /// With a link that expires, what is asked for in time arrives, and what is asked for later is
     /// refused: so each connection asks for all of its share at once.
     func sharers(with index: Int, _ world: some FetchWorld) -> Int? {
+        if asksForAll { return 1 }
         let source = slots[index].source
         guard window == nil, sources[source].link.expiry != nil else { return nil }
         return slots.indices(of: source).count { isFree($0, world) }
@@ -123,7 +124,7 @@ extension FetchMachine {
     /// Takes another server that has the file: it begins with a sample.
     mutating func join(_ mirror: Mirror, _ world: some FetchWorld) {
         // What has gone out of a stream is not there to be compared.
-        guard !isOver, !setup.isOneStream, world.canReadBack,
+        guard !isOver, !setup.isLeftAlone, world.canReadBack,
             let source = sources.join(mirror)
         else { return }
         govern(world)

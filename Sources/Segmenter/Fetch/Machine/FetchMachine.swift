@@ -119,7 +119,7 @@ struct FetchMachine {
         guard !isOver, !finishIfComplete(world) else { return }
         isEager = false
         window = world.takeWindow()
-        if setup.isOneStream, slots[0].isBusy { allow(world) }
+        if asksForAll, slots[0].isBusy { allow(world) }
         for index in slots.indices where !slots[index].isBusy {
             guard !isOver else { return }
             guard isFree(index, world), prepare(index, world) else { continue }
@@ -131,7 +131,7 @@ struct FetchMachine {
             let work = scheduler.assign(
                 index, connections: workers(world), isMade: slots[index].isMade, now: world.now,
                 maySteal: window?.isBehind != true && sources.maySteal(date: world.date),
-                sharers: sharers(with: index, world), window: window
+                sharers: sharers(with: index, world), window: asksForAll ? nil : window
             ) { world.position(of: $0) }
             if case .stolen(let range, let victim)? = work {
                 steal(range, from: victim, for: index, world)
@@ -157,14 +157,19 @@ struct FetchMachine {
     private mutating func nextRange(_ index: Int) -> ByteRange? {
         let source = sources[slots[index].source]
         return scheduler.ask(
-            index, isWhole: source.link.expiry != nil, most: source.trust.longestRange)
+            index, isWhole: asksForAll || source.link.expiry != nil,
+            most: source.trust.longestRange)
     }
+
+    /// Whether one connection asks for all that is left in one request, which is paused where the output cannot
+    /// take it yet.
+    var asksForAll: Bool { setup.isLeftAlone || setup.connections == 1 && sources.count == 1 }
 
     /// What a single stream still has to bring: its replies begin at the first byte, but one may
     /// have broken before.
     private var rest: ByteRange { ByteRange(scheduler.done.front, scheduler.size) }
 
-    /// Lets a single stream go on to where the output can take it.
+    /// Lets the only reply go on to where the output can take it.
     private func allow(_ world: some FetchWorld) {
         if let window { world.allow(0, upTo: window.limit) }
     }
@@ -185,12 +190,14 @@ struct FetchMachine {
         ask.stalledBefore = slots[index].stalledBefore
         slots[index].begin(ask, isHTTP2: world.needsHTTP2(origin), now: world.now)
         world.request(index, ask)
-        if setup.isOneStream { allow(world) }
+        if asksForAll { allow(world) }
     }
 
     /// Takes the reply that waits since the probe, or what has come of it, if its bytes are wanted.
     private mutating func take(_ offer: Offer, _ world: some FetchWorld) {
-        guard let range = offer.wanted(by: setup.isOneStream ? rest : nil, window),
+        let isPaced = asksForAll && !setup.isOneStream
+        guard
+            let range = offer.wanted(by: setup.isOneStream ? rest : nil, isPaced ? nil : window),
             scheduler.adopt(range, by: 0)
         else {
             world.declineOffer()
@@ -215,7 +222,7 @@ struct FetchMachine {
         }
         slots[0].request.body = body
         let problem = world.adopt(
-            0, body, upTo: setup.isOneStream ? window?.limit : nil, goesOn: !offer.isOver)
+            0, body, upTo: asksForAll ? window?.limit : nil, goesOn: !offer.isOver)
         if problem != 0 {
             ended(0, .disk(problem), world)
         } else if offer.isOver {
