@@ -33,7 +33,6 @@ extension ForeignOptions {
         "--speed-time": "--min-rate-time",
         "--globoff": "-g",
         "--capath": "`--ca-certificate` takes one file with all certificates",
-        "--cookie-jar": "not offered: `--cookie` reads cookies, and none are saved",
         "--location-trusted": "--header-cross-origin",
         "--etag-save": "`--keep-manifest` or `--xattr` remembers the version",
         "--etag-compare": "--etag-save",

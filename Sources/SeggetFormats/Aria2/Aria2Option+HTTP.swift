@@ -60,7 +60,7 @@ extension Aria2Option {
         .init(
             "use-head", takes: .flag, isForItems: true,
             here: .honoured(
-                "`false` with one connection (`-s1` or `-x1`) and one URL sends one request, without a range")),
+                "`false` with `-s1` and `-x1`, and one URL, sends one request without a range")),
         .init(
             "http-auth-challenge", takes: .flag, isForItems: true,
             here: .accepted("the server says which way of login it wants")),

@@ -42,8 +42,8 @@ extension Aria2Task {
         if let most = bounds.min() { download.connections = .upTo(Int(clamping: max(1, most))) }
         download.minSplitSize = options.number("min-split-size")
         download.singleRequest =
-            options.flag("use-head") == false && download.connections == .upTo(1)
-            && download.mirrors.isEmpty
+            options.flag("use-head") == false && options.number("split") == 1
+            && options.number("max-connection-per-server") ?? 1 == 1 && download.mirrors.isEmpty
     }
 
     private func setFiles(_ download: inout DownloadOptions) {

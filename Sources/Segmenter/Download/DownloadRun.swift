@@ -19,14 +19,14 @@ final class DownloadRun: Sendable {
     /// Where what it fetches is found; `nil` where nobody asks.
     let present: PresentFetch?
     /// What it learns of servers.
-    private let memory = DownloadMemory()
+    private let memory: DownloadMemory
     /// Gets new links; `nil` where nobody gives any.
     let links: LinkRefresher?
 
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
         options: DownloadOptions, isRepair: Bool = false, refreshURL: RefreshURL? = nil,
-        batch: BatchContext? = nil, present: PresentFetch? = nil,
+        batch: BatchContext? = nil, present: PresentFetch? = nil, jars: CookieJars? = nil,
         report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
@@ -34,6 +34,7 @@ final class DownloadRun: Sendable {
             urlText: urlText, url: url, destination: destination, options: options,
             isRepair: isRepair)
         links = refreshURL.map { LinkRefresher($0, report: report) }
+        memory = DownloadMemory(cookies: jars?.cookies(of: options, url) ?? CookieMemory())
         self.batch = batch
         self.present = present
         folders = FolderMaker(options.files, sharing: batch?.folders)

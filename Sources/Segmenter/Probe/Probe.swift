@@ -143,7 +143,15 @@ struct Probe: Sendable {
     func run(
         byGet: Bool, range: ByteRange? = Self.firstRange
     ) async throws(DownloadError.Reason) -> Finding {
-        if asksOnce { return reported(try await get(Asking(range: rest?.range, ifRange: rest?.ifRange))) }
+        if asksOnce {
+            var finding = try await get(Asking(range: rest?.range, ifRange: rest?.ifRange))
+            if rest == nil {
+                finding.file.isSingleRequest = true
+                // Nobody has asked for one.
+                finding.file.acceptsRanges = nil
+            }
+            return reported(finding)
+        }
         if byGet {
             var asking = Asking(range: range, said: said)
             if asksHead, let reply = try? await landing(.head, nil).get().exchange.reply,

@@ -27,7 +27,7 @@ struct SingleRequestPlacesTests {
         let outcome = try stage.run(list: list.joined())
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(stage.origin.requests.asked == Array(repeating: "GET", count: 12))
-        for (number, name) in (["big.iso"] + (1...11).map { "big (\($0)).iso" }).enumerated() {
+        for (number, name) in (["big.iso"] + (1...11).map { "big.\($0).iso" }).enumerated() {
             #expect(try stage.isRight(name, "/\(number + 1)/big.iso"), "\(name)")
         }
     }
@@ -52,24 +52,30 @@ struct SingleRequestPlacesTests {
         #expect(stage.origin.requests.asked == ["GET", "GET bytes=1000000-"])
     }
 
-    @Test func aTaskOfTheAPIAsksOnce() throws {
-        let stage = try DoorStage()
-        Self.serveOnce(stage.files)
-        let serving = try stage.serve("--rpc")
-        let task: [String: Any] = [
-            "url": stage.files.origin.url("/1/a.iso"), "options": ["single_request": true],
-            "place": ["root": stage.files.folder],
-        ]
-        _ = try serving.add(task)
+    /// By the API's `single_request`, and by what clients of aria2's RPC say for it.
+    @Test(arguments: ["api", "rpc"]) func aTaskOfAClientAsksOnce(client: String) throws {
+        let stage = try DoorStage(size: 3_000_000)
+        Self.serveOnce(stage.queue.files)
+        let door = try stage.open()
+        let url = stage.queue.origin.url("/1/a.iso")
+        if client == "api" {
+            let reply = try door.ask(
+                "POST /api/v1/commands", door.authorization,
+                #"{"commands":[{"command":"add","url":"\#(url)","root":"\#(stage.queue.folder)","#
+                    + #""options":{"single_request":true}}]}"#)
+            #expect(reply.status == 200, "\(reply.body)")
+        } else {
+            _ = try door.add(
+                url, #"{"use-head":"false","split":"1","max-connection-per-server":"1"}"#)
+        }
         #expect(
-            eventually(timeout: 120) {
-                (try? stage.files.isRight("a.iso", "/1/a.iso")) == true
-            })
-        #expect(stage.files.origin.requests.asked == ["GET"])
+            eventually(timeout: 120) { (try? stage.queue.isRight("a.iso", "/1/a.iso")) == true })
+        try door.end()
+        #expect(stage.queue.origin.requests.asked == ["GET"])
     }
 
     /// `--use-head=false` and one connection, for the drop-in and its RPC; more connections ask as ever.
-    @Test(arguments: ["-s1 -x1", "-x1", "-s1"])
+    @Test(arguments: ["-s1 -x1", "-s1"])
     func aria2AsksOnce(connections: String) throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let used = Guarded(0)

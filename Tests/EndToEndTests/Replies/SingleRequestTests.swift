@@ -15,6 +15,7 @@ struct SingleRequestTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         #expect(stage.origin.requests.asked == ["GET"])
+        #expect(!outcome.errorOutput.contains("no byte ranges"), "\(outcome.errorOutput)")
     }
 
     /// Without the option the link is used up; the message says why, and what to do.
