@@ -166,7 +166,8 @@ package struct GetCommand: ParsableCommand {
         guard !singleRequest || sources.mirrors.isEmpty && !scripts.dryRun else {
             let other = sources.mirrors.isEmpty ? "dry-run" : "mirror"
             throw ValidationError(
-                "`--single-request` and `--\(other)` cannot be used together: each request may count")
+                "`--single-request` and `--\(other)` cannot be used together: each request may count"
+            )
         }
         guard !noResume || !resumeUnverified else {
             throw ValidationError(

@@ -59,7 +59,9 @@ extension DownloadRun {
         case .end(let reason): throw reason
         case .startOver: break
         }
-        if primary.finding.file.plan == .segments, !primary.probe.asksOnce, !(await primary.probe.isConsistent(identity)) {
+        if primary.finding.file.plan == .segments, !primary.probe.asksOnce,
+            !(await primary.probe.isConsistent(identity))
+        {
             // Servers that disagree: what one of them sends in one reply is one version.
             primary.finding = primary.finding.released
             state.attempts.distrustRanges()

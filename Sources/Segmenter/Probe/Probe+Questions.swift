@@ -100,7 +100,8 @@ extension Probe {
                 (landing, asking.first) = (first, nil)
             } else {
                 landing = try await follow(
-                    .get, range: asking.range, ifRange: asking.range.flatMap { _ in asking.ifRange },
+                    .get, range: asking.range,
+                    ifRange: asking.range == nil ? nil : asking.ifRange,
                     isBroken: before.isBroken,
                     isDecoded: asking.isDecoded, turn: before.turn, answered: answered)
                 answered = nil
@@ -120,7 +121,8 @@ extension Probe {
                 // An empty file has no range.
                 asking.range = nil
                 return .again
-            case let status? where !asksOnce && asking.leavesRangeOut(because: status): return .again
+            case let status? where !asksOnce && asking.leavesRangeOut(because: status):
+                return .again
             default:
                 if let range = asking.refused, asking.range == nil { asking.range = range }
                 return .failed(landing)
@@ -250,7 +252,8 @@ extension Probe {
     ) async throws(DownloadError.Reason) -> Landing {
         let chain = RedirectChain(
             loop: loop, connecting: connecting, report: report, method: method, range: range,
-            ifRange: ifRange, conditions: conditions, isFresh: fresh, isBroken: isBroken, isDecoded: isDecoded,
+            ifRange: ifRange, conditions: conditions, isFresh: fresh, isBroken: isBroken,
+            isDecoded: isDecoded,
             // What is decoded may be of any length.
             isCollected: collects && method == .get && !isDecoded, spreads: spreads, turn: turn,
             answered: answered, patience: patience)

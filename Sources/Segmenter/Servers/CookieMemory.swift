@@ -4,8 +4,9 @@ import Assembler
 ///
 /// In memory only. May be used from any thread.
 final class CookieMemory: Sendable {
-    /// Nothing goes from https to http: what https has set is kept apart from what http has, which https
-    /// gets, too. Those for URLs behind a redirect from https to http are kept apart in both directions: whoever
+    /// Those that https has set are kept apart from those that http has, which https gets, too.
+    ///
+    /// Nothing goes from https to http. Those for URLs behind a redirect from https to http are kept apart in both directions: whoever
     /// stands there neither learns what https has set nor sets anything for it.
     private struct State {
         /// Set over http, or in the caller's file; `nil` until any was set.

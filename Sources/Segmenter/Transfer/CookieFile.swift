@@ -1,7 +1,9 @@
 import CCurl
 
 extension CookieLines {
-    /// The cookies of a file in Netscape's format; none of a file that cannot be read. Blocks.
+    /// The cookies of a file in Netscape's format; none of a file that cannot be read.
+    ///
+    /// Blocks.
     init(file path: String) {
         self.init()
         guard let handle = curl_easy_init() else { return }
@@ -13,14 +15,15 @@ extension CookieLines {
 }
 
 extension CookieJars {
-    /// A file in Netscape's format with the cookies of downloads that have these options: those that servers have
-    /// set and those of ``AccessOptions/cookieFile``, as curl's `--cookie-jar` has them. Blocks.
+    /// The cookies of downloads that have these options, those of ``AccessOptions/cookieFile`` included, as
+    /// curl's `--cookie-jar` has them.
     ///
-    /// Those of mirrors, and of servers behind a redirect from https to http, are not in it.
+    /// Those of mirrors, and of servers behind a redirect from https to http, are left out. Blocks.
     ///
     /// - Parameters:
     ///   - options: The options of the downloads.
     ///   - url: The URL, for the user in it; `nil` for none.
+    /// - Returns: A file in Netscape's format.
     package func netscapeFile(_ options: DownloadOptions, url: String?) -> String {
         let given = options.access.cookieFile.map(CookieLines.init(file:)) ?? CookieLines()
         let lines = cookies(of: options, url.flatMap { WebURL($0) }).allLines(file: given)

@@ -90,7 +90,8 @@ struct AddCommand: ParsableCommand {
     var resumeUnverified = false
     @Flag(
         help:
-            "Send one request, without a range, for links that may be fetched only once or a few times.")
+            "Send one request, without a range, for links that may be fetched only once or a few times."
+    )
     var singleRequest = false
 
     @Flag(

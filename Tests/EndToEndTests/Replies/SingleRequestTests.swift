@@ -30,7 +30,8 @@ struct SingleRequestTests {
     }
 
     /// A file that was never there is not explained so.
-    @Test(arguments: [[], single]) func aFileThatIsNotThereIsNoUsedLink(arguments: [String]) throws {
+    @Test(arguments: [[], single])
+    func aFileThatIsNotThereIsNoUsedLink(arguments: [String]) throws {
         let stage = try Stage(size: 1000)
         stage.serve(times: 0)
         let outcome = try stage.run(arguments)
@@ -84,7 +85,8 @@ struct SingleRequestTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         let later = Array(stage.origin.requests.dropFirst(count))
-        #expect(later.count == connections && later.allSatisfy { $0.range != nil }, "\(later.asked)")
+        #expect(later.count == connections, "\(later.asked)")
+        #expect(later.allSatisfy { $0.range != nil }, "\(later.asked)")
         #expect(later.allSatisfy { $0.header("If-Range") == "\"v1\"" })
         #expect(stage.bytesServed(after: count) == 8_000_000 - kept)
     }

@@ -193,8 +193,9 @@ struct CookieEndToEndTests {
         let files = try Sandbox()
         let jar = try files.write("jar", "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tfile\n")
         let options = [
-            "plain": "", "me": " http-user=me\n http-passwd=1\n", "you": " http-user=me\n http-passwd=2\n",
-            "header": " header=X-Key: 1\n", "other": " header=X-Key: 2\n", "file": " load-cookies=\(jar)\n",
+            "plain": "", "me": " http-user=me\n http-passwd=1\n",
+            "you": " http-user=me\n http-passwd=2\n", "header": " header=X-Key: 1\n",
+            "other": " header=X-Key: 2\n", "file": " load-cookies=\(jar)\n",
             "agent": " user-agent=x\n",
         ]
         let items = options.sorted { $0.key < $1.key }

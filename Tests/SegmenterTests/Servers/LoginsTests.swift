@@ -1,5 +1,4 @@
 import Assembler
-import TestSupport
 import Testing
 
 @testable import Segmenter

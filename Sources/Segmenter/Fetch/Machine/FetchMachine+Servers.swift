@@ -32,6 +32,10 @@ extension FetchMachine {
         return isLimited ? slots.busy + 1 : width.expected(slots.count)
     }
 
+    /// Whether one connection asks for all that is left in one request, which is paused where the output
+    /// cannot take it yet.
+    var asksForAll: Bool { setup.isLeftAlone || setup.connections == 1 && sources.count == 1 }
+
     /// Connections among which all that is left is shared at once; `nil` where shares are cut one after
     /// the other.
     ///

@@ -161,10 +161,6 @@ struct FetchMachine {
             most: source.trust.longestRange)
     }
 
-    /// Whether one connection asks for all that is left in one request, which is paused where the output cannot
-    /// take it yet.
-    var asksForAll: Bool { setup.isLeftAlone || setup.connections == 1 && sources.count == 1 }
-
     /// What a single stream still has to bring: its replies begin at the first byte, but one may
     /// have broken before.
     private var rest: ByteRange { ByteRange(scheduler.done.front, scheduler.size) }
