@@ -209,8 +209,9 @@ final class DownloadRun: Sendable {
         }
         state.target =
             state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)
-        // A new link may have another name.
-        if job.isRefreshed(primary.probe.url), let begun = await job.begunTarget() {
+        // A new link may have another name, and a reply to the rest need not repeat it.
+        let isRest = probe.rest != nil && primary.finding.file.plan == .segments
+        if isRest || job.isRefreshed(primary.probe.url), let begun = await job.begunTarget() {
             state.target = begun
         }
         if state.answered?.named != nil { state.plan.takeName() }

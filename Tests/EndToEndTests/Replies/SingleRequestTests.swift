@@ -156,6 +156,25 @@ struct SingleRequestTests {
         #expect(try stage.names() == ["name.iso"])
     }
 
+    /// A later run finds the part, though the reply to the rest does not repeat its name.
+    @Test func theNameIsThatOfThePart() throws {
+        let stage = try Stage(size: 3_000_000)
+        let bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { request, reply in
+            guard request.range == nil else { return }
+            reply.set("Content-Disposition", "attachment; filename=\"name.iso\"")
+        }
+        stage.serve(times: 1, cut: 1_000_000, bend)
+        #expect(try stage.run(Self.single, path: "/download?key=1").end == .exit(69))
+        #expect(try stage.names() == ["name.iso.part", "name.iso.segget"])
+        stage.serve(times: 1, bend)
+        let count = stage.origin.requests.count
+        let outcome = try stage.run(Self.single, path: "/download?key=1")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.names() == ["name.iso"])
+        #expect(try stage.isRight("name.iso"))
+        #expect(Array(stage.origin.requests.dropFirst(count)).asked == ["GET bytes=1000000-"])
+    }
+
     @Test(arguments: [Int64?.none, 1_000_000]) func aPipeGetsTheFile(cut: Int64?) throws {
         let stage = try Stage(size: 8_000_000)
         stage.serve(times: cut == nil ? 1 : 2, cut: cut)
