@@ -80,6 +80,7 @@ struct InputOption: Sendable {
         "continue": flag { $0.options.resume = $1 },
         "wait-for-network": flag { $0.options.waitsForNetwork = $1 },
         "resume-unverified": flag { $0.options.resumeUnverified = $1 },
+        "single-request": flag { $0.options.singleRequest = $1 },
         "ca-certificate": text("a file") { $0.options.caCertificate = $1 },
         "connect-timeout": seconds { $0.options.connectTimeout = $1 },
         "timeout": seconds { $0.options.stallTimeout = $1 },
@@ -115,8 +116,9 @@ struct InputOption: Sendable {
             guard case .accepted = option.treatment else { continue }
             ignored[option.name] = checked(by: option)
         }
-        if let option = Aria2Option.named("max-file-not-found") {
-            ignored[option.name] = checked(by: option)
+        // `single-request` says it in lists.
+        for name in ["max-file-not-found", "use-head"] {
+            if let option = Aria2Option.named(name) { ignored[name] = checked(by: option) }
         }
         ignored["gid"] = InputOption("16 hexadecimal digits") { _, value in
             Download.ID(value.lowercased()) != nil

@@ -21,7 +21,7 @@ public struct ByteRange: Sendable, Hashable, Comparable {
     /// inclusive on the wire (RFC 9110 §14.1.2).
     ///
     /// Not defined for an empty range.
-    public var headerValue: String { "bytes=\(start)-\(end - 1)" }
+    public var headerValue: String { end == .max ? "bytes=\(start)-" : "bytes=\(start)-\(end - 1)" }
 
     /// The bytes that both ranges hold.
     public func intersection(_ other: ByteRange) -> ByteRange {

@@ -52,11 +52,11 @@ extension GetCommand {
     /// Downloads all files on other threads while this one, the main thread, waits for signals.
     func runBatch(
         _ files: FileList, _ session: DownloadSession, _ interrupts: Interrupts, _ hooks: Hooks,
-        _ refresh: RefreshCommand?
+        _ refresh: RefreshCommand?, _ jar: CookieJarFile?
     ) -> Never {
         let download = session.start(
             count: files.count, jobs: batch.jobs, failFast: batch.failFast,
-            refreshURL: refresh?.link, item: files.item)
+            refreshURL: refresh?.link, jars: jar?.jars, item: files.item)
         let settings = reportSettings(terminal: .standardError, refresh)
         Task {
             // Commands run one after the other, beside the downloads.
@@ -74,7 +74,8 @@ extension GetCommand {
                 if case .ended = event.kind, hooks.areWanted { continuation.yield(event) }
             }
             continuation.finish()
-            let status = report.finish(signal: interrupts.received)
+            var status = report.finish(signal: interrupts.received)
+            if let jar { status = jar.save(status) }
             await commands.value
             await session.shutdown()
             Glibc.exit(status.rawValue)

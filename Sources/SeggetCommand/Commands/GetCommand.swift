@@ -70,6 +70,27 @@ package struct GetCommand: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
+            "Send one request, without a range, for links that may be fetched only once or a few times.",
+            discussion: """
+                segget sends neither `HEAD` nor a request at the end, and uses one connection and no mirror. After a break it \
+                asks for the rest of the file, if the link still permits that.
+                """))
+    var singleRequest = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Save the cookies in this file when all has ended, readable by you only.",
+            discussion: """
+                In Netscape's format, those that servers have set and those of `--cookie`, as curl has them. `--cookie` \
+                with the same file has a later run begin with them. For the command line only; files of a list with a \
+                user, headers or cookies of their own are left out.
+                """,
+            valueName: "file"),
+        completion: .file())
+    var cookieJar: String?
+
+    @Flag(
+        help: ArgumentHelp(
             "Put the files into the queue, and show how they get on until they are there.",
             discussion: """
                 It is `segget add --attach`, and takes the options of `segget add`. Whoever works the queue downloads: \
@@ -103,7 +124,9 @@ package struct GetCommand: ParsableCommand {
             throw ValidationError("`--output` and `--directory` cannot be used together")
         }
         try validateBatch()
-        guard output != "", directory != "", goingOn.adopt != "", !urls.contains("") else {
+        guard output != "", directory != "", goingOn.adopt != "", cookieJar != "",
+            !urls.contains("")
+        else {
             throw ValidationError("an empty URL or path cannot be used")
         }
         guard output != "-" || !json else {
@@ -136,6 +159,16 @@ package struct GetCommand: ParsableCommand {
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
         }
+        guard cookieJar == nil || !access.who.noCookies && !scripts.dryRun else {
+            let other = scripts.dryRun ? "dry-run" : "no-cookies"
+            throw ValidationError("`--cookie-jar` and `--\(other)` cannot be used together")
+        }
+        guard !singleRequest || sources.mirrors.isEmpty && !scripts.dryRun else {
+            let other = sources.mirrors.isEmpty ? "dry-run" : "mirror"
+            throw ValidationError(
+                "`--single-request` and `--\(other)` cannot be used together: each request may count"
+            )
+        }
         guard !noResume || !resumeUnverified else {
             throw ValidationError(
                 "`--no-resume` and `--resume-unverified` cannot be used together")
@@ -156,6 +189,7 @@ package struct GetCommand: ParsableCommand {
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)
         let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
+        let jar = cookieJar.map { CookieJarFile($0, options, url: items == nil ? urls[0] : nil) }
         if let items {
             let (options, folder) = (options, directory ?? ".")
             let list = FileList(count: items.count) {
@@ -164,7 +198,7 @@ package struct GetCommand: ParsableCommand {
             if scripts.dryRun {
                 DryRun(files: list, json: json, typed: urls).run(session, interrupts)
             }
-            runBatch(list, session, interrupts, hooks, refresh)
+            runBatch(list, session, interrupts, hooks, refresh, jar)
         }
         let (url, destination) = (urls[0], destination)
         if scripts.dryRun {
@@ -173,22 +207,23 @@ package struct GetCommand: ParsableCommand {
             DryRun(files: list, json: json, typed: urls).run(session, interrupts)
         }
         let download = session.start(
-            url, to: destination, options: options, refreshURL: refresh?.link)
+            url, to: destination, options: options, refreshURL: refresh?.link, jars: jar?.jars)
         Self.follow(
             download, url, hooks, reportSettings(terminal: .standardError, refresh), session,
-            interrupts)
+            interrupts, jar)
     }
 
     /// Reports a download to its end while this thread waits for signals.
     static func follow(
         _ download: Download, _ url: String, _ hooks: Hooks, _ settings: DownloadReport.Settings,
-        _ session: DownloadSession, _ interrupts: Interrupts
+        _ session: DownloadSession, _ interrupts: Interrupts, _ jar: CookieJarFile? = nil
     ) -> Never {
         Task {
             var report = DownloadReport(settings)
             for await event in download.events { report.handle(event) }
             let result = await download.result
-            let status = report.finish(result, signal: interrupts.received)
+            var status = report.finish(result, signal: interrupts.received)
+            if let jar { status = jar.save(status) }
             await hooks.run(result, url: url, status: status)
             await session.shutdown()
             Glibc.exit(status.rawValue)
@@ -214,6 +249,7 @@ package struct GetCommand: ParsableCommand {
         options.overwrite = overwrite
         options.resume = !noResume
         options.resumeUnverified = resumeUnverified
+        options.singleRequest = singleRequest
         goingOn.apply(to: &options)
         options.stream = standardOutput.streamOptions
         options.limits = limits.options

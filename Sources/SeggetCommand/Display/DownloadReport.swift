@@ -123,7 +123,7 @@ struct DownloadReport {
         name = start.path.split(separator: "/").last.map(String.init) ?? start.path
         emit("started", JSONEvents.Started(start))
         switch start.plan {
-        case .segments: break
+        case .segments, .singleRequest: break
         case .oneStreamNoRanges:
             say(.note, "the server serves no byte ranges: one stream, which cannot be resumed")
         case .oneStreamUnknownSize:

@@ -57,8 +57,8 @@ package struct CredentialArguments: ParsableArguments {
         help: ArgumentHelp(
             "Forget the cookies that servers set.",
             discussion: """
-                They are kept in memory otherwise, for the one file that they were set for, and sent \
-                where they are for.
+                They are kept in memory otherwise, for the files of the run that ask with the same user, \
+                headers and cookies, and sent where they are for.
                 """))
     package var noCookies = false
 

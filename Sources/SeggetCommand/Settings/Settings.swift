@@ -47,7 +47,9 @@ struct Settings {
         ["recover", "auto-rename"], ["recover", "remote-name"],
     ]
     /// Options that make no sense but on the command line.
-    private static let typedOnly: Set<String> = ["config", "no-config", "help", "version"]
+    private static let typedOnly: Set<String> = [
+        "config", "no-config", "cookie-jar", "help", "version",
+    ]
     /// Options of a command that mean something else than those of the same name elsewhere.
     private static let ownMeaning: [String: Set<String>] = [
         "bench": ["connections", "max-time", "overwrite"],

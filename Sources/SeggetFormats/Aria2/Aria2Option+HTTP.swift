@@ -59,7 +59,8 @@ extension Aria2Option {
             here: .honoured("refuses servers whose certificate is not trusted")),
         .init(
             "use-head", takes: .flag, isForItems: true,
-            here: .accepted("the first request brings data already")),
+            here: .honoured(
+                "`false` with `-s1` and `-x1`, and one URL, sends one request without a range")),
         .init(
             "http-auth-challenge", takes: .flag, isForItems: true,
             here: .accepted("the server says which way of login it wants")),

@@ -19,7 +19,7 @@ extension Aria2Option {
         "http-user", "https-proxy", "https-proxy-passwd", "https-proxy-user", "lowest-speed-limit",
         "max-connection-per-server", "max-download-limit", "max-tries", "min-split-size",
         "no-proxy", "out", "parameterized-uri", "pause", "referer", "remote-time", "retry-wait",
-        "split", "timeout", "user-agent",
+        "split", "timeout", "use-head", "user-agent",
     ]
 
     /// What clients may say of the queue beside that.
@@ -113,6 +113,7 @@ extension Aria2Options {
         set("dir", folder)
         set("out", name)
         set("split", String(download.connections.most))
+        if download.singleRequest { set("use-head", "false") }
         // aria2 takes no more; whoever gives all of them back must not be refused.
         set("max-connection-per-server", String(min(16, download.connections.most)))
         set("min-split-size", download.minSplitSize.map(String.init))

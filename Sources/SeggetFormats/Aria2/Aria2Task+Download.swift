@@ -41,6 +41,9 @@ extension Aria2Task {
         ].compactMap(\.self)
         if let most = bounds.min() { download.connections = .upTo(Int(clamping: max(1, most))) }
         download.minSplitSize = options.number("min-split-size")
+        download.singleRequest =
+            options.flag("use-head") == false && options.number("split") == 1
+            && options.number("max-connection-per-server") ?? 1 == 1 && download.mirrors.isEmpty
     }
 
     private func setFiles(_ download: inout DownloadOptions) {

@@ -78,6 +78,7 @@ package enum Aria2Words {
         ("netrc", "netrc-path"), ("client-certificate", "certificate"),
         ("client-key", "private-key"), ("min-rate", "lowest-speed-limit"),
         ("overwrite", "allow-overwrite"), ("stall-timeout", "timeout"),
+        ("single-request", "use-head=false -s1 -x1"),
     ]
 
     /// A message in which options have the names that aria2 has for them.

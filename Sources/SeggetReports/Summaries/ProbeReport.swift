@@ -96,12 +96,13 @@ public struct ProbeReport: Encodable {
             "in segments, over up to \(Units.count(Int64(connections), "connection"))"
         case RemoteFile.Plan.oneStreamNoRanges.name:
             "in one stream, because the server serves no byte ranges"
+        case RemoteFile.Plan.singleRequest.name: "with one request"
         default: "in one stream, because the server does not state the size"
         }
     }
 
     private var resume: String {
-        guard plan == RemoteFile.Plan.segments.name else {
+        guard [RemoteFile.Plan.segments, .singleRequest].map(\.name).contains(plan) else {
             return "not possible: a stopped download starts over"
         }
         return switch identity {
@@ -123,6 +124,7 @@ extension RemoteFile.Plan {
         case .segments: "segments"
         case .oneStreamNoRanges: "one_stream_no_ranges"
         case .oneStreamUnknownSize: "one_stream_unknown_size"
+        case .singleRequest: "single_request"
         }
     }
 }

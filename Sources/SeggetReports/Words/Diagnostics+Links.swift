@@ -54,6 +54,17 @@ extension Diagnostic {
                 ?? "get a fresh link for the same file, and run the same command with that")
     }
 
+    /// Words that a link leads nowhere any more that has led to the file a moment ago.
+    init(usedUpLink code: Int, url: String) {
+        self.init(
+            .unavailable, "status",
+            "\(url) could not be fetched: the server answered \(Self.describe(status: code)) after it had "
+                + "sent the file or parts of it: perhaps the link counts downloads, and "
+                + "`--single-request` is for it",
+            hint: "for a link that may be used only once or a few times, get a fresh one and give "
+                + "`--single-request` from the start")
+    }
+
     /// What to do about a link that is refused when a part of its file is there; `nil` where that is not how
     /// it is.
     static func hint(freshLink error: DownloadError) -> String? {

@@ -67,6 +67,8 @@ public struct Diagnostic: Sendable {
             case .transfer(.status(let code), _) where error.isLinkExpired,
                 .refused(let code) where error.isLinkExpired:
                 Self(expiredLink: error, code, url: url)
+            case .transfer(.status(let code), _) where error.isLinkUsedUp:
+                Self(usedUpLink: code, url: url)
             case .transfer(let failure, let attempts):
                 Self(failure, attempts: attempts, url: url, again: again)
             case .refused(let code):

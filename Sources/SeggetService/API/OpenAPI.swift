@@ -299,7 +299,7 @@ enum OpenAPI {
            "Options": {"type": "object", "description": "Those that clients over TCP may give", "properties":
             {"connections": {"oneOf": [{"type": "integer", "minimum": 1, "maximum": 64}, {"type":
             "string", "pattern": "^auto(:[0-9]+)?$"}]}, "min_split_size": {"type": "integer", "minimum":
-            1}, "checksum": {"type": "string"}, "headers": {"type": "array", "items": {"type":
+            1}, "checksum": {"type": "string"}, "single_request": {"type": "boolean"}, "headers": {"type": "array", "items": {"type":
             "string"}}, "mirrors": {"type": "array", "items": {"type": "string"}}, "connect_timeout":
             {"type": "number", "minimum": 0}, "stall_timeout": {"type": "number", "minimum": 0},
             "retries": {"type": "integer", "minimum": 0}, "retry_wait": {"type": "number", "minimum": 0},

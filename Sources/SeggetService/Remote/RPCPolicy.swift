@@ -99,6 +99,7 @@ extension DownloadOptions {
         kept.connections = connections
         kept.minSplitSize = minSplitSize
         kept.checksum = checksum
+        kept.singleRequest = singleRequest
         kept.headers = headers
         kept.mirrors = mirrors
         kept.connectTimeout = connectTimeout

@@ -71,7 +71,10 @@ public struct AccessOptions: Sendable, Hashable {
     /// The file is never written.
     public var cookieFile: String?
     /// Whether cookies that servers set are kept, in memory, and sent where they are for (RFC 6265): as
-    /// long as the one download lasts, and never for another one.
+    /// long as the one download lasts, or the batch.
+    ///
+    /// The files of a batch share them where these options, but for ``referer``, and `DownloadOptions.headers` are
+    /// the same. Mirrors have their own. What https has set is not sent over http.
     public var keepsCookies = true
     /// Cookies as `name=value; name=value`.
     public var cookies: String?

@@ -76,6 +76,9 @@ public struct DownloadError: Error, Sendable, Hashable {
     /// Whether the network was lost after the download had begun: ``DownloadOptions/waitsForNetwork`` would
     /// have waited for it.
     public var isNetworkLost = false
+    /// Whether the link led nowhere any more (404, 410) after the server had sent bytes of the file: perhaps it
+    /// counts downloads, and ``DownloadOptions/singleRequest`` is for it.
+    public var isLinkUsedUp = false
     /// Where several URLs were given: each one that failed, in their order, and why.
     public var mirrors: [FailedMirror] = []
 

@@ -18,6 +18,13 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// Up to 256 KiB at several places are fetched again; where they differ, the download starts over.
     public var resumeUnverified = false
+    /// Send one `GET` without a range, no `HEAD` and no request at the end: for links that may be fetched only
+    /// once or a few times.
+    ///
+    /// Only after a break, in this run or an earlier one, is the rest requested, as ``resume`` allows, with the
+    /// checks of every other download. There is one connection, whatever ``connections`` says, and
+    /// ``mirrors`` are not used. ``DownloadSession/preview(_:to:options:)`` sends a request that counts, too.
+    public var singleRequest = false
     /// Continue the part at the destination although another URL has begun it: an expired link has a
     /// successor.
     ///

@@ -60,15 +60,25 @@ public final class DownloadSession: Sendable {
             refreshURL: refreshURL)
     }
 
+    /// Begins a download that keeps its cookies in `jars`.
+    package func start(
+        _ url: String, to destination: Destination, options: DownloadOptions,
+        refreshURL: RefreshURL?, jars: CookieJars?
+    ) -> Download {
+        start(
+            url, to: destination, options: options, id: Download.ID(), isRepair: false,
+            refreshURL: refreshURL, jars: jars)
+    }
+
     /// Begins a download, or a repair.
     func start(
         _ url: String, to destination: Destination, options: DownloadOptions, id: Download.ID,
-        isRepair: Bool, refreshURL: RefreshURL? = nil
+        isRepair: Bool, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil
     ) -> Download {
         let (events, present) = (DownloadEvents(), PresentFetch())
         let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
-            isRepair: isRepair, refreshURL: refreshURL, present: present,
+            isRepair: isRepair, refreshURL: refreshURL, present: present, jars: jars,
             report: { events.offer($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
@@ -121,12 +131,21 @@ public final class DownloadSession: Sendable {
         start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL)
     }
 
+    /// Begins to fetch a long list of files, whose cookies are kept in `jars`.
+    package func start(
+        count: Int, jobs: Int?, failFast: Bool, refreshURL: RefreshURL?, jars: CookieJars?,
+        item: @escaping @Sendable (Int) -> BatchItem
+    ) -> DownloadBatch {
+        start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL, jars)
+    }
+
     private func start(
-        _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?
+        _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?,
+        _ jars: CookieJars? = nil
     ) -> DownloadBatch {
         let run = BatchRun(
             loop: loop, list: list, jobs: jobs, failFast: failFast, names: names,
-            events: BatchEvents(), refreshURL: refreshURL)
+            events: BatchEvents(), refreshURL: refreshURL, jars: jars)
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [monitor = self.running, checkPriority] in

@@ -28,6 +28,9 @@ public struct RemoteFile: Sendable, Equatable {
     /// belong to the encoded bytes then, and are left out.
     public var isDecoded = false
 
+    /// Whether one request is to bring the whole file (``DownloadOptions/singleRequest``).
+    var isSingleRequest = false
+
     /// Length of the representation in bytes, `nil` when the server does not state it.
     public var size: Int64? { identity.size }
     /// The `ETag` field, as sent (RFC 9110 §8.8.3).
@@ -53,11 +56,14 @@ public struct RemoteFile: Sendable, Equatable {
         case oneStreamNoRanges
         /// One stream, because the server does not state the size.
         case oneStreamUnknownSize
+        /// One stream, because ``DownloadOptions/singleRequest`` asks for no more than one request.
+        case singleRequest
     }
 
     /// How segget would fetch the file.
     public var plan: Plan {
         guard size != nil else { return .oneStreamUnknownSize }
+        if isSingleRequest { return .singleRequest }
         return acceptsRanges == false ? .oneStreamNoRanges : .segments
     }
 }

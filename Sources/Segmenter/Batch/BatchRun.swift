@@ -12,6 +12,8 @@ final class BatchRun: Sendable {
     let names: BatchNames
     let events: BatchEvents
     private let refreshURL: RefreshURL?
+    /// The cookies of its files.
+    private let jars: CookieJars
     /// Attempts that a server may turn away before others no longer wait for the name of the file.
     private static let patience = 6
     private let turns = BatchTurns()
@@ -27,9 +29,10 @@ final class BatchRun: Sendable {
 
     init(
         loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
-        events: BatchEvents, refreshURL: RefreshURL? = nil
+        events: BatchEvents, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil
     ) {
         self.loop = loop
+        self.jars = jars ?? CookieJars()
         self.refreshURL = refreshURL
         self.list = list
         let width = BatchWidth(jobs: jobs)
@@ -192,7 +195,8 @@ final class BatchRun: Sendable {
                 let item = list[index]
                 let url = WebURL(item.url)
                 begun.urls.append(url)
-                guard item.options.mirrors.isEmpty else {
+                // The reply to a single request waits for no place.
+                guard item.options.mirrors.isEmpty, !item.options.singleRequest else {
                     begun.found.insert(index)
                     continue
                 }
@@ -285,7 +289,7 @@ final class BatchRun: Sendable {
             })
         let run = DownloadRun(
             loop: loop, urlText: item.url, url: url, destination: item.destination,
-            options: item.options, refreshURL: refreshURL, batch: batch
+            options: item.options, refreshURL: refreshURL, batch: batch, jars: jars
         ) { [turns, events] event in
             // Nobody waits for the name of a file whose server does not answer, or goes on saying that
             // it has too much to do.

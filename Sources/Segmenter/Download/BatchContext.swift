@@ -8,7 +8,7 @@ struct BatchContext: Sendable {
     let publisher: WholeFilePublisher
     let gate: any SegmentGate
     /// Whether it is begun like any other file, with a place at the gate that it has already: it has
-    /// mirrors, or something stands at the names that are to be expected.
+    /// mirrors, may be requested once only, or something stands at the names that are to be expected.
     let isBegun: Bool
     /// Notes that one request has brought the file, of so many bytes.
     let hasCome: @Sendable (Int) -> Void

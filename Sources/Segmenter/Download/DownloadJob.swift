@@ -35,7 +35,7 @@ final class DownloadJob: Sendable {
     var urls: [WebURL] { ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0 } }
 
     /// Most connections at a time.
-    var connections: Int { options.connections.most }
+    var connections: Int { options.singleRequest ? 1 : options.connections.most }
 
     /// Most connections at a time for so many bytes; `nil` is an unknown number of them.
     func connections(for size: Int64?) -> Int {

@@ -14,7 +14,8 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) {
         try await inquiry.checkSize(&primary)
         try await leadBack(&primary, state)
-        var check = LossCheck(isWary: state.network.isWaitedFor)
+        var check = LossCheck(
+            isWary: state.network.isWaitedFor, asksAgain: !primary.probe.asksOnce)
         while let reason = try state.loss(primary) {
             let begun = state.target.flatMap {
                 Assembly.headerRecorded(folder: $0.folder, name: $0.name)
@@ -60,7 +61,9 @@ extension DownloadRun {
         case .end(let reason): throw reason
         case .startOver: break
         }
-        if primary.finding.file.plan == .segments, !(await primary.probe.isConsistent(identity)) {
+        if primary.finding.file.plan == .segments, !primary.probe.asksOnce,
+            !(await primary.probe.isConsistent(identity))
+        {
             // Servers that disagree: what one of them sends in one reply is one version.
             primary.finding = primary.finding.released
             state.attempts.distrustRanges()
@@ -229,6 +232,7 @@ extension DownloadRun {
             try await primary.probe.pause(failures, retryAfter, failure)
             question = next
         }
+        primary.probe = await withRest(primary.probe, state)
         var asking = primary.probe
         // A host that serves nothing is not asked for long because `HEAD` is fine.
         if question.isBeginning { asking.beginning = inquiry.beginning }
@@ -268,13 +272,13 @@ extension DownloadRun {
     }
 
     /// Begins to ask whether the complete file is still the server's; `nil` where a digest shows
-    /// it, the server was given up for other mirrors, or hardly any time has passed.
+    /// it, the server was given up for other mirrors, hardly any time has passed, or each request may count.
     private func endCheck(
         _ primary: Primary, _ started: Double, _ state: DownloadState
     ) throws(DownloadError.Reason) -> EndCheck? {
         let finding = primary.finding
         guard monotonicSeconds() - started > Self.longEnough, job.destination != .null,
-            !finding.file.isDecoded, try !isShownByDigest(primary, state)
+            !primary.probe.asksOnce, !finding.file.isDecoded, try !isShownByDigest(primary, state)
         else { return nil }
         if let book = state.mirrors?.book, !book.usable.contains(primary.number) { return nil }
         let vouchedDates = state.attempts.samples.vouchedDates

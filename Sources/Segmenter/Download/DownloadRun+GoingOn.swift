@@ -89,6 +89,7 @@ extension DownloadRun {
             guard let link else { return nil }
             probe = probe.at(link)
             do throws(DownloadError.Reason) {
+                probe = await withRest(probe, state)
                 let finding = try await inquiry.find(
                     probe, byGet: true, range: Probe.firstByte, again: before)
                 state.attempts.turnToAnotherServer()
@@ -170,6 +171,7 @@ extension Probe {
         var probe = Probe(
             loop: loop, url: url, connecting: connecting, policy: policy, report: report)
         (probe.spreads, probe.wantsName) = (spreads, wantsName)
+        probe.asksOnce = asksOnce
         probe.endsWithNetwork = endsWithNetwork
         return probe
     }

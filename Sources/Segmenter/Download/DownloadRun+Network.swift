@@ -69,6 +69,7 @@ extension DownloadRun {
     ) async throws(DownloadError.Reason) -> Primary {
         state.mirrors?.book.revive(mirrors)
         var primary = primary
+        primary.probe = await withRest(primary.probe, state)
         let isSegmented = primary.finding.file.plan == .segments
         let range = isSegmented ? Probe.firstByte : Probe.firstRange
         primary.finding = try await inquiry.find(

@@ -5,7 +5,7 @@ extension DownloadRun {
     /// Whether one request is to bring the file, if it is small.
     var asksForWhole: Bool {
         guard let batch, !batch.isBegun, !job.keepsPart, job.options.mirrors.isEmpty,
-            job.options.limits.rate == nil
+            job.options.limits.rate == nil, !job.options.singleRequest
         else {
             return false
         }

@@ -26,15 +26,16 @@ final class DownloadRun: Sendable {
     init(
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
         options: DownloadOptions, isRepair: Bool = false, refreshURL: RefreshURL? = nil,
-        batch: BatchContext? = nil, present: PresentFetch? = nil,
+        batch: BatchContext? = nil, present: PresentFetch? = nil, jars: CookieJars? = nil,
         report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
-        memory = DownloadMemory(loop.validators)
         job = DownloadJob(
             urlText: urlText, url: url, destination: destination, options: options,
             isRepair: isRepair)
         links = refreshURL.map { LinkRefresher($0, report: report) }
+        memory = DownloadMemory(
+            validators: loop.validators, cookies: jars?.cookies(of: options, url) ?? CookieMemory())
         self.batch = batch
         self.present = present
         folders = FolderMaker(options.files, sharing: batch?.folders)
@@ -79,6 +80,7 @@ final class DownloadRun: Sendable {
             policy: RetryPolicy(
                 retries: job.options.retries, least: job.options.retryWait.inSeconds)
         ) { [report] in report(.notice($0)) }
+        probe.asksOnce = job.options.singleRequest
         if case .folder = job.destination { probe.wantsName = !job.options.naming.usesURL }
         return probe
     }
@@ -195,7 +197,8 @@ final class DownloadRun: Sendable {
         _ carrier: Carrier, _ probe: Probe, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> Primary {
         state.mirrors?.book.cancel()
-        state.mirrors = try MirrorSet(inquiry, probe)
+        let probe = await withRest(probe, state)
+        state.mirrors = probe.asksOnce ? nil : try MirrorSet(inquiry, probe)
         let primary = try await firstPrimary(probe, &state) {
             [state] () async throws(DownloadError.Reason) -> Primary in
             guard let mirrors = state.mirrors else {
@@ -207,8 +210,9 @@ final class DownloadRun: Sendable {
         }
         state.target =
             state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)
-        // A new link may have another name.
-        if job.isRefreshed(primary.probe.url), let begun = await job.begunTarget() {
+        // A new link may have another name, and a reply to the rest need not repeat it.
+        let isRest = probe.rest != nil && primary.finding.file.plan == .segments
+        if isRest || job.isRefreshed(primary.probe.url), let begun = await job.begunTarget() {
             state.target = begun
         }
         if state.answered?.named != nil { state.plan.takeName() }

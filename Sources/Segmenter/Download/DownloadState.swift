@@ -172,10 +172,18 @@ struct DownloadState: Sendable {
         error.isPublished = record.isPublished
         error.isNetworkLost =
             !network.isWaitedFor && (network.hasAnswered || kept > 0) && reason.isNetworkLoss
+        error.isLinkUsedUp = isUsedUp(reason)
         error.isLinkExpired =
             reason.isRefusal
             && job.url.flatMap(LinkExpiry.init)?.isOver(now: secondsSince1970()) == true
         return error
+    }
+
+    /// Whether a link leads nowhere any more that has led to the file in this run: the server sent some of it, or
+    /// its head.
+    private func isUsedUp(_ reason: DownloadError.Reason) -> Bool {
+        guard case .transfer(.status(let status), _) = reason, isGone(status) else { return false }
+        return attempts.received > 0 || network.hasAnswered && status == 410
     }
 }
 

@@ -66,10 +66,11 @@ extension Fetch.Setup {
         let (finding, probe, options) = (primary.finding, primary.probe, job.options)
         let machine = FetchMachine.Setup(
             primary: probe.server(primary.number, finding),
-            isOneStream: finding.file.plan != .segments, isDecoded: finding.file.isDecoded,
+            isOneStream: finding.file.plan != .segments, asksOnce: probe.asksOnce,
+            isDecoded: finding.file.isDecoded,
             vouchedDates: attempts.samples.vouchedDates, isProven: finding.isProven,
             connections: job.connections(for: finding.file.size),
-            findsConnections: options.connections.isFound,
+            findsConnections: options.connections.isFound && !options.singleRequest,
             limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !job.isRepair,
             isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted,

@@ -22,9 +22,14 @@ struct LossCheck: Sendable {
     /// Whether whatever comes in one reply, and states no version, is taken for a page in place of a part
     /// that came in ranges.
     let isWary: Bool
+    /// Whether the server may be asked again: else one reply decides.
+    let asksAgain: Bool
     private var asked = 0
 
-    init(isWary: Bool = false) { self.isWary = isWary }
+    init(isWary: Bool = false, asksAgain: Bool = true) {
+        self.isWary = isWary
+        self.asksAgain = asksAgain
+    }
 
     /// Judges a reply.
     ///
@@ -42,7 +47,7 @@ struct LossCheck: Sendable {
         if begun?.identity.isDoubted(by: file.identity) == true { return .accept }
         // That is no news, then: one other reply is enough, and it need not be waited for.
         let isExpected = reason == .noRanges && begun?.isOneStream ?? false
-        let checks = isExpected ? 1 : Self.most
+        let checks = !asksAgain ? 0 : isExpected ? 1 : Self.most
         let breach = asked < checks ? reason.breach(begun?.identity, file.identity) : nil
         guard isProven else { return .prove }
         guard let breach else {

@@ -36,7 +36,7 @@ struct MirrorSet: Sendable {
             guard !probes.contains(where: { $0.url.text == url.text }) else { continue }
             probes.append(
                 Probe(
-                    loop: probe.loop, url: url, connecting: probe.connecting,
+                    loop: probe.loop, url: url, connecting: probe.connecting.forMirror(url),
                     policy: RetryPolicy(
                         retries: min(Self.retries, options.retries),
                         least: options.retryWait.inSeconds),

@@ -77,7 +77,9 @@ struct Plan: Sendable {
         // A name that is certain is looked at before anything is asked.
         if job.namesFile, let step = look { return step }
         guard let offer else {
-            if case .dated? = standing, answers.isUnmodified == nil { return .askIfModified }
+            if case .dated? = standing, answers.isUnmodified == nil, !job.options.singleRequest {
+                return .askIfModified
+            }
             return .probe
         }
         guard job.goesToFile else { return .fetch }
@@ -361,6 +363,8 @@ struct Plan: Sendable {
         guard decision == .fetch else { return left(file, .notNewer) }
         guard (offer.identity.size ?? file.size) == file.size else { return .fetch }
         if answers.isUnmodified == true { return left(file, .notNewer) }
+        // What the one request was answered is all that is said.
+        guard !job.options.singleRequest else { return .fetch }
         // The last word before anything is replaced.
         guard let isUnmodified = answers.isStillUnmodified else { return .askIfModified }
         return isUnmodified ? left(file, .notNewer) : .fetch

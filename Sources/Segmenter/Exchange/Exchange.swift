@@ -22,6 +22,8 @@ struct Exchange: Sendable {
     var wait: BatchWidth.Wait?
     /// Whether it was turned away as over the server's limit: then it is no attempt that counts.
     var isOverLimit = false
+    /// When the request went out, on the monotonic clock.
+    var began = 0.0
     /// Whether others for small files were under way when it went out.
     var isBeside = false
     /// Seconds until it may go out, where the server counts requests: it was not made.
@@ -50,6 +52,7 @@ extension Exchange {
             var isReported = false
         }
         let progress = Progress()
+        progress.exchange.began = monotonicSeconds()
         let id = worker.nextID
         worker.start(request) { [unowned worker] reply in
             progress.exchange.reply = reply

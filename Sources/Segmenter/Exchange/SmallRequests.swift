@@ -167,6 +167,7 @@ private final class SmallRequest {
         self.all = all
         self.report = report
         exchange.isBeside = others > 0
+        exchange.began = sent
     }
 
     private var isMultiplexed: Bool { transfer?.isMultiplexed ?? false }

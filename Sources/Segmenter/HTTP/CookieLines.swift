@@ -14,6 +14,9 @@ struct CookieLines: Sendable, Hashable {
         for line in lines { self.lines[Self.domain(of: line), default: []].append(line) }
     }
 
+    /// All lines, by domain.
+    var all: [String] { lines.sorted { $0.key < $1.key }.flatMap(\.value) }
+
     /// The lines that may be for a host, and perhaps some that are not: those of its own domain and of
     /// all above it.
     func lines(for host: String) -> [String] {
@@ -41,10 +44,20 @@ struct CookieLines: Sendable, Hashable {
         }
         for line in now where !old.contains(line) {
             var kept = lines[Self.domain(of: line)] ?? []
-            kept.removeAll { $0 == line }
+            // Several files may have changed one cookie at a time: the last one counts.
+            let cookie = Self.cookie(of: line)
+            kept.removeAll { Self.cookie(of: $0) == cookie }
             kept.append(line)
             lines[Self.domain(of: line)] = kept.suffix(Self.most)
         }
+    }
+
+    /// What distinguishes a cookie from others: domain and whether its hosts count, path and name.
+    private static func cookie(of line: String) -> [Substring] {
+        let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+        guard fields.count > 5 else { return fields }
+        let domain = fields[0].hasPrefix("#HttpOnly_") ? fields[0].dropFirst(10) : fields[0]
+        return [domain, fields[1], fields[2], fields[5]]
     }
 
     /// The domain that a line begins with; for those of all its hosts it has a dot before it.

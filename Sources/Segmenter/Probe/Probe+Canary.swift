@@ -36,6 +36,7 @@ extension Probe {
     func canary(_ known: Known?) async -> CanaryEnd {
         var bound = connecting
         bound.bound(by: Self.canaryPatience)
+        if asksOnce { return await connects(bound) }
         let chain = RedirectChain(
             loop: loop, connecting: bound, report: { _ in }, range: Self.firstByte, isFresh: true)
         do throws(DownloadError.Reason) {
@@ -52,6 +53,15 @@ extension Probe {
             default: .back
             }
         }
+    }
+
+    /// Makes a connection and sends nothing: a request might count as a download.
+    private func connects(_ bound: TransferRequest.Connecting) async -> CanaryEnd {
+        var request = TransferRequest(url: url, connecting: bound)
+        request.wantsFreshConnection = true
+        request.connectsOnly = true
+        let exchange = await loop.exchange(request, pausing: false)
+        return exchange.end == .complete ? .back : Self.verdict(nil, exchange.end, nil)
     }
 
     /// Whether nobody but the server can answer: it has to show a certificate.

@@ -44,6 +44,8 @@ extension Probe {
     struct Asking {
         /// The bytes that it asks for, from the first on; `nil` for the whole file.
         var range: ByteRange?
+        /// A strong validator for `If-Range`, where the range is the rest of a file.
+        var ifRange: String?
         /// An answer that has come.
         var first: Landing?
         /// Whether nothing has come from the server so far.
@@ -101,7 +103,9 @@ extension Probe {
                 (landing, asking.first) = (first, nil)
             } else {
                 landing = try await follow(
-                    .get, range: asking.range, isBroken: before.isBroken,
+                    .get, range: asking.range,
+                    ifRange: asking.range == nil ? nil : asking.ifRange,
+                    isBroken: before.isBroken,
                     isDecoded: asking.isDecoded, turn: before.turn, answered: answered)
                 answered = nil
             }
@@ -120,7 +124,8 @@ extension Probe {
                 // An empty file has no range.
                 asking.range = nil
                 return .again
-            case let status? where asking.leavesRangeOut(because: status): return .again
+            case let status? where !asksOnce && asking.leavesRangeOut(because: status):
+                return .again
             default:
                 if let range = asking.refused, asking.range == nil { asking.range = range }
                 return .failed(landing)
@@ -245,13 +250,14 @@ extension Probe {
 
     /// Follows redirects until a response is none, judging each hop; see `RedirectChain`.
     func follow(
-        _ method: RequestMethod, range: ByteRange?, fresh: Bool = false,
+        _ method: RequestMethod, range: ByteRange?, ifRange: String? = nil, fresh: Bool = false,
         conditions: [String] = [], isBroken: Bool = false, isDecoded: Bool = false, turn: Int = 0,
         answered: Exchange? = nil, patience: Double = .infinity
     ) async throws(DownloadError.Reason) -> Landing {
         let chain = RedirectChain(
             loop: loop, connecting: connecting, report: report, method: method, range: range,
-            conditions: conditions, isFresh: fresh, isBroken: isBroken, isDecoded: isDecoded,
+            ifRange: ifRange, conditions: conditions, isFresh: fresh, isBroken: isBroken,
+            isDecoded: isDecoded,
             // What is decoded may be of any length.
             isCollected: collects && method == .get && !isDecoded, spreads: spreads, turn: turn,
             answered: answered, patience: patience)

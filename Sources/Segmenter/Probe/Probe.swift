@@ -45,6 +45,10 @@ struct Probe: Sendable {
     /// Whether the first question ends as soon as it is clear that there is no route to the server: that is waited
     /// for elsewhere.
     var endsWithoutRoute = false
+    /// Whether every request may count: one `GET` brings the file, or what is left of it.
+    var asksOnce = false
+    /// What is left of the file where ``asksOnce``; `nil` for all of it.
+    var rest: Rest?
     /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
     var beginning: Beginning?
 
@@ -103,6 +107,14 @@ struct Probe: Sendable {
         var exchange: Exchange
     }
 
+    /// What is left of a file of which a part is there.
+    struct Rest: Sendable, Hashable {
+        /// Begins with the first byte that is missing; the end is `Int64.max` for the file's.
+        var range: ByteRange
+        /// A strong validator of the part's version, for `If-Range`.
+        var ifRange: String?
+    }
+
     /// What bounds the tries before the first byte of a file.
     struct Beginning: Sendable {
         var contact = FirstContact()
@@ -120,7 +132,8 @@ struct Probe: Sendable {
         case failed(DownloadError.Reason)
     }
 
-    /// Asks with `HEAD`, and with `GET` where that does not do.
+    /// Asks with `HEAD`, and with `GET` where that does not do; where ``asksOnce``, with one `GET` for all that
+    /// is left.
     ///
     /// - Parameters:
     ///   - byGet: Skip `HEAD`.
@@ -130,6 +143,15 @@ struct Probe: Sendable {
     func run(
         byGet: Bool, range: ByteRange? = Self.firstRange
     ) async throws(DownloadError.Reason) -> Finding {
+        if asksOnce {
+            var finding = try await get(Asking(range: rest?.range, ifRange: rest?.ifRange))
+            if rest == nil {
+                finding.file.isSingleRequest = true
+                // Nobody has asked for one.
+                finding.file.acceptsRanges = nil
+            }
+            return reported(finding)
+        }
         if byGet {
             var asking = Asking(range: range, said: said)
             if asksHead, let head = try? await landing(.head, nil).get(),

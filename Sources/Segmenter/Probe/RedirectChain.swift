@@ -10,6 +10,8 @@ struct RedirectChain: Sendable {
     let report: @Sendable (DownloadNotice) -> Void
     var method = RequestMethod.get
     var range: ByteRange?
+    /// A strong validator for `If-Range`.
+    var ifRange: String?
     /// Further header lines.
     var conditions: [String] = []
     /// Whether each connection is to be a new one.
@@ -33,7 +35,16 @@ struct RedirectChain: Sendable {
     ///
     /// - Throws: What stands in the way of an answer, or of a redirect.
     func follow(from url: WebURL) async throws(DownloadError.Reason) -> Probe.Landing {
+        let logins = connecting.access.keepsCookies ? connecting.memory.cookies.logins : nil
+        return try await follow(from: url, answered, logins)
+    }
+
+    private func follow(
+        from url: WebURL, _ answered: Exchange?, _ logins: Logins?
+    ) async throws(DownloadError.Reason) -> Probe.Landing {
         var here = url
+        var isFirst = false
+        defer { if isFirst { logins?.settle(url.origin) } }
         for redirects in 0...Self.longest {
             let exchange = await ask(here, redirects == 0 ? answered : nil)
             switch exchange.end {
@@ -53,6 +64,17 @@ struct RedirectChain: Sendable {
             }
             guard next.isSecure || !here.isSecure || connecting.access.allowsDowngrade else {
                 throw .unsafeRedirect(to: next.redacted)
+            }
+            if redirects == 0, let logins {
+                switch await logins.turn(at: url.origin, began: exchange.began) {
+                case .first: isFirst = true
+                case .later: break
+                case .waited:
+                    // With the cookies of the first one, nobody may be sent elsewhere any more.
+                    if connecting.memory.cookies.hasLearned {
+                        return try await follow(from: url, nil, nil)
+                    }
+                }
             }
             here = next
         }
@@ -80,6 +102,7 @@ struct RedirectChain: Sendable {
     private func request(to here: WebURL) async -> TransferRequest {
         var request = TransferRequest(method: method, url: here, connecting: connecting)
         request.range = range
+        request.ifRange = ifRange
         request.wantsFreshConnection = isFresh
         request.needsOwnConnection = isBroken
         request.headers = conditions

@@ -1,24 +1,47 @@
 import Assembler
 
-/// The cookies of one download: those of the caller's file, and those that servers have set since.
+/// Cookies of requests that may share them: those of the caller's file, and those that servers have set since.
 ///
 /// In memory only. May be used from any thread.
 final class CookieMemory: Sendable {
-    /// Those for URLs behind a redirect from https to http are kept apart, in both directions: whoever
+    /// Those that https has set are kept apart from those that http has, which https gets, too.
+    ///
+    /// Nothing goes from https to http. Those for URLs behind a redirect from https to http are kept apart in both directions: whoever
     /// stands there neither learns what https has set nor sets anything for it.
     private struct State {
-        var cookies: CookieLines?
+        /// Set over http, or in the caller's file; `nil` until any was set.
+        var plain: CookieLines?
+        /// Set over https.
+        var secure = CookieLines()
+        /// As `plain`, behind a redirect from https to http.
         var downgraded: CookieLines?
+        /// Whether any was set.
+        var hasLearned = false
+        /// Those of mirrors, by origin.
+        var mirrors: [String: CookieMemory] = [:]
     }
 
+    /// Who of the files that share these is the first to be redirected; `nil` for a single file's.
+    let logins: Logins?
     private let state = Monitor(State())
+
+    /// Makes an empty memory; `isShared`: several files use it.
+    init(isShared: Bool = false) { logins = isShared ? Logins() : nil }
 
     /// The cookies that a request to `url` may need, of those that are known and, before any was set, of the
     /// caller's file; libcurl chooses among them.
     func lines(for url: WebURL, file: CookieLines) -> [String] {
-        let known = state.withLock { url.isDowngraded ? $0.downgraded : $0.cookies }
-        return (known ?? file).lines(for: Self.host(of: url))
+        let host = Self.host(of: url)
+        return state.withLock { state in
+            if url.isDowngraded { return (state.downgraded ?? file).lines(for: host) }
+            let plain = (state.plain ?? file).lines(for: host)
+            // Of two for one cookie the later one counts.
+            return url.isSecure ? plain + state.secure.lines(for: host) : plain
+        }
     }
+
+    /// Whether a server has set or changed a cookie.
+    var hasLearned: Bool { state.withLock { $0.hasLearned } }
 
     /// Learns from a reply that has set cookies.
     ///
@@ -29,12 +52,33 @@ final class CookieMemory: Sendable {
     ///   - file: The cookies of the caller's file.
     func learn(_ before: [String], now: [String], from url: WebURL, file: CookieLines) {
         state.withLock { state in
+            state.hasLearned = state.hasLearned || before != now
             if url.isDowngraded {
                 state.downgraded = Self.learned(state.downgraded ?? file, before, now)
+            } else if url.isSecure {
+                state.secure.replace(before, by: now)
+                // What https has ended or replaced, it does not get again.
+                state.plain = Self.learned(state.plain ?? file, before, now.filter(before.contains))
             } else {
-                state.cookies = Self.learned(state.cookies ?? file, before, now)
+                state.plain = Self.learned(state.plain ?? file, before, now)
             }
         }
+    }
+
+    /// The cookies for requests to a mirror, which has its own.
+    func mirror(at origin: String) -> CookieMemory {
+        state.withLock { state in
+            if let known = state.mirrors[origin] { return known }
+            let memory = CookieMemory(isShared: logins != nil)
+            state.mirrors[origin] = memory
+            return memory
+        }
+    }
+
+    /// All cookies but those of mirrors and of URLs behind a redirect from https to http, as lines of Netscape's
+    /// cookie file; `file` are those of the caller's file.
+    func allLines(file: CookieLines) -> [String] {
+        state.withLock { ($0.plain ?? file).all + $0.secure.all }
     }
 
     private static func learned(

@@ -52,19 +52,13 @@ final class CURLShare {
     private func file(_ path: String?) -> CookieLines {
         guard let path else { return CookieLines() }
         if let known = files[path] { return known }
-        var cookies = CookieLines()
-        if let handle = curl_easy_init() {
-            _ = segget_curl_setopt_string(handle, CURLOPT_COOKIEFILE, path)
-            _ = segget_curl_setopt_string(handle, CURLOPT_COOKIELIST, "RELOAD")
-            cookies = CookieLines(Self.cookies(of: handle))
-            curl_easy_cleanup(handle)
-        }
+        let cookies = CookieLines(file: path)
         files[path] = cookies
         return cookies
     }
 
     /// All cookies of a handle, as lines of Netscape's format (`CURLINFO_COOKIELIST`).
-    private static func cookies(of handle: CURL) -> [String] {
+    static func cookies(of handle: CURL) -> [String] {
         var list: UnsafeMutablePointer<curl_slist>?
         segget_curl_getinfo_list(handle, CURLINFO_COOKIELIST, &list)
         defer { curl_slist_free_all(list) }

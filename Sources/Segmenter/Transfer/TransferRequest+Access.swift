@@ -19,7 +19,7 @@ extension TransferRequest {
         /// The origin that credentials, headers and the like are meant for.
         let origin: String
         /// What the download has learned of servers.
-        let memory: DownloadMemory
+        private(set) var memory: DownloadMemory
 
         /// Takes what concerns requests out of the options of a download from `url`.
         init(_ options: DownloadOptions, url: WebURL, memory: DownloadMemory = .init()) {
@@ -44,6 +44,13 @@ extension TransferRequest {
             var copy = self
             copy.access.credentials = credentials
             copy.access.bearerToken = nil
+            return copy
+        }
+
+        /// The same for a mirror, which has cookies of its own.
+        func forMirror(_ url: WebURL) -> Connecting {
+            var copy = self
+            copy.memory = memory.forMirror(at: url.origin)
             return copy
         }
 

@@ -15,6 +15,8 @@ struct TransferRequest: Sendable {
     var headers: [String] = []
     /// Whether libcurl decodes the body, should it be encoded (CURLOPT_ACCEPT_ENCODING).
     var isDecoded = false
+    /// Whether nothing is sent: the connection alone is made (`CURLOPT_CONNECT_ONLY`).
+    var connectsOnly = false
     /// Whether a new connection is made even when an idle one could be used.
     var wantsFreshConnection = false
     /// Whether it may share a connection with others, by HTTP/2.
@@ -101,6 +103,7 @@ extension TransferRequest {
         }
         permitted.access.configure(&setter, url: url, digests: connecting.memory.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
+        if connectsOnly { set(CURLOPT_CONNECT_ONLY, 1) }
         // One that is given up does not wait for its name server: that would hold up the loop.
         set(CURLOPT_QUICK_EXIT, 1)
         switch method {

@@ -88,6 +88,11 @@ struct AddCommand: ParsableCommand {
     var overwrite = false
     @Flag(help: "Resume also where only a sample proves that the remote file is still the same.")
     var resumeUnverified = false
+    @Flag(
+        help:
+            "Send one request, without a range, for links that may be fetched only once or a few times."
+    )
+    var singleRequest = false
 
     @Flag(
         help: ArgumentHelp(
@@ -161,6 +166,10 @@ struct AddCommand: ParsableCommand {
             !inputFile.contains("-") || !access.readsStandardInput
         else {
             throw ValidationError("standard input can be read only once")
+        }
+        guard !singleRequest || sources.mirrors.isEmpty else {
+            throw ValidationError(
+                "`--single-request` and `--mirror` cannot be used together: each request may count")
         }
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
@@ -285,6 +294,7 @@ struct AddCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resumeUnverified = resumeUnverified
+        options.singleRequest = singleRequest
         goingOn.apply(to: &options)
         options.limits = limits.options
         options.limits.rate = limits.limitRate.flatMap { $0 > 0 ? $0 : nil }

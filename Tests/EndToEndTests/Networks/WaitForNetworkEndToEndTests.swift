@@ -39,6 +39,25 @@ struct WaitForNetworkEndToEndTests {
         #expect(eventually { child.output.contains(Self.waiting) })
     }
 
+    /// Where each request may count, a connection is made to see whether the network is back, and nothing is
+    /// asked over it.
+    @Test func aSingleRequestIsNotFollowedByCanaries() async throws {
+        let (trial, network) = try trial(1)
+        let child = try start(
+            trial, connections: 1, ["--wait-for-network", "--single-request"])
+        try lose(network, .client, trial, child)
+        let lost = monotonicSeconds()
+        // Canaries are due after 1 and 3 s.
+        _ = await soon { monotonicSeconds() > lost + 4 }
+        try network.plug(.client)
+        let outcome = try await Trials.end(of: child)
+        try trial.expectComplete(outcome)
+        let asked = trial.origin.requests.asked
+        #expect(asked.count == 2 && asked.first == "GET", "\(asked)")
+        let rest = try #require(asked.last)
+        #expect(rest.hasPrefix("GET bytes=") && rest.hasSuffix("-"), "\(asked)")
+    }
+
     /// It is away for longer than all timeouts together.
     ///
     /// When it comes back, the next canary by the clock is many seconds away: it is the route change that

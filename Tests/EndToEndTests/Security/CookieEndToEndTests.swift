@@ -181,22 +181,94 @@ struct CookieEndToEndTests {
 
     // MARK: Who must not share
 
-    /// No file of a list learns what was set for another one, be it small or large.
+    /// No file of a list learns what was set for one with another user, other headers or other cookies, be it
+    /// small or large; those that ask in the same way share.
     @Test(arguments: [20_000, 600_000] as [Int64])
-    func filesOfAListShareNothing(size: Int64) async throws {
+    func filesWithOtherCredentialsShareNothing(size: Int64) async throws {
         let trial = try WireTrial(size: size) { request, reply in
-            guard Self.cookies(request).isEmpty else { return }
-            reply = Self.redirect(request.path, "file=\(request.path.dropFirst()); Path=/")
+            let group = String(request.path.dropFirst().prefix { $0 != "." })
+            let own = Self.cookies(request).filter { $0.hasPrefix("group") }
+            if own.isEmpty { reply = Self.redirect(request.path, "group=\(group); Path=/") }
         }
-        let names = (1...12).map { "f\($0)" }
-        let list = try Sandbox()
-        let lines = names.map { trial.origin.url("/\($0)") + "\n" }.joined()
+        let files = try Sandbox()
+        let jar = try files.write("jar", "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tfile\n")
+        let options = [
+            "plain": "", "me": " http-user=me\n http-passwd=1\n",
+            "you": " http-user=me\n http-passwd=2\n", "header": " header=X-Key: 1\n",
+            "other": " header=X-Key: 2\n", "file": " load-cookies=\(jar)\n",
+            "agent": " user-agent=x\n",
+        ]
+        let items = options.sorted { $0.key < $1.key }
+        let lines = (1...4).flatMap { number in
+            items.map { trial.origin.url("/\($0.key).\(number)") + "\n\($0.value)" }
+        }
         let outcome = try await Trials.run(
-            ["-i", try list.write("list", lines), "-q"], in: trial.sandbox.path)
+            ["-i", try files.write("list", lines.joined()), "-q"], in: trial.sandbox.path)
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
-        #expect(try trial.sandbox.names() == names.sorted())
+        #expect(try trial.sandbox.names().count == 4 * options.count)
         for request in trial.origin.requests {
-            #expect(Self.cookies(request).isSubset(of: ["file=\(request.path.dropFirst())"]))
+            let group = String(request.path.dropFirst().prefix { $0 != "." })
+            let expected: Set = group == "file" ? ["group=file", "a=file"] : ["group=\(group)"]
+            #expect(Self.cookies(request).isSubset(of: expected), "\(request.path)")
+        }
+        for (group, _) in items {
+            let asked = trial.origin.requests.filter { $0.path.hasPrefix("/\(group).") }
+            #expect(asked.contains { Self.cookies($0).contains("group=\(group)") }, "\(group)")
+        }
+    }
+
+    /// What one file of a list was given over https, another one does not show over http; what came over http goes
+    /// to https, too.
+    @Test func httpsTellsHttpNothing() async throws {
+        let content = Content(size: 20_000, seed: 3)
+        let plain = try FaultOrigin { request in
+            guard Self.cookies(request).contains("plain=1") else {
+                return Self.redirect(request.path, "plain=1; Path=/")
+            }
+            return .file(content, for: request, etag: "\"a\"")
+        }
+        let front = try SecureFront { request in
+            guard Self.cookies(request).contains("hush=1") else {
+                return Self.redirect(request.path, "hush=1; Path=/")
+            }
+            return .file(content, for: request, etag: "\"a\"")
+        }
+        let sandbox = try Sandbox()
+        let secure = front.url("/s")
+        let host = secure.dropFirst("https://".count).prefix { $0 != ":" }
+        let port = plain.port
+        let urls = (1...12).flatMap { ["\(secure)\($0)", "http://\(host):\(port)/p\($0)"] }
+        let outcome = try await Trials.run(
+            urls + [
+                "-j", "1", "-q", "--ca-certificate", front.authority, "--resolve",
+                "\(host):\(port):127.0.0.1",
+            ], in: sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(try sandbox.names().count == 24)
+        for request in plain.requests {
+            #expect(Self.cookies(request).isSubset(of: ["plain=1"]))
+        }
+        let later = try #require(front.origin.requests.last)
+        #expect(Self.cookies(later) == ["hush=1", "plain=1"])
+    }
+
+    /// A host of a list sets nothing for the host of another file, nor for a public suffix.
+    @Test func oneHostOfAListSetsNothingForAnother() async throws {
+        let trial = try WireTrial(size: 20_000) { request, reply in
+            let host = Self.host(request)
+            guard host == "a.test", Self.cookies(request).isEmpty else { return }
+            reply = Self.redirect(
+                request.path, "host=1; Path=/", "evil=1; Path=/; Domain=b.test",
+                "suffix=1; Path=/; Domain=test", "sub=1; Path=/; Domain=sub.a.test")
+        }
+        let port = trial.origin.port
+        let urls = ["a.test", "b.test", "sub.a.test", "c.test"].map { "http://\($0):\(port)/\($0)" }
+        let outcome = try await Trials.run(
+            urls + ["-j", "1", "-q"] + Self.resolve(port), in: trial.sandbox.path)
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        for request in trial.origin.requests {
+            let expected: Set = Self.host(request) == "a.test" ? ["host=1"] : []
+            #expect(Self.cookies(request).isSubset(of: expected), "\(Self.host(request))")
         }
     }
 

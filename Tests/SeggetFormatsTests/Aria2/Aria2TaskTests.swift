@@ -44,6 +44,22 @@ struct Aria2TaskTests {
     }
 
     @Test(arguments: [
+        (["--use-head=false", "-s1", "-x1", "http://h/f"], true),
+        (["--use-head=false", "-x1", "http://h/f"], false),
+        (["--use-head=false", "-s1", "http://h/f"], true),
+        (["-s1", "-x1", "http://h/f"], false),
+        (["--use-head=true", "-s1", "-x1", "http://h/f"], false),
+        (["--use-head=false", "-s2", "-x2", "http://h/f"], false),
+        (["--use-head=false", "http://h/f"], false),
+        (["--use-head=false", "-s1", "-x1", "http://h/f", "http://i/f"], false),
+    ])
+    func oneConnectionWithoutHeadIsASingleRequest(words: [String], isSingle: Bool) throws {
+        let task = try #require(tasks(words).tasks.first)
+        let item = task.batchItem(home: "/home/me") { _ in false }
+        #expect(item.options.singleRequest == isSingle)
+    }
+
+    @Test(arguments: [
         (["word"], "Unrecognized URI or unsupported protocol: word"),
         (["http://a/f", "word"], "Unrecognized URI or unsupported protocol: word"),
         (["--gid=12", "http://a/f"], "12 is invalid for GID."),

@@ -136,7 +136,9 @@ struct JSONTests {
         for notice in Examples.notices { #expect(page.contains("\n| `\(notice.kind)` |")) }
         for fault in Examples.faults { #expect(page.contains("`\(fault.kind)`")) }
         for reason in Examples.startOverReasons { #expect(page.contains("`\(reason.kind)`")) }
-        for plan in [RemoteFile.Plan.segments, .oneStreamNoRanges, .oneStreamUnknownSize] {
+        for plan in [
+            RemoteFile.Plan.segments, .oneStreamNoRanges, .oneStreamUnknownSize, .singleRequest,
+        ] {
             #expect(page.contains("`\(plan.name)`"))
         }
     }

@@ -12,6 +12,7 @@ import Testing
     private static let defaults = """
         {
           "connections": "auto", "overwrite": false, "resume": true, "resume_unverified": false,
+          "single_request": false,
           "continues_other_url": false, "waits_for_network": false,
           "waits_for_network_first": false, "takes_over": "nothing",
           "retry_wait": 0,
@@ -36,7 +37,7 @@ import Testing
         {
           "connections": "auto:7", "min_split_size": 5, "retry_wait": 1.5, "takes_over": "begun",
           "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
-          "resume": false, "resume_unverified": true, "continues_other_url": true,
+          "resume": false, "resume_unverified": true, "single_request": true, "continues_other_url": true,
           "adopt": "/begun", "waits_for_network": true, "waits_for_network_first": true,
           "headers": ["X-Api-Key: sesame", "Accept-Language: de", "Authorization: Basic sesame",
             "User-Agent: x", "Cookie: a=sesame", "Referer: http://h/?sesame", "sesame"],

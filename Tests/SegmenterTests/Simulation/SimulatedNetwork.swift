@@ -115,6 +115,11 @@ struct SimulatedConnections {
         return 1 + network.handshakes
     }
 
+    /// Has no more than so many bytes come: what waits for room comes when there is some.
+    mutating func hold(_ index: Int, at most: Double) {
+        all[index].brought = min(all[index].brought, most)
+    }
+
     mutating func close(_ index: Int) {
         all[index] = Connection()
         isStale = true

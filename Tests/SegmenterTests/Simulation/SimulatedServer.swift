@@ -87,6 +87,8 @@ final class SimulatedRequest {
     var asksForOld = false
     /// Whether its body is compared, and not written.
     var isSample = false
+    /// Where the room ends that there is for its body.
+    var allowed = Int64.max
     /// When it was last noted how far the body has come.
     var syncedAt = -1.0
     /// Where its body goes, or is kept.
@@ -117,12 +119,15 @@ final class SimulatedRequest {
         max(writer?.position ?? 0, min(limit, replyEnd, faultAt))
     }
 
+    /// Whether its body waits for room.
+    var isPaused: Bool { writer.map { $0.position >= allowed } ?? false }
+
     /// Notes what has happened since the last tick.
     func noteActivity(_ now: Double) {
         stallClock.note(
             .init(
                 received: count, isAnswered: isAnswered, isConnected: now >= connectedAt,
-                isIdle: false),
+                isIdle: isPaused),
             now: now, blocked: 0)
     }
 }

@@ -25,7 +25,7 @@ extension SimulatedWorld: FetchActions {
         end(request, closing: true)
     }
 
-    func allow(_ slot: Int, upTo offset: Int64) {}
+    func allow(_ slot: Int, upTo offset: Int64) { lines[slot].request?.allowed = offset }
 
     func shorten(_ slot: Int, to end: Int64) -> Int64? {
         guard let writer = lines[slot].writer else { return nil }

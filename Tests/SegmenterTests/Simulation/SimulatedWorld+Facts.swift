@@ -21,7 +21,8 @@ extension SimulatedWorld: FetchFacts {
         return .init(
             quiet: request.stallClock.ofServer(now), stalledFor: request.stallClock.ofBody(now),
             pause: request.count == 0 ? 0 : request.stallClock.ofOwnBody(now),
-            isAnswered: request.isAnswered, isConnected: now >= request.connectedAt)
+            isAnswered: request.isAnswered, isConnected: now >= request.connectedAt,
+            isPaused: request.isPaused)
     }
 
     func peer(of slot: Int) -> FetchMachine.Peer? {

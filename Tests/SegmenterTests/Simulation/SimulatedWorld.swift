@@ -132,6 +132,10 @@ final class SimulatedWorld {
             connections.markStale()
         }
         connections.pass(from: now, to: then)
+        for case let request? in lines.map(\.request) where request.allowed < .max {
+            guard let writer = request.writer else { continue }
+            connections.hold(request.link, at: Double(request.allowed - writer.start))
+        }
         now = then
     }
 

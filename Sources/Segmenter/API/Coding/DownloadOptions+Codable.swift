@@ -7,7 +7,7 @@
 /// | `connections` | a number, `"auto"`, or `"auto:8"` |
 /// | `min_split_size` | bytes |
 /// | `checksum` | `"ALGORITHM:HEX"` |
-/// | `overwrite`, `resume`, `resume_unverified` | a Boolean |
+/// | `overwrite`, `resume`, `resume_unverified`, `single_request` | a Boolean |
 /// | `continues_other_url`, `waits_for_network`, `waits_for_network_first` | a Boolean |
 /// | `adopt` | a path |
 /// | `takes_over` | `"nothing"`, `"controlled"`, `"complete"` or `"begun"` |
@@ -40,6 +40,7 @@ extension DownloadOptions: CodableOptions {
         .init("overwrite", \.overwrite),
         .init("resume", \.resume),
         .init("resume_unverified", \.resumeUnverified),
+        .init("single_request", \.singleRequest),
         .init("continues_other_url", \.continuesOtherURL),
         .init(optional: "adopt", \.adopt),
         .init("takes_over", \.takesOver),

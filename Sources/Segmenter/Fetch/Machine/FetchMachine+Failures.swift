@@ -82,7 +82,7 @@ extension FetchMachine {
                 isFirst && !setup.isOneStream && Probe.Asking.mayRefuseRanges.contains(status)
                 ? .contradictsProbe
                 : sources[source].refused(
-                    status, isOneStream: setup.isOneStream, isAboveLimit: isAbove,
+                    status, isOneStream: setup.isLeftAlone, isAboveLimit: isAbove,
                     date: world.date)
             follow(refusal, index, .status(status), world)
         default: retry(index, .network(code: 0, message: "the reply had no body"), world)
@@ -152,8 +152,10 @@ extension FetchMachine {
         _ index: Int, _ failure: TransferFailure, isHasty: Bool = false, _ world: some FetchWorld
     ) {
         let (source, retryAfter) = (slots[index].source, slots[index].request.retryAfter)
-        guard !setup.isOneStream else {
-            let reached = world.bytesInOrder
+        guard !setup.isLeftAlone else {
+            let reached =
+                setup.isOneStream
+                ? world.bytesInOrder : scheduler.done.count + scheduler.verifying.count
             finish(.streamBroken(failure, retryAfter: retryAfter, reached: reached), world)
             return
         }

@@ -38,12 +38,17 @@ extension FetchMachine {
         return !isLimited && width.isSearching(slots.count) ? slots.count : nil
     }
 
+    /// Whether one connection asks for all that is left in one request, which is paused where the output
+    /// cannot take it yet.
+    var asksForAll: Bool { setup.isLeftAlone || setup.connections == 1 && sources.count == 1 }
+
     /// Connections among which all that is left is shared at once; `nil` where shares are cut one after
     /// the other.
     ///
     /// With a link that expires, what is asked for in time arrives, and what is asked for later is
     /// refused: so each connection asks for all of its share at once.
     func sharers(with index: Int, _ world: some FetchWorld) -> Int? {
+        if asksForAll { return 1 }
         let source = slots[index].source
         guard window == nil else { return nil }
         if let quota = world[quotaOf: sources[source].origin], quota.isKnown {
@@ -102,7 +107,8 @@ extension FetchMachine {
     mutating func nextRange(_ index: Int, _ world: some FetchWorld) -> ByteRange? {
         let source = sources[slots[index].source]
         return scheduler.ask(
-            index, isWhole: source.link.expiry != nil || world.isCounted(source.origin),
+            index,
+            isWhole: asksForAll || source.link.expiry != nil || world.isCounted(source.origin),
             most: source.trust.longestRange)
     }
 
@@ -181,7 +187,7 @@ extension FetchMachine {
     /// Takes another server that has the file: it begins with a sample.
     mutating func join(_ mirror: Mirror, _ world: some FetchWorld) {
         // What has gone out of a stream is not there to be compared.
-        guard !isOver, !setup.isOneStream, world.canReadBack,
+        guard !isOver, !setup.isLeftAlone, world.canReadBack,
             let source = sources.join(mirror)
         else { return }
         govern(world)

@@ -8,6 +8,9 @@ extension FetchMachine {
         var primary: Mirror
         /// Whether the whole file is one request without a range.
         var isOneStream: Bool
+        /// Whether each request may count: what is under way is not replaced by another, and a break ends the
+        /// fetch.
+        var asksOnce = false
         /// Whether the body is decoded: then its length and validators are not the file's.
         var isDecoded = false
         /// Dates with which the same strong tag came, and a sample was the same.
@@ -30,6 +33,9 @@ extension FetchMachine {
         var endsWithNetwork = false
         /// Whether it ends when its only server is to be left alone for a while.
         var endsToRest = false
+
+        /// Whether there is one request at a time, which is left alone until it ends.
+        var isLeftAlone: Bool { isOneStream || asksOnce }
 
         /// The version that is being put together.
         var identity: RemoteIdentity { primary.identity }

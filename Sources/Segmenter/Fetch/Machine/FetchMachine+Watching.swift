@@ -67,7 +67,7 @@ extension FetchMachine {
     ///
     /// A single stream would begin anew: it is left alone.
     private mutating func changeConnections(_ world: some FetchWorld) {
-        guard !setup.isOneStream else { return }
+        guard !setup.isLeftAlone else { return }
         world.report(.changingConnections(minimum: setup.limits.minRate ?? 0))
         for index in slots.indices { reopen(index, world) }
         // Any address of a host will do: these were slow.
@@ -95,7 +95,7 @@ extension FetchMachine {
 
     /// The connections whose body flows, and that are held back by nobody on our side.
     private func flowing(_ world: some FetchWorld) -> [Int: Rescue.Connection] {
-        setup.isOneStream || window?.isBehind == true ? [:] : slots.flowing(sources, world)
+        setup.isLeftAlone || window?.isBehind == true ? [:] : slots.flowing(sources, world)
     }
 
     /// Reopens connections that are far slower than their peers.
@@ -141,7 +141,7 @@ extension FetchMachine {
     ///
     /// A single stream cannot be continued: it has the stall timeout only.
     private mutating func watchStalls(_ world: some FetchWorld) {
-        guard !setup.isOneStream else { return }
+        guard !setup.isLeftAlone else { return }
         let connections = slots.stalledOrNot(sources, world)
         switch stalls.step(connections, slots, received: received(world), now: world.now) {
         case .nothing: break
@@ -242,7 +242,7 @@ extension FetchMachine {
     /// to do.
     mutating func hedge(_ world: some FetchWorld) {
         for index in hedges.late { dropHedge(index, world) }
-        guard !setup.isOneStream, window == nil, scheduler.unassigned.ranges.isEmpty,
+        guard !setup.isLeftAlone, window == nil, scheduler.unassigned.ranges.isEmpty,
             !world.network(to: sources[0].origin).isRateLimited
         else { return }
         let free = slots.indices.count { isFree($0, world) }

@@ -119,7 +119,7 @@ struct FetchMachine {
         guard !isOver, !finishIfComplete(world) else { return }
         isEager = false
         window = world.takeWindow()
-        if setup.isOneStream, slots[0].isBusy { allow(world) }
+        if asksForAll, slots[0].isBusy { allow(world) }
         for index in slots.indices where !slots[index].isBusy {
             guard !isOver else { return }
             guard isFree(index, world), prepare(index, world) else { continue }
@@ -132,7 +132,7 @@ struct FetchMachine {
                 index, connections: workers(world), present: searchers(world),
                 isMade: slots[index].isMade, now: world.now,
                 maySteal: maySteal(index, world), leastSaving: leastSaving(index, world),
-                sharers: sharers(with: index, world), window: window
+                sharers: sharers(with: index, world), window: asksForAll ? nil : window
             ) { world.position(of: $0) }
             if case .stolen(let range, let victim)? = work {
                 steal(range, from: victim, for: index, world)
@@ -146,7 +146,7 @@ struct FetchMachine {
     /// have broken before.
     private var rest: ByteRange { ByteRange(scheduler.done.front, scheduler.size) }
 
-    /// Lets a single stream go on to where the output can take it.
+    /// Lets the only reply go on to where the output can take it.
     private func allow(_ world: some FetchWorld) {
         if let window { world.allow(0, upTo: window.limit) }
     }
@@ -167,12 +167,14 @@ struct FetchMachine {
         ask.stalledBefore = slots[index].stalledBefore
         slots[index].begin(ask, isHTTP2: world.needsHTTP2(origin), now: world.now)
         world.request(index, ask)
-        if setup.isOneStream { allow(world) }
+        if asksForAll { allow(world) }
     }
 
     /// Takes the reply that waits since the probe, or what has come of it, if its bytes are wanted.
     private mutating func take(_ offer: Offer, _ world: some FetchWorld) {
-        guard let range = offer.wanted(by: setup.isOneStream ? rest : nil, window),
+        let isPaced = asksForAll && !setup.isOneStream
+        guard
+            let range = offer.wanted(by: setup.isOneStream ? rest : nil, isPaced ? nil : window),
             scheduler.adopt(range, by: 0)
         else {
             world.declineOffer()
@@ -197,7 +199,7 @@ struct FetchMachine {
         }
         slots[0].request.body = body
         let problem = world.adopt(
-            0, body, upTo: setup.isOneStream ? window?.limit : nil, goesOn: !offer.isOver)
+            0, body, upTo: asksForAll ? window?.limit : nil, goesOn: !offer.isOver)
         if problem != 0 {
             ended(0, .disk(problem), world)
         } else if offer.isOver {

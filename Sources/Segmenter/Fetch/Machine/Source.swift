@@ -44,11 +44,11 @@ struct Source {
 
     /// The primary server, whose bytes may be used at once.
     init(primary setup: FetchMachine.Setup) {
-        self.init(setup.primary, isOneStream: setup.isOneStream)
+        self.init(setup.primary, isOneStream: setup.isLeftAlone)
         (standing, hasJoined) = (.proven, true)
         dates.vouched = setup.vouchedDates
         trust = Trust(
-            isProven: setup.isProven && !setup.isDoubted, hasRanges: !setup.isOneStream)
+            isProven: setup.isProven && !setup.isDoubted, hasRanges: !setup.isLeftAlone)
     }
 
     var url: WebURL { link.url }

@@ -13,8 +13,8 @@ struct Width {
     ///   - setup: What is fetched, and how.
     ///   - roundTrip: Time to connect to the server, in seconds; `nil` when unknown.
     init(_ setup: FetchMachine.Setup, roundTrip: Double?) {
-        most = setup.isOneStream ? 1 : setup.connections
-        if setup.findsConnections, !setup.isOneStream {
+        most = setup.isLeftAlone ? 1 : setup.connections
+        if setup.findsConnections, !setup.isLeftAlone {
             governor = ConnectionGovernor(most: most, roundTrip: roundTrip)
         }
     }

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Links that may be fetched once, in lists, in a queue, over the API and for clients of aria2c.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SingleRequestPlacesTests {
+    /// Answers one request for each path, and all later ones with 410.
+    private static func serveOnce(_ stage: BatchStage, cut: Int64? = nil, times: Int = 1) {
+        let used = Guarded<[String: Int]>([:])
+        stage.bend { request, reply in
+            let number = used.withLock { used in
+                used[request.path, default: 0] += 1
+                return used[request.path] ?? 0
+            }
+            if number > times { reply = .text(410) }
+            if number == 1 { reply.cutAfter = cut }
+        }
+    }
+
+    /// More files than are fetched at a time: a reply waits for no place.
+    @Test(arguments: [Int64(1000), 3_000_000])
+    func eachFileOfAListIsAskedForOnce(size: Int64) throws {
+        let stage = try BatchStage(size: size)
+        Self.serveOnce(stage)
+        let list = stage.urls(12).map { "\($0)\n single-request=true\n auto-rename=true\n" }
+        let outcome = try stage.run(list: list.joined())
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.origin.requests.asked == Array(repeating: "GET", count: 12))
+        for (number, name) in (["big.iso"] + (1...11).map { "big.\($0).iso" }).enumerated() {
+            #expect(try stage.isRight(name, "/\(number + 1)/big.iso"), "\(name)")
+        }
+    }
+
+    @Test func theOptionHoldsForAllFilesOfAList() throws {
+        let stage = try BatchStage(size: 3_000_000)
+        Self.serveOnce(stage)
+        let outcome = try stage.run(
+            list: stage.urls(3).joined(separator: "\n"), ["--single-request", "--auto-rename"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.origin.requests.asked == Array(repeating: "GET", count: 3))
+    }
+
+    @Test func aTaskOfAQueueAsksOnce() throws {
+        let stage = try QueueStage()
+        Self.serveOnce(stage.files, cut: 1_000_000, times: 2)
+        let id = try stage.add("/1/a.iso", "--single-request")
+        let run = try stage.run("run")
+        #expect(run.end == .exit(0), "\(run.errorOutput)")
+        #expect(try stage.state(id) == "completed")
+        #expect(try stage.isRight("a.iso", "/1/a.iso"))
+        #expect(stage.origin.requests.asked == ["GET", "GET bytes=1000000-"])
+    }
+
+    /// By the API's `single_request`, and by what clients of aria2's RPC say for it.
+    @Test(arguments: ["api", "rpc"]) func aTaskOfAClientAsksOnce(client: String) throws {
+        let stage = try DoorStage(size: 3_000_000)
+        Self.serveOnce(stage.queue.files)
+        let door = try stage.open()
+        let url = stage.queue.origin.url("/1/a.iso")
+        if client == "api" {
+            let reply = try door.ask(
+                "POST /api/v1/commands", door.authorization,
+                #"{"commands":[{"command":"add","url":"\#(url)","root":"\#(stage.queue.folder)","#
+                    + #""options":{"single_request":true}}]}"#)
+            #expect(reply.status == 200, "\(reply.body)")
+        } else {
+            _ = try door.add(
+                url, #"{"use-head":"false","split":"1","max-connection-per-server":"1"}"#)
+        }
+        #expect(
+            eventually(timeout: 120) { (try? stage.queue.isRight("a.iso", "/1/a.iso")) == true })
+        try door.end()
+        #expect(stage.queue.origin.requests.asked == ["GET"])
+    }
+
+    /// `--use-head=false` and one connection, for the drop-in and its RPC; more connections ask as ever.
+    @Test(arguments: ["-s1 -x1", "-s1"])
+    func aria2AsksOnce(connections: String) throws {
+        let pair = try Aria2Pair(size: 3_000_000)
+        let used = Guarded(0)
+        pair.bend { _, reply in
+            let number = used.withLock { used in
+                used += 1
+                return used
+            }
+            if number > 1 { reply = .text(410) }
+        }
+        let outcome = try pair.run(
+            "aria2c --no-conf --use-head=false \(connections) -o f.bin $B/f.bin", .segget)
+        #expect(outcome.code == 0, "\(outcome.text.lines)")
+        #expect(outcome.requests.asked == ["GET"])
+    }
+}

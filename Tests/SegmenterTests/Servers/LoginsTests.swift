@@ -1,0 +1,38 @@
+import Assembler
+import Testing
+
+@testable import Segmenter
+
+/// Who follows a redirect, and who waits for what that brings.
+@Suite(.timeLimit(.minutes(1))) struct LoginsTests {
+    private let logins = Logins()
+
+    @Test func theFirstLeadsAndTheOthersWait() async {
+        #expect(await logins.turn(at: "a", began: 0) == .first)
+        async let one = logins.turn(at: "a", began: 0)
+        async let two = logins.turn(at: "a", began: 0)
+        // Another origin's has a first one of its own.
+        #expect(await logins.turn(at: "b", began: 0) == .first)
+        await Task.yield()
+        logins.settle("a")
+        #expect(await [one, two] == [.waited, .waited])
+    }
+
+    @Test func whoAskedBeforeAsksAgainAndWhoAsksLaterDoesNot() async {
+        let before = monotonicSeconds()
+        #expect(await logins.turn(at: "a", began: before) == .first)
+        logins.settle("a")
+        #expect(await logins.turn(at: "a", began: before) == .waited)
+        #expect(await logins.turn(at: "a", began: monotonicSeconds() + 1) == .later)
+    }
+
+    @Test func whoIsCancelledWaitsNoLonger() async {
+        #expect(await logins.turn(at: "a", began: 0) == .first)
+        let waiting = Task { [logins] in await logins.turn(at: "a", began: 0) }
+        await Task.yield()
+        waiting.cancel()
+        #expect(await waiting.value == .waited)
+        // Nobody is resumed twice.
+        logins.settle("a")
+    }
+}
