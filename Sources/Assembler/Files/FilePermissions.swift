@@ -48,6 +48,7 @@ extension Folder {
     /// see what the kernel gives it.
     ///
     /// - Parameter umask: File mode creation mask; `nil` for the process's.
+    /// - Returns: The permissions.
     func permissions(umask: mode_t?) -> FilePermissions {
         let plain = FilePermissions(mode: 0o666 & ~(umask ?? processUmask()))
         return withDescriptor { here in

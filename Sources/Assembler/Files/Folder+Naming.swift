@@ -101,7 +101,9 @@ extension Folder {
     /// Gives a file a second name and takes the first one away.
     ///
     /// - Returns: The `errno` of link(2), 0 when it was done.
-    private func link(_ old: String, to new: String, in target: Folder) throws(AssemblyError) -> Int32 {
+    private func link(_ old: String, to new: String, in target: Folder) throws(AssemblyError)
+        -> Int32
+    {
         let code = withBoth(target) { linkat($0, old, $1, new, 0) == 0 ? 0 : errno }
         guard code == 0 else {
             if code == EEXIST { throw .destinationExists(path: target.path(of: new)) }

@@ -76,9 +76,8 @@ package final class PartLock: Sendable {
 
     // MARK: The file
 
-    /// Makes the lock file, in the place of one whose process has gone.
-    ///
-    /// - Parameter keeps: Whether it is kept, because there is no other lock.
+    /// Makes the lock file, in the place of one whose process has gone; or, unless it `keeps` it because there is no
+    /// other lock, makes sure only that nobody has it.
     private static func takeFile(
         _ descriptor: Int32, _ names: PartNames, in folder: Folder, keeps: Bool
     ) -> Outcome {
@@ -183,6 +182,7 @@ extension PartLock.Outcome {
     /// The lock.
     ///
     /// - Parameter path: Path of the part, for messages.
+    /// - Returns: The lock, where it was taken.
     /// - Throws: `busy`, `locked`, `io`.
     func get(_ path: String) throws(AssemblyError) -> PartLock {
         switch self {

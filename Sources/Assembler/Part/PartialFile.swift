@@ -155,7 +155,8 @@ package final class PartialFile: Sendable {
         }
         let last = place + count - 1
         let read = bytes.withUnsafeMutableBytes { buffer in
-            readFully(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1]), at: last)
+            readFully(
+                descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1]), at: last)
         }
         guard read == 1 else {
             if read != nil { errno = ENODATA }

@@ -27,7 +27,8 @@ struct WholeFile {
     ///   - request: What a download wants of it.
     ///   - folder: The folder of `request`.
     ///   - permissions: Those of the finished file.
-    init?(_ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder,
+    init?(
+        _ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder,
         permissions: FilePermissions
     ) {
         guard !request.keepManifest, Assembly.isUnbegun(request.name, in: folder),

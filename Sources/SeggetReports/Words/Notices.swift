@@ -65,7 +65,8 @@ extension DownloadNotice {
     package static let details: Set = [
         "part_agreed", "retrying", "resolving_again", "reply_refused", "sample_agreed", "stole",
         "head_unusable", "mirror_joined", "if_range_unusable", "space_not_reserved",
-        "named_by_link", "named_unguarded", "mode_not_set", "time_not_set", "rescued", "outpaced", "hedged", "silence", "silence_over", "ceiling",
+        "named_by_link", "named_unguarded", "mode_not_set", "time_not_set", "rescued", "outpaced",
+        "hedged", "silence", "silence_over", "ceiling",
         "connections", "address_used", "address_left", "needs_http2",
     ]
 

@@ -12,7 +12,9 @@ struct DefaultListTests {
         ]
         var bytes: [UInt8] = [2, 0, 0, 0]
         for entry in entries {
-            for word in [entry.tag, entry.permissions] { bytes += [UInt8(word & 255), UInt8(word >> 8)] }
+            for word in [entry.tag, entry.permissions] {
+                bytes += [UInt8(word & 255), UInt8(word >> 8)]
+            }
             bytes += (0..<4).map { UInt8(truncatingIfNeeded: entry.id >> (8 * $0)) }
         }
         return bytes
@@ -31,7 +33,10 @@ struct DefaultListTests {
         guard stat(path, &status) == 0 else { throw SystemCallError("stat \(path)") }
         var value = [UInt8](repeating: 0, count: 1024)
         let count = getxattr(path, "system.posix_acl_access", &value, value.count)
-        return [UInt8(status.st_mode >> 6 & 7), UInt8(status.st_mode >> 3 & 7), UInt8(status.st_mode & 7)]
+        return [
+            UInt8(status.st_mode >> 6 & 7), UInt8(status.st_mode >> 3 & 7),
+            UInt8(status.st_mode & 7),
+        ]
             + value.prefix(max(0, count))
     }
 
@@ -85,7 +90,8 @@ struct DefaultListTests {
     @Test(.timeLimit(.minutes(5))) func withoutOneTheUmaskCounts() throws {
         let stage = try Stage(size: 2_000)
         let outcome = try ChildProcess.run(
-            "/bin/sh", ["-c", "umask 027; exec \"$0\" \"$1\"", Segget.binary(), stage.origin.url("/file")],
+            "/bin/sh",
+            ["-c", "umask 027; exec \"$0\" \"$1\"", Segget.binary(), stage.origin.url("/file")],
             in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.status(of: "file").st_mode & 0o777 == 0o640)

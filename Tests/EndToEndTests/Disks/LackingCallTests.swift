@@ -41,7 +41,8 @@ struct LackingCallTests {
     ) throws -> ChildProcess.Outcome {
         switch row.means {
         case .sandbox:
-            let prefix = try Denial.prefix(row.call.split(separator: ",").map(String.init), errno: code)
+            let prefix = try Denial.prefix(
+                row.call.split(separator: ",").map(String.init), errno: code)
             return try Segget.start(
                 Array(prefix.dropFirst()) + [Segget.binary()] + arguments, in: folder,
                 program: prefix[0]
@@ -62,12 +63,15 @@ struct LackingCallTests {
         let command = arguments + ["-x", "2", stage.origin.url("/file")]
         let outcome = try run(row, code, command, in: stage.folder)
         let errors = outcome.errorOutput
-        let report = "\(row.call) \(code) \(arguments) \(outcome.end) \(try stage.names()) \(errors)"
+        let report =
+            "\(row.call) \(code) \(arguments) \(outcome.end) \(try stage.names()) \(errors)"
         if outcome.end == .exit(0) {
             let isRight = try stage.isRight()
             return isRight && (try stage.names()) == ["file"] ? nil : report
         }
-        let served = stage.origin.requests.filter { $0.method == "GET" }.reduce(0) { $0 + $1.bytesServed }
+        let served = stage.origin.requests.filter { $0.method == "GET" }.reduce(0) {
+            $0 + $1.bytesServed
+        }
         let isSaid = errors.contains(String(cString: strerror(code))) && errors.contains("hint: ")
         let isEarly = [.exit(73), .exit(74)].contains(outcome.end) && served <= 1 && isSaid
         return isEarly && !row.arrives ? nil : "\(report) served \(served)"

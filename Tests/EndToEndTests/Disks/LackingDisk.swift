@@ -60,7 +60,8 @@ enum Denial {
         let outcome = try ChildProcess.run(
             "/bin/sh",
             [
-                "-c", "exec \"$(command -v clang || command -v cc)\" -Wall -Werror -O1 -o \"$0\" \"$1\"",
+                "-c",
+                "exec \"$(command -v clang || command -v cc)\" -Wall -Werror -O1 -o \"$0\" \"$1\"",
                 program, source,
             ])
         guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }

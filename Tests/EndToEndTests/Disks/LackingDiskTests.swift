@@ -108,7 +108,8 @@ struct LackingDiskTests {
         let disk = try LackingDisk(["append"])
         let stage = try Stage(size: 200_000, in: disk.path)
         let outcome = try ChildProcess.run(
-            "/bin/sh", ["-c", "\"$0\" --output - \"$1\" > file", Segget.binary(), stage.origin.url("/file")],
+            "/bin/sh",
+            ["-c", "\"$0\" --output - \"$1\" > file", Segget.binary(), stage.origin.url("/file")],
             in: disk.path, environment: ["SEGGET_NO_CONFIG": "1"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())

@@ -7,7 +7,9 @@ import Testing
 /// The lock file that takes the place of flock(2) where a file system has no such locks.
 struct LockFileTests {
     /// What a run without flock(2) is started with.
-    private static func denied(_ stage: Stage, errno code: Int32 = ENOLCK) throws -> [String: String] {
+    private static func denied(_ stage: Stage, errno code: Int32 = ENOLCK) throws -> [String:
+        String]
+    {
         try DiskFaults.environment(["flock:*:1:0:\(code)"], in: stage.folder)
     }
 

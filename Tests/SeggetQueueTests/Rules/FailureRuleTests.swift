@@ -113,7 +113,8 @@ import Testing
     private static func name(_ error: AssemblyError) -> String {
         switch error {
         case .destinationExists, .notARegularFile, .folderUnavailable, .cannotCreate, .busy,
-            .locked, .foreignPart, .noPart, .partChanged, .notAdopted, .noSpace, .io, .digestMismatch,
+            .locked, .foreignPart, .noPart, .partChanged, .notAdopted, .noSpace, .io,
+            .digestMismatch,
             .streamDigestMismatch, .readerGone:
             caseName(error)
         }
