@@ -40,11 +40,7 @@ int segget_rename_noreplace(int folder, const char *from, const char *to) {
 
 int segget_move(int from_folder, const char *from, int to_folder, const char *to) {
     if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
-    switch (errno) {
-        // What file systems and sandboxes say that do not offer it.
-        case EINVAL: case ENOSYS: case EOPNOTSUPP: case ENOTTY: case EPERM: case ENOLCK: break;
-        default: return -1;
-    }
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP && errno != EPERM) return -1;
     return renameat(from_folder, from, to_folder, to);
 }
 
@@ -86,9 +82,7 @@ int64_t segget_read_date(const char *text) {
 
 int segget_replace_descriptor(int from, int to) {
     if (dup3(from, to, O_CLOEXEC) >= 0) return 0;
-    if (errno != ENOSYS && errno != EPERM) return -1;
-    // In a sandbox that does not know it. A program that is started in between closes all but its standard descriptors.
-    return dup2(from, to) < 0 || fcntl(to, F_SETFD, FD_CLOEXEC) < 0 ? -1 : 0;
+    return errno == ENOSYS && dup2(from, to) >= 0 && !fcntl(to, F_SETFD, FD_CLOEXEC) ? 0 : -1;
 }
 
 int segget_set_modified(int fd, int64_t seconds) {
