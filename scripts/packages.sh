@@ -81,6 +81,8 @@ test)
     # Its Ruby package has no command; Python's module is a package of its own.
     ruby -e 'require "webrick"' 2>/dev/null || missing+=(ruby-webrick)
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    # Debian's own Python has it, whatever other one stands in PATH.
+    /usr/bin/python3 -c 'import fusepy' 2>/dev/null || missing+=(python3-fusepy)
     need_module stream libnginx-mod-stream
     ;;
 bench)

@@ -53,9 +53,9 @@ KNOWS = {
         "Manifest": {"AssemblyError.swift", "Digests", "Files", "Ranges"},
         # Above all that brings bytes somewhere. Its writer knows the ring that a stream goes through,
         # because a protocol in between would cost the hot path a call for each buffer.
-        "Output": {"AssemblyError.swift", "Digests", "Ranges"},
+        "Output": {"AssemblyError.swift", "Digests", "Files", "Ranges"},
         "Part": {"AssemblyError.swift", "Digests", "Files", "Manifest", "Ranges", "Threads"},
-        "Finished": {"AssemblyError.swift", "Digests", "Files", "Manifest", "Ranges"},
+        "Finished": {"AssemblyError.swift", "Digests", "Files", "Manifest", "Part", "Ranges"},
         "Publish": {
             "AssemblyError.swift", "Digests", "Files", "Finished", "Manifest", "Output", "Part"},
         "Assembly": {

@@ -25,6 +25,9 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case partChanged(path: String)
     /// The file at this path, which another program has begun, is not gone on with.
     case notAdopted(path: String, AdoptionObstacle)
+    /// A lock file says that another process writes to the part, or may do so: `host` and `process` name it, as
+    /// far as the file does. Nothing shows that it has ended.
+    case locked(path: String, lock: String, host: String?, process: Int64?)
     /// Fewer bytes are free than the file still needs.
     case noSpace(path: String, needed: Int64, free: Int64)
     /// A system call on a file failed.
@@ -35,6 +38,16 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case streamDigestMismatch(expected: Digest, actual: Digest, path: String)
     /// Whoever read the stream has closed it (EPIPE).
     case readerGone(path: String)
+}
+
+extension AssemblyError {
+    /// Whether another run works with the part, or may do so.
+    var isOfLock: Bool {
+        switch self {
+        case .busy, .locked: true
+        default: false
+        }
+    }
 }
 
 /// Why an earlier run's part cannot be continued, so that the download starts over.

@@ -40,7 +40,7 @@ int segget_rename_noreplace(int folder, const char *from, const char *to) {
 
 int segget_move(int from_folder, const char *from, int to_folder, const char *to) {
     if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP && errno != EPERM) return -1;
     return renameat(from_folder, from, to_folder, to);
 }
 
@@ -80,7 +80,10 @@ int64_t segget_read_date(const char *text) {
     return timegm(&parts);
 }
 
-int segget_replace_descriptor(int from, int to) { return dup3(from, to, O_CLOEXEC) < 0 ? -1 : 0; }
+int segget_replace_descriptor(int from, int to) {
+    if (dup3(from, to, O_CLOEXEC) >= 0) return 0;
+    return errno == ENOSYS && dup2(from, to) >= 0 && !fcntl(to, F_SETFD, FD_CLOEXEC) ? 0 : -1;
+}
 
 int segget_set_modified(int fd, int64_t seconds) {
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds}};
@@ -242,8 +245,8 @@ int segget_read_ends(int fd, uint16_t *port, char *address) {
     return inet_ntop(family, bytes, address, INET6_ADDRSTRLEN) ? 0 : -1;
 }
 
-int segget_nameless_file(int folder) {
-    return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+int segget_nameless_file(int folder, mode_t mode) {
+    return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
 int segget_name_file(int fd, int folder, const char *name) {

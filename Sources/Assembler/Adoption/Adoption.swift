@@ -184,6 +184,7 @@ package struct Adoption: Sendable {
         try checkNothingBegun(part)
         if (part.initialSize ?? 0) > 0 {
             try folder.remove(names.part)
+            part.unlock()
             part = try PartialFile(folder: folder, name: names.part)
         }
         defer { part.unlock() }

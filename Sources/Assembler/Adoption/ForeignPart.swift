@@ -116,7 +116,7 @@ package final class ForeignPart: Sendable {
     ///
     /// - Throws: `io`.
     func sync() throws(AssemblyError) {
-        guard fsync(descriptor) == 0 else {
+        guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
             throw .io(operation: "fsync", path: path, errno: errno)
         }
     }

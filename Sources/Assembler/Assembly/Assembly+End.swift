@@ -65,17 +65,18 @@ extension Assembly {
             header: journal.header.given, size: size, digests: computed, extents: recorded.extents)
         // Before the mode, which the umask may make one that not even the owner can write.
         let problem = try writeAttributes(facts)
-        try file.finishAttributes(
+        let refused = try file.finishAttributes(
             modified: request.modified, umask: request.umask)
         try file.sync()
         try file.checkUntouched(size: size, extents: recorded.extents)
         guard isCurrent() else { return nil }
-        let isLinked = try Publishing.publish(
+        let way = try Publishing.publish(
             file, journal, facts, expected: expected, overwrite: request.mayReplace,
             keepsManifest: request.keepManifest)
         return PublishedFile(
             path: destination, size: size, crc32: crc, verified: expected,
-            attributesProblem: problem, isLinked: isLinked)
+            attributesProblem: problem, naming: way, refused: refused,
+            syncProblem: file.syncProblem)
     }
 
     /// The digests that the whole file has, and its CRC-32; `nil` after `interrupt`.

@@ -141,10 +141,10 @@ extension Assembly {
     ) throws(AssemblyError) {
         let (folder, names) = (try Folder(path), PartNames(name))
         guard let descriptor = folder.open(names.part, O_RDWR) else { return }
-        // Closing lets go of the lock.
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-            let opened = FileStatus(of: descriptor)?.identity,
+        guard case .taken(let lock) = PartLock.take(descriptor, names, in: folder) else { return }
+        defer { lock.release() }
+        guard let opened = FileStatus(of: descriptor)?.identity,
             try folder.status(of: names.part)?.identity == opened,
             case .success(let manifest)? = try Manifest.read(names.manifest, in: folder),
             manifest.header.generation == generation, manifest.extents.extents.isEmpty,

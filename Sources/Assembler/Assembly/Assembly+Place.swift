@@ -59,10 +59,14 @@ extension Assembly {
         let names = PartNames(target.name)
         let part = folder.open(names.part, O_RDWR)
         let code = errno
-        // Closing lets go of the lock.
         defer { if let part { close(part) } }
+        var lock: PartLock?
+        defer { lock?.release() }
         if let part {
-            guard flock(part, LOCK_EX | LOCK_NB) == 0 else { return .busy }
+            guard case .taken(let taken) = PartLock.take(part, names, in: folder) else {
+                return .busy
+            }
+            lock = taken
             guard let opened = FileStatus(of: part)?.identity,
                 try folder.status(of: names.part)?.identity == opened
             else { return .busy }

@@ -185,11 +185,11 @@ struct FileMove {
         if let facts = FinishedFacts(attributesOf: descriptor) {
             _ = facts.write(to: part.descriptor, includesOrigin: !facts.header.url.isEmpty)
         }
-        guard fchmod(part.descriptor, status.st_mode & 0o7777) == 0 else {
-            throw part.failure("fchmod")
-        }
-        guard segget_set_modified(part.descriptor, version.modified) == 0 else {
-            throw part.failure("futimens")
-        }
+        guard fchmod(part.descriptor, status.st_mode & 0o7777) == 0 || isUnsupported(errno: errno)
+        else { throw part.failure("fchmod") }
+        guard
+            segget_set_modified(part.descriptor, version.modified) == 0
+                || isUnsupported(errno: errno)
+        else { throw part.failure("futimens") }
     }
 }

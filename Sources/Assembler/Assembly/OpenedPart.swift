@@ -22,6 +22,7 @@ struct OpenedPart {
         var file = try PartialFile(folder: folder, name: names.part)
         var resumed: Manifest?
         var made: Manifest.Header?
+        var written: Journal?
         do throws(AssemblyError) {
             switch try Self.decide(request, in: folder, partSize: file.initialSize) {
             case .refuse(let path): throw .foreignPart(path: path)
@@ -33,26 +34,30 @@ struct OpenedPart {
                 file.makePrivate()
             }
             // Before anything is thrown away: the old part's space is the new one's.
-            if let size = request.identity.size { try file.checkSpace(for: size) }
+            let isRoomKnown = try request.identity.size.map { (size) throws(AssemblyError) in
+                try file.checkSpace(for: size)
+            }
             if resumed == nil, (file.initialSize ?? 0) > 0 {
                 // A new file, so that nothing of the old one can ever show through.
                 try folder.remove(file.name)
+                file.unlock()
                 file = try PartialFile(folder: folder, name: file.name)
             }
             // Before the part has a length: without a manifest it would be taken for a foreign one.
             let header = Self.header(request, resumed)
             made = header
-            journal = try Journal(
+            let opened = try Journal(
                 folder: folder, names: names, header: header,
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
-            if let size = request.identity.size {
-                allocationProblem = try file.preallocate(size, request.allocation)
-            } else {
-                allocationProblem = nil
-            }
+            written = opened
+            journal = opened
+            allocationProblem = try file.preallocate(
+                request.identity.size, request.allocation, isDoubtful: isRoomKnown == false)
         } catch {
             // The first failure says more than one of tidying up.
-            if resumed == nil,
+            if resumed == nil, let written {
+                try? written.remove()
+            } else if resumed == nil,
                 case .success(let there)? = try? Manifest.read(names.manifest, in: folder),
                 there.header.generation == made?.generation
             {

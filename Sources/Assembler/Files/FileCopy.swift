@@ -30,7 +30,7 @@ struct FileCopy {
             let count = segget_copy_range(source, target, off_t(position), length)
             if count < 0, errno == EINTR { continue }
             // Between some file systems, and on old kernels, the kernel does not copy.
-            if count < 0, [EXDEV, EOPNOTSUPP, EINVAL, ENOSYS].contains(errno) {
+            if count < 0, errno == EXDEV || isUnsupported(errno: errno) {
                 return try copyByHand(ByteRange(position, range.end), isCancelled)
             }
             guard count > 0 else {

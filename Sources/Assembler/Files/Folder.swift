@@ -71,6 +71,11 @@ package final class Folder: Sendable {
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
     }
 
+    /// Whether nothing stands at a name, and the system says so; also where the name is too long for anything.
+    func cannotHave(_ name: String) -> Bool {
+        isFree(name) || errno == ENAMETOOLONG
+    }
+
     /// Opens a file; never follows a symbolic link, and never waits for a pipe's other end.
     ///
     /// - Returns: The descriptor, or `nil` with `errno` set.
@@ -92,49 +97,6 @@ package final class Folder: Sendable {
         guard renameat(descriptor, old, descriptor, new) == 0 else { throw failure("rename", new) }
     }
 
-    /// Renames within the folder, and fails when something stands at `new`: renameat2(2), or where
-    /// the file system does not know it, link(2) and unlink(2).
-    ///
-    /// - Returns: Whether it was the latter.
-    @discardableResult
-    func renameWithoutReplacing(_ old: String, to new: String) throws(AssemblyError) -> Bool {
-        if segget_rename_noreplace(descriptor, old, new) == 0 { return false }
-        if errno == EINVAL || errno == ENOSYS {
-            if linkat(descriptor, old, descriptor, new, 0) == 0 {
-                // Or a power cut might leave neither name.
-                try sync()
-                try remove(old)
-                return true
-            }
-        }
-        guard errno != EEXIST else { throw .destinationExists(path: path(of: new)) }
-        throw failure("rename", new)
-    }
-
-    /// Renames into another folder, and fails when something stands there: renameat2(2), or where the file
-    /// system does not know it, link(2) and unlink(2), between which both names are the file's.
-    ///
-    /// - Returns: Whether it was done: not across file systems.
-    /// - Throws: `destinationExists`, `io`.
-    func moveWithoutReplacing(
-        _ old: String, to new: String, in target: Folder
-    ) throws(AssemblyError) -> Bool {
-        if segget_move_noreplace(descriptor, old, target.descriptor, new) == 0 { return true }
-        if errno == EINVAL || errno == ENOSYS {
-            if linkat(descriptor, old, target.descriptor, new, 0) == 0 {
-                // Or a power cut might leave neither name.
-                try target.sync()
-                try remove(old)
-                return true
-            }
-        }
-        switch errno {
-        case EXDEV: return false
-        case EEXIST: throw .destinationExists(path: target.path(of: new))
-        default: throw target.failure("rename", new)
-        }
-    }
-
     /// Whether the file at a name has further names (hard links), as far as the system says.
     func hasOtherNames(_ name: String) -> Bool {
         var status = stat()
@@ -143,11 +105,10 @@ package final class Folder: Sendable {
 
     /// Makes renames and removals in the folder durable.
     func sync() throws(AssemblyError) {
-        guard fsync(descriptor) == 0 || Self.cannotSync(errno) else { throw failure("fsync", "") }
+        guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
+            throw failure("fsync", "")
+        }
     }
-
-    /// Whether this `errno` says that a file system cannot sync a folder, as some cannot.
-    static func cannotSync(_ code: Int32) -> Bool { [EINVAL, ENOSYS, ENOTSUP].contains(code) }
 
     /// Bytes that an unprivileged user may still write to the file system; `nil` when it does not
     /// say, as one without a size of its own.
@@ -159,11 +120,18 @@ package final class Folder: Sendable {
 
     /// Checks that the file system has room for `needed` bytes more, as far as it says.
     ///
+    /// 0 says nothing: some file systems and quotas report it while they take data. ``PartialFile`` finds out by
+    /// reserving or writing.
+    ///
+    /// - Returns: Whether the file system says so: not where it reports 0.
     /// - Throws: `noSpace`, with the path of the file that needs them.
-    func checkSpace(for needed: Int64, path: String) throws(AssemblyError) {
-        if let free = freeBytes(), free < needed {
+    @discardableResult
+    func checkSpace(for needed: Int64, path: String) throws(AssemblyError) -> Bool {
+        guard let free = freeBytes(), needed > 0 else { return true }
+        guard free == 0 || free >= needed else {
             throw .noSpace(path: path, needed: needed, free: free)
         }
+        return free > 0
     }
 
     /// Whether the file system is in memory (tmpfs(5)).

@@ -239,7 +239,10 @@ extension MadeFolders {
                     throw .folderUnavailable(path: path, errno: ENOENT)
                 }
                 guard makes else {
-                    guard faccessat(here, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+                    guard
+                        faccessat(here, ".", W_OK | X_OK, AT_EACCESS) == 0
+                            || isUnsupported(errno: errno)
+                    else {
                         throw .cannotCreate(path: path, errno: errno)
                     }
                     return above
@@ -248,7 +251,9 @@ extension MadeFolders {
                 guard isMine || errno == EEXIST else {
                     throw .cannotCreate(path: path, errno: errno)
                 }
-                if isMine, let umask, fchmodat(here, step, 0o777 & ~umask, 0) != 0 {
+                if isMine, let umask, !Self.inheritsList(here),
+                    fchmodat(here, step, 0o777 & ~umask, 0) != 0, !isUnsupported(errno: errno)
+                {
                     throw .cannotCreate(path: path, errno: errno)
                 }
                 next = openat(here, step, flags | O_NOFOLLOW)
@@ -272,13 +277,21 @@ extension MadeFolders {
         return place
     }
 
+    /// Whether a folder gives what is made in it an access control list, for which no umask counts.
+    private static func inheritsList(_ folder: Int32) -> Bool {
+        let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return FilePermissions.areInherited(in: descriptor)
+    }
+
     /// Makes what was made in a folder durable.
     private static func sync(_ folder: Int32, path: String) throws(AssemblyError) {
         let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // One that may be written to and not read cannot be synced.
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 || Folder.cannotSync(errno) else {
+        guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
             throw .io(operation: "fsync", path: path, errno: errno)
         }
     }

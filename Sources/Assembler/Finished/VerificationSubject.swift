@@ -18,6 +18,8 @@ final class VerificationSubject {
     let factsSource: FileVerification.Source
     /// The manifest of the part; `nil` for a finished file.
     let manifest: Manifest?
+    /// Whether a lock file says that a run works on it.
+    private let isLocked: Bool
 
     /// Opens the file at `path`, else its part.
     ///
@@ -56,6 +58,7 @@ final class VerificationSubject {
             let manifest = try? Manifest.read(PartNames(name).manifest, in: folder)?.get()
             let kept = manifest.flatMap { FinishedFacts($0) }
             self.manifest = isPart ? manifest : nil
+            isLocked = isPart && PartLock.isHeld(PartNames(name), in: folder)
             facts = isPart ? nil : kept ?? FinishedFacts(attributesOf: descriptor)
             factsSource = kept == nil ? .attributes : .manifest
         } catch {
@@ -66,9 +69,10 @@ final class VerificationSubject {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody holds the lock of the file: read from the kernel's table, because asking by
+    /// Whether somebody holds the lock of the file: a lock file says so, or the kernel's table, because asking by
     /// locking might make a download fail that begins at this moment.
     var isInUse: Bool {
+        if isLocked { return true }
         let inode = status.identity.inode
         return firstLine(of: "/proc/locks") { line -> Bool? in
             let words = line.split(separator: " ")

@@ -87,7 +87,7 @@ final class Journal {
 
     /// Makes what was appended durable, and that it is this manifest that stands at the name.
     func synchronize() throws(AssemblyError) {
-        guard fdatasync(descriptor) == 0 else {
+        guard fdatasync(descriptor) == 0 || isUnsupported(errno: errno) else {
             throw .io(operation: "fdatasync", path: path, errno: errno)
         }
         guard !isNameDurable else { return }
@@ -117,6 +117,12 @@ extension Journal {
     /// Whether what stands at the name is this one.
     private func isInPlace() throws(AssemblyError) -> Bool {
         let mine = try FileStatus(of: descriptor, path)
-        return try folder.status(of: names.manifest)?.identity == mine.identity
+        guard let there = try folder.status(of: names.manifest) else { return false }
+        if there.identity == mine.identity { return true }
+        // On some file systems (FUSE) a renamed file has another inode.
+        guard there.size == mine.size,
+            case .success(let manifest)? = try Manifest.read(names.manifest, in: folder)
+        else { return false }
+        return manifest.header.generation == header.generation
     }
 }

@@ -91,7 +91,9 @@ struct JournalRewrite: Sendable {
         }
         var operation = "write"
         var error = writeFully(descriptor, bytes)
-        if error == 0, fsync(descriptor) != 0 { (operation, error) = ("fsync", errno) }
+        if error == 0, fsync(descriptor) != 0, !isUnsupported(errno: errno) {
+            (operation, error) = ("fsync", errno)
+        }
         guard error == 0 else {
             close(descriptor)
             try? folder.remove(temporary)

@@ -10,6 +10,10 @@ package struct PublishedFile: Sendable, Hashable {
     package var verified: [Digest]
     /// `errno` of the extended attributes that could not be written, when they could not.
     package var attributesProblem: Int32?
-    /// Whether it got its name by link(2) and unlink(2), for want of a rename that replaces nothing.
-    package var isLinked = false
+    /// How it got its name.
+    package var naming = NamingWay.renamed
+    /// What the file system did not take of mode and time.
+    package var refused = RefusedAttributes()
+    /// `errno` of fsync(2), where the file system cannot make its data durable.
+    package var syncProblem: Int32?
 }

@@ -18,20 +18,22 @@ package final class PartialFile: Sendable {
     let identity: FileIdentity
     /// Its length when it was opened, in bytes; `nil` when it was created.
     let initialSize: Int64?
+    private let lock: PartLock
+    private let unsynchronized = Monitor<Int32?>(nil)
 
     /// Its path, for messages.
     package var path: String { folder.path(of: name) }
 
     /// Opens or creates the part and takes its lock.
     ///
-    /// The lock is flock(2)'s, on the open file: a second process on the same destination fails, and
-    /// the kernel lets go of it however this one ends. After locking, what stands at the name is
-    /// compared with what was opened: another process may have published or replaced it meanwhile.
+    /// With the lock, a second process on the same destination fails. After locking, what stands at the
+    /// name is compared with what was opened: another process may have published or replaced it meanwhile.
     ///
-    /// - Throws: `busy`, `notARegularFile`, `cannotCreate`, `io`.
+    /// - Throws: `busy`, `locked`, `notARegularFile`, `cannotCreate`, `io`.
     init(folder: Folder, name: String) throws(AssemblyError) {
         self.folder = folder
         self.name = name
+        let names = PartNames(part: name)
         let path = folder.path(of: name)
         while true {
             var isNew = false
@@ -49,70 +51,137 @@ package final class PartialFile: Sendable {
             }
             let status: FileStatus
             let there: FileStatus?
+            let lock: PartLock
             do throws(AssemblyError) {
                 status = try FileStatus(of: descriptor, path)
                 guard status.isRegular else { throw .notARegularFile(path: path) }
                 guard try folder.trusts(status) else { throw .foreignPart(path: path) }
-                guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                    if errno == EWOULDBLOCK { throw .busy(path: path) }
-                    throw .io(operation: "flock", path: path, errno: errno)
-                }
+                lock = try PartLock.take(descriptor, names, in: folder).get(path)
                 there = try folder.status(of: name)
             } catch {
                 close(descriptor)
                 // Where it is busy, somebody else has taken it between our two calls.
-                if isNew, error != .busy(path: path) { try? folder.remove(name) }
+                if isNew, !error.isOfLock { try? folder.remove(name) }
                 throw error
             }
             if there?.identity == status.identity {
                 self.descriptor = descriptor
+                self.lock = lock
                 identity = status.identity
                 initialSize = isNew ? nil : status.size
                 return
             }
+            lock.release()
             close(descriptor)
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A descriptor that is closed may be another file's at once.
+        lock.release()
+        close(descriptor)
+    }
 
     /// Checks that the file system has room for what the file still needs to be `size` bytes long.
     ///
+    /// - Returns: Whether the file system says so: not where it reports that no byte is free.
     /// - Throws: `noSpace`, `io`.
-    func checkSpace(for size: Int64) throws(AssemblyError) {
+    @discardableResult
+    func checkSpace(for size: Int64) throws(AssemblyError) -> Bool {
         let status = try FileStatus(of: descriptor, path)
-        try folder.checkSpace(for: size - min(size, status.allocated), path: path)
+        return try folder.checkSpace(for: size - min(size, status.allocated), path: path)
     }
 
     /// Lets go of the lock, when nothing will be written any more.
     ///
     /// The last reference may be some other thread's that is about to end: that must not decide
     /// when the next run can open the part.
-    func unlock() { _ = flock(descriptor, LOCK_UN) }
+    func unlock() { lock.release() }
 
     /// Provides for `size` bytes as `allocation` says; what is behind them is cut off.
     ///
+    /// - Parameters:
+    ///   - size: Length of the finished file in bytes; `nil` where it is unknown.
+    ///   - allocation: How the space is provided for.
+    ///   - isDoubtful: Whether the file system reports that no byte is free, which may be wrong: space is reserved
+    ///     or written to in any case then.
     /// - Returns: The `errno` of fallocate(2), where the file system does not know it.
     /// - Throws: `noSpace` before anything is written, `io`.
     @discardableResult
     func preallocate(
-        _ size: Int64, _ allocation: FileAllocation = .auto
+        _ size: Int64?, _ allocation: FileAllocation = .auto, isDoubtful: Bool = false
     ) throws(AssemblyError) -> Int32? {
         let status = try FileStatus(of: descriptor, path)
+        let size = size ?? status.size
         if status.size > size, ftruncate(descriptor, off_t(size)) != 0 {
             throw failure("ftruncate")
         }
+        let isDoubtful = isDoubtful && status.allocated < size
+        let problem = try allocate(size, isDoubtful ? .falloc : allocation, status)
+        // What is reserved is there.
+        let mustWrite = isDoubtful && problem != nil
+        if mustWrite || status.size < size || status.size == 0 {
+            try tryWriting(
+                mustWrite ? Self.trial : 1, from: status.size, to: size,
+                keepsLength: allocation != .none)
+        }
+        return allocation == .falloc || allocation == .auto ? problem : nil
+    }
+
+    /// Bytes that are written where nothing can be reserved and the file system reports that none is free.
+    private static let trial: Int64 = 64 << 10
+
+    /// Writes zeros where nothing has arrived yet, and reads the last of them: file systems that only append, or whose
+    /// files cannot be read while they are written, are found out before anything is requested.
+    ///
+    /// - Parameters:
+    ///   - count: Bytes to write.
+    ///   - start: From here on nothing has arrived.
+    ///   - end: Length of the finished file.
+    ///   - keepsLength: Whether the file may have that length now.
+    /// - Throws: `noSpace`, `io`.
+    private func tryWriting(
+        _ count: Int64, from start: Int64, to end: Int64, keepsLength: Bool
+    ) throws(AssemblyError) {
+        let place = max(start, end - count)
+        var bytes = [UInt8](repeating: 0, count: Int(count))
+        let code = bytes.withUnsafeBytes { writeFully(descriptor, $0, at: place) }
+        if code != 0 { _ = ftruncate(descriptor, off_t(start)) }
+        guard code == 0 else {
+            if code == ENOSPC, count > 1 {
+                throw .noSpace(path: path, needed: end - start, free: 0)
+            }
+            throw .io(operation: "write", path: path, errno: code)
+        }
+        let last = place + count - 1
+        let read = bytes.withUnsafeMutableBytes { buffer in
+            readFully(
+                descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1]), at: last)
+        }
+        guard read == 1 else {
+            if read != nil { errno = ENODATA }
+            throw failure("read")
+        }
+        let length = keepsLength ? max(start, end) : start
+        if last >= length, ftruncate(descriptor, off_t(length)) != 0 { throw failure("ftruncate") }
+    }
+
+    /// Provides for `size` bytes.
+    ///
+    /// - Returns: The `errno` of fallocate(2), where the file system does not know it.
+    private func allocate(
+        _ size: Int64, _ allocation: FileAllocation, _ status: FileStatus
+    ) throws(AssemblyError) -> Int32? {
         guard size > 0, allocation != .none else { return nil }
         guard allocation == .falloc || allocation == .auto && !folder.isInMemory else {
-            guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
+            try lengthen(to: size, status)
             return nil
         }
         while segget_fallocate(descriptor, off_t(size)) != 0 {
             switch errno {
             case EINTR: continue
-            case EOPNOTSUPP, ENOSYS, EINVAL:
-                let error = errno
-                guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure("ftruncate") }
+            case let error where isUnsupported(errno: error):
+                try lengthen(to: size, status)
                 return error
             case ENOSPC, EDQUOT:
                 // Give back what was reserved before the space ran out.
@@ -130,33 +199,56 @@ package final class PartialFile: Sendable {
         return nil
     }
 
+    /// Gives the part its length, where the file system can do that without data.
+    private func lengthen(to size: Int64, _ status: FileStatus) throws(AssemblyError) {
+        guard status.size < size else { return }
+        guard ftruncate(descriptor, off_t(size)) == 0 || isUnsupported(errno: errno) else {
+            throw failure("ftruncate")
+        }
+    }
+
     /// Takes from others what an earlier run's part may have come to allow them meanwhile.
     ///
     /// That it cannot be done, to another user's part or where there are no modes, is fine.
     func makePrivate() { _ = fchmod(descriptor, 0o600) }
 
-    /// Gives the finished file the mode that the umask leaves, and the server's time.
+    /// Gives the finished file the permissions that a new file has in its folder, and the server's time.
     ///
     /// - Parameters:
     ///   - modified: Seconds since 1970, `nil` to leave the time of writing.
     ///   - umask: File mode creation mask; `nil` for the process's.
+    /// - Returns: What the file system does not offer.
     /// - Throws: `io`.
-    func finishAttributes(modified: Int64?, umask: UInt32? = nil) throws(AssemblyError) {
-        let mask = umask.map { mode_t($0) } ?? processUmask()
-        guard fchmod(descriptor, 0o666 & ~mask) == 0 else { throw failure("fchmod") }
-        guard let modified else { return }
-        guard segget_set_modified(descriptor, modified) == 0 else { throw failure("futimens") }
+    func finishAttributes(
+        modified: Int64?, umask: UInt32? = nil
+    ) throws(AssemblyError) -> RefusedAttributes {
+        var refused = RefusedAttributes()
+        refused.mode = folder.permissions(umask: umask.map { mode_t($0) }).apply(to: descriptor)
+        if let code = refused.mode, !isUnsupported(errno: code) {
+            throw .io(operation: "fchmod", path: path, errno: code)
+        }
+        guard let modified, segget_set_modified(descriptor, modified) != 0 else { return refused }
+        guard isUnsupported(errno: errno) else { throw failure("futimens") }
+        refused.time = errno
+        return refused
     }
 
-    /// Makes data and metadata durable.
+    /// Makes data and metadata durable, where the file system can.
     func sync() throws(AssemblyError) {
-        guard fsync(descriptor) == 0 else { throw distrusted("fsync") }
+        guard fsync(descriptor) != 0 else { return }
+        guard isUnsupported(errno: errno) else { throw distrusted("fsync") }
+        unsynchronized.withLock { [errno] in $0 = errno }
     }
 
-    /// Makes data durable.
+    /// Makes data durable, where the file system can.
     func syncData() throws(AssemblyError) {
-        guard fdatasync(descriptor) == 0 else { throw distrusted("fdatasync") }
+        guard fdatasync(descriptor) == 0 || isUnsupported(errno: errno) else {
+            throw distrusted("fdatasync")
+        }
     }
+
+    /// The `errno` of the last `sync` where the file system cannot do that; `nil` when all is durable.
+    var syncProblem: Int32? { unsynchronized.withLock { $0 } }
 
     /// Has the kernel begin to write what it holds, and waits for nothing (sync_file_range(2)).
     ///

@@ -74,7 +74,7 @@ final class Syncer: Sendable {
                 Self.keep(monitor) { () throws(AssemblyError) in
                     try file.syncData()
                     if let forgettable { file.forget(upTo: forgettable()) }
-                    guard fdatasync(journalDescriptor) == 0 else {
+                    guard fdatasync(journalDescriptor) == 0 || isUnsupported(errno: errno) else {
                         throw .io(operation: "fdatasync", path: journalPath, errno: errno)
                     }
                     // A rewritten manifest has its name only when the folder is durable too.

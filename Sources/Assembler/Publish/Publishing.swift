@@ -16,21 +16,21 @@ package enum Publishing {
     ///   - expected: The digests that were compared.
     ///   - overwrite: Whether a regular file at the destination is replaced.
     ///   - keepsManifest: Whether the manifest stays beside the finished file.
-    /// - Returns: Whether that took link(2) and unlink(2).
+    /// - Returns: How the name was given.
     /// - Throws: `destinationExists`, `notARegularFile`, `partChanged`, `cannotCreate`, `io`.
     static func publish(
         _ file: PartialFile, _ journal: Journal, _ facts: FinishedFacts, expected: [Digest],
         overwrite: Bool, keepsManifest: Bool
-    ) throws(AssemblyError) -> Bool {
+    ) throws(AssemblyError) -> NamingWay {
         let names = journal.names
         let before = journal.length
-        let isLinked: Bool
+        let way: NamingWay
         do throws(AssemblyError) {
             try journal.append(Manifest.Record(publishing: file.identity, digests: expected))
             try journal.synchronize()
             // Before the rename: what does not fit on the disk shall fail while it can be resumed.
             if keepsManifest { try facts.prepareManifest(names, in: file.folder) }
-            isLinked = try rename(file, to: names.destination, overwrite: overwrite)
+            way = try rename(file, to: names.destination, overwrite: overwrite)
         } catch {
             try? file.folder.remove(names.rewrite)
             // Only what a crash leaves is finished without asking the server; this may be out of date
@@ -39,26 +39,26 @@ package enum Publishing {
             throw error
         }
         if keepsManifest { try journal.replace() } else { try journal.remove() }
-        return isLinked
+        return way
     }
 
     /// Renames the part to `name` and makes that durable.
     ///
-    /// - Returns: Whether that took link(2) and unlink(2).
+    /// - Returns: How the name was given.
     @discardableResult
     static func rename(
         _ file: PartialFile, to name: String, overwrite: Bool
-    ) throws(AssemblyError) -> Bool {
-        var isLinked = false
+    ) throws(AssemblyError) -> NamingWay {
+        var way = NamingWay.renamed
         guard try file.stands(at: file.name) else { throw .partChanged(path: file.path) }
         if overwrite {
             try checkDestination(name, in: file.folder, overwrite: true)
             try file.folder.rename(file.name, to: name)
         } else {
-            isLinked = try file.folder.renameWithoutReplacing(file.name, to: name)
+            way = try file.folder.renameWithoutReplacing(file.name, to: name)
         }
         try file.folder.sync()
-        return isLinked
+        return way
     }
 
     /// Refuses a destination that may not be replaced.

@@ -71,6 +71,7 @@ package struct RepairPlan: Sendable {
         var part = try PartialFile(folder: folder, name: names.part)
         if (part.initialSize ?? 0) > 0 {
             try folder.remove(names.part)
+            part.unlock()
             part = try PartialFile(folder: folder, name: names.part)
         }
         let lost = Set(damaged)

@@ -26,8 +26,11 @@ struct WholeFile {
     ///   - bytes: The whole file.
     ///   - request: What a download wants of it.
     ///   - folder: The folder of `request`.
-    ///   - mode: Permissions of the finished file.
-    init?(_ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder, mode: mode_t) {
+    ///   - permissions: Those of the finished file.
+    init?(
+        _ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder,
+        permissions: FilePermissions
+    ) {
         guard !request.keepManifest, Assembly.isUnbegun(request.name, in: folder),
             (request.identity.size ?? Int64(bytes.count)) == Int64(bytes.count)
         else { return nil }
@@ -43,7 +46,7 @@ struct WholeFile {
             }
             guard computed.contains(digest) else { return nil }
         }
-        let opened = folder.withDescriptor { segget_nameless_file($0) }
+        let opened = folder.withDescriptor { segget_nameless_file($0, 0o600) }
         guard opened >= 0 else { return nil }
         descriptor = opened
         name = request.name
@@ -64,7 +67,7 @@ struct WholeFile {
             let problem = facts.write(to: opened, includesOrigin: isAll)
             if isAll { published.attributesProblem = problem }
         }
-        guard fchmod(opened, mode) == 0,
+        guard permissions.apply(to: opened) == nil,
             request.modified.map({ segget_set_modified(opened, $0) == 0 }) ?? true
         else {
             close()

@@ -82,13 +82,13 @@ package final class WholeFilePublisher: Sendable {
     }
 
     private func run() {
-        let mode = 0o666 & ~processUmask()
+        let umask = processUmask()
         while true {
             let isOver = state.wait { state -> Bool? in
                 state.jobs.isEmpty ? (state.isOver ? true : nil) : false
             }
             if isOver != false { return }
-            publishGroup(mode: mode)
+            publishGroup(umask: umask)
         }
     }
 
@@ -103,9 +103,9 @@ package final class WholeFilePublisher: Sendable {
         }
     }
 
-    /// Publishes what waits, with the permissions of `mode`.
-    private func publishGroup(mode: mode_t) {
-        var folders: [String: Folder] = [:]
+    /// Publishes what waits, with the permissions that `umask` leaves.
+    private func publishGroup(umask: mode_t) {
+        var folders: [String: (folder: Folder, permissions: FilePermissions)] = [:]
         var files: [Entry] = []
         while files.count < Self.largestGroup {
             // Choosing a name lets the next file of the list choose its own.
@@ -114,10 +114,13 @@ package final class WholeFilePublisher: Sendable {
             for job in jobs {
                 guard let request = job.request() else { continue }
                 if folders[request.folder] == nil {
-                    folders[request.folder] = try? Folder(request.folder)
+                    folders[request.folder] = (try? Folder(request.folder)).map {
+                        ($0, $0.permissions(umask: umask))
+                    }
                 }
-                guard let folder = folders[request.folder],
-                    let file = WholeFile(job.bytes, request, in: folder, mode: mode)
+                guard let (folder, permissions) = folders[request.folder],
+                    let file = WholeFile(
+                        job.bytes, request, in: folder, permissions: permissions)
                 else {
                     job.report(.declined, request.name)
                     continue

@@ -124,7 +124,7 @@ int segget_read_ends(int fd, uint16_t *port, char *address);
 
 // Makes a file that has no name yet, in an open folder, for its owner only (openat(2), O_TMPFILE);
 // closed on exec. Returns its descriptor, or -1 with errno.
-int segget_nameless_file(int folder);
+int segget_nameless_file(int folder, mode_t mode);
 
 // Opens a file or folder below a folder, by a relative path without symbolic links in it, with the
 // flags of open(2); closed on exec. Negative with errno, ENOSYS before Linux 5.6.

@@ -194,6 +194,12 @@ extension Aria2Report {
                 option("checksum", index) == nil ? .info : .notice,
                 "Verification finished successfully. file=\(path)", now)
         }
+        if !file.isSynchronized {
+            log(
+                .warn,
+                "GID#\(tasks[index].gid) - the file system cannot synchronize data: a power cut may take "
+                    + path, now)
+        }
         log(.notice, "Download complete: \(path)", now)
         end(
             index, .finished, place: path, received: (file.bytesReceived, file.duration),

@@ -110,7 +110,7 @@ extension FailureRule {
         case .folderUnavailable(_, let code), .cannotCreate(_, let code), .io(_, _, let code):
             self.init(errno: code)
         // Another process works with it; somebody has removed it, and it begins anew.
-        case .busy, .partChanged, .notAdopted(_, .inUse): self = .passes()
+        case .busy, .locked, .partChanged, .notAdopted(_, .inUse): self = .passes()
         case .destinationExists, .notARegularFile, .foreignPart, .noPart, .notAdopted,
             .digestMismatch, .streamDigestMismatch, .readerGone:
             self = .final

@@ -1,3 +1,4 @@
+import Assembler
 import Foundation
 import Glibc
 
@@ -72,7 +73,10 @@ package struct QueueFiles: Sendable, Hashable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor < 0 else {
             defer { close(descriptor) }
-            guard fchmod(descriptor, 0o600) == 0 else { throw .system("make", path, errno) }
+            // It has been made so; some file systems have no modes.
+            guard fchmod(descriptor, 0o600) == 0 || isUnsupported(errno: errno) else {
+                throw .system("make", path, errno)
+            }
             return true
         }
         guard errno == EEXIST else { throw .system("make", path, errno) }
@@ -94,6 +98,8 @@ package struct QueueFiles: Sendable, Hashable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("open", path, errno) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .system("write", path, errno) }
+        guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
+            throw .system("write", path, errno)
+        }
     }
 }

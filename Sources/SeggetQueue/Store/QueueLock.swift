@@ -64,6 +64,12 @@ package final class QueueLock: Sendable {
         guard descriptor >= 0 else { throw .system("open", files.lock, errno) }
         let lock = QueueLock(path: files.lock, descriptor: descriptor)
         guard try Self.lock(descriptor, LOCK_EX, files) else { return nil }
+        // SQLite's locks are of the other kind, and a database without them would be damaged.
+        var trial = Glibc.flock()
+        trial.l_type = Int16(F_WRLCK)
+        if fcntl(descriptor, F_GETLK, &trial) != 0, isUnsupported(errno: errno) {
+            throw .withoutLocks(files.database, errno)
+        }
         // Whoever had it last may have been killed.
         try lock.write(Data())
         return lock
@@ -133,6 +139,8 @@ package final class QueueLock: Sendable {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK: return false
+            case let code where isUnsupported(errno: code):
+                throw .withoutLocks(files.database, code)
             default: throw .system("lock", files.lock, errno)
             }
         }

@@ -21,6 +21,17 @@ extension QueueError {
         }
     }
 
+    /// The file system of a queue has no locks.
+    static func withoutLocks(_ path: String, _ number: Int32) -> QueueError {
+        let folder = String(path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex))
+        let mount = MountPoint(of: folder).map { "the mount `\($0.path)` (\($0.type))" }
+        return QueueError(
+            .unavailable,
+            "\(mount ?? "the file system of `\(path)`") has no file locks (\(String(cString: strerror(number)))), "
+                + "which the queue `\(path)` needs",
+            hint: "name a queue on another file system by `--queue`; downloads may still go there")
+    }
+
     /// There is no room for what is to be written.
     static func full(_ path: String) -> QueueError {
         QueueError(

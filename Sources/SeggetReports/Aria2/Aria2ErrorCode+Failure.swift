@@ -102,7 +102,7 @@ extension Aria2ErrorCode {
             case .notARegularFile: .fileCreate
             case .folderUnavailable(_, let code): Self(errno: code, else: .directoryCreate)
             case .cannotCreate(_, let code): Self(errno: code, else: .fileCreate)
-            case .busy: .duplicateDownload
+            case .busy, .locked: .duplicateDownload
             case .noPart: .option
             case .notAdopted(_, let obstacle): Self(obstacle)
             case .partChanged: .fileIO

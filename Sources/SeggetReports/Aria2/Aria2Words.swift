@@ -119,8 +119,8 @@ extension DownloadNotice {
             .notice
         case .retrying, .resolvingAgain, .rangesIgnored, .replyRefused, .ifRangeUnusable, .stalled,
             .stallOver, .headUnusable, .needsHTTP2, .serverLimit, .connections, .sampleAgreed,
-            .mirrorJoined, .mirrorOnStandby, .spaceNotReserved, .namedByLink, .addressUsed,
-            .addressLeft, .rescued:
+            .mirrorJoined, .mirrorOnStandby, .spaceNotReserved, .namedByLink, .namedUnguarded,
+            .modeNotSet, .timeNotSet, .addressUsed, .addressLeft, .rescued:
             .info
         case .stole, .outpaced, .hedged: .debug
         }

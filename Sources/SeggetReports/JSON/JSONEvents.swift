@@ -160,7 +160,7 @@ public enum JSONEvents {
                 .headUnusable,
                 .endUnproven,
                 .certificatesUnchecked, .changingConnections, .attributesNotWritten, .notFinished,
-                .spaceNotReserved, .namedByLink:
+                .spaceNotReserved, .namedByLink, .namedUnguarded, .modeNotSet, .timeNotSet:
                 break
             }
         }
@@ -210,6 +210,7 @@ public enum JSONEvents {
         var bytesResumed: Int64
         var seconds: Double?
         var sampled: Bool?
+        var synchronized: Bool?
 
         /// Takes the file.
         public init(_ file: DownloadedFile) {
@@ -222,6 +223,7 @@ public enum JSONEvents {
             bytesResumed = file.bytesResumed
             seconds = file.duration.inSeconds.thousandths
             sampled = file.isSampled ? true : nil
+            synchronized = file.isSynchronized ? nil : false
         }
     }
 

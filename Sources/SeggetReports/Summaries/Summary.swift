@@ -22,6 +22,10 @@ package struct Summary {
         ]
         if file.bytesResumed > 0 { facts.append("resumed \(Units.size(file.bytesResumed))") }
         facts.append(Self.proof(file, endIsProven: endIsProven))
+        if !file.isSynchronized {
+            facts.append(
+                "not synchronized: the file system cannot, so a power cut may take the file")
+        }
         text = facts.joined(separator: "; ")
     }
 

@@ -189,12 +189,15 @@ extension Diagnostic {
                 Self(
                     [ENOSPC, EDQUOT, EIO].contains(code) ? .disk : .cannotCreate, "cannot_create",
                     "\(Self.quote(path)) cannot be created: \(Self.describe(errno: code))",
-                    hint: "check the folder's permissions and free space, or \(elsewhere)")
+                    hint: "check the folder's permissions and free space, or \(elsewhere)"
+                        + (isUnsupported(errno: code) ? "; or \(Self.otherFileSystem)" : ""))
             case .busy(let path):
                 Self(
                     .cannotCreate, "busy",
                     "another process is downloading to \(Self.quote(path)) at this moment",
                     hint: "wait until it has ended, or \(elsewhere)")
+            case .locked(let path, let lock, let host, let process):
+                Self(lock: lock, of: path, host: host, process: process)
             case .foreignPart(let path):
                 Self(
                     .cannotCreate, "foreign_part",
@@ -230,7 +233,9 @@ extension Diagnostic {
                     hint: code == ENOSPC || code == EDQUOT
                         ? "free some space, then \(again)"
                         : operation == "mmap"
-                            ? "give a smaller `--window`" : "check the disk, then \(again)")
+                            ? "give a smaller `--window`"
+                            : isUnsupported(errno: code) || code == ESPIPE
+                                ? Self.otherFileSystem : "check the disk, then \(again)")
             case .digestMismatch(let expected, let actual, let part):
                 Self(
                     .checksumMismatch, "checksum_mismatch",
@@ -249,6 +254,24 @@ extension Diagnostic {
                     "whoever read \(Self.quote(path)) has closed it",
                     hint: "none is needed when that was meant")
             }
+    }
+
+    /// What to do where a file system does not offer what a part needs.
+    private static let otherFileSystem =
+        "choose a folder on another file system: this one, or a sandbox, does not offer that; "
+        + "`--output - > FILE` only writes, in order"
+
+    /// The lock file that keeps a run away.
+    private init(lock: String, of path: String, host: String?, process: Int64?) {
+        let holder =
+            if let host, let process {
+                "process \(process) on the machine \(Self.quote(PrintableText.escape(host)))"
+            } else { "another process" }
+        self.init(
+            .cannotCreate, "busy",
+            "the lock file \(Self.quote(lock)) says that \(holder) is downloading to "
+                + Self.quote(path),
+            hint: "wait until that has ended; if no such process runs, remove \(Self.quote(lock))")
     }
 
     private static func again(_ error: DownloadError) -> String {

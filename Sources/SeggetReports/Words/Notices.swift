@@ -49,6 +49,9 @@ extension DownloadNotice {
         case .attributesNotWritten: "attributes_not_written"
         case .spaceNotReserved: "space_not_reserved"
         case .namedByLink: "named_by_link"
+        case .namedUnguarded: "named_unguarded"
+        case .modeNotSet: "mode_not_set"
+        case .timeNotSet: "time_not_set"
         case .waitingForNetwork: "waiting_for_network"
         case .networkOccupied: "network_occupied"
         case .networkIsBack: "network_is_back"
@@ -63,7 +66,8 @@ extension DownloadNotice {
     package static let details: Set = [
         "part_agreed", "retrying", "resolving_again", "reply_refused", "sample_agreed", "stole",
         "head_unusable", "mirror_joined", "if_range_unusable", "space_not_reserved",
-        "named_by_link", "rescued", "outpaced", "hedged", "silence", "silence_over", "ceiling",
+        "named_by_link", "named_unguarded", "mode_not_set", "time_not_set", "rescued", "outpaced",
+        "hedged", "silence", "silence_over", "ceiling",
         "connections", "address_used", "address_left", "needs_http2",
     ]
 
@@ -184,6 +188,14 @@ extension DownloadNotice {
                 + "disk is full would show only on the way"
         case .namedByLink:
             "the file system has no rename that replaces nothing: the file got its name by a link"
+        case .namedUnguarded:
+            "the file system can neither rename without replacing nor link: the name was free, and the "
+                + "file was renamed; a file that another program created in that instant is lost"
+        case .modeNotSet(let code):
+            "the file system does not take the file's permissions (\(Diagnostic.describe(errno: code)))"
+        case .timeNotSet(let code):
+            "the file system does not take the server's time for the file "
+                + "(\(Diagnostic.describe(errno: code)))"
         case .waitingForNetwork(let since, let cause):
             "the network is gone since \(Units.clock(since)): waiting until it is back; what has arrived "
                 + "is kept" + (cause.map { "; the last failure: \(Diagnostic.describe($0))" } ?? "")

@@ -136,6 +136,13 @@ public enum DownloadNotice: Sendable, Hashable {
     case spaceNotReserved(errno: Int32)
     /// The file system cannot rename without replacing: the file got its name by link(2) and unlink(2).
     case namedByLink
+    /// The file system can neither rename without replacing nor link: the name was free, and then the file was renamed.
+    /// A file that another program created in that instant is lost.
+    case namedUnguarded
+    /// The file system does not take the mode of the finished file; `errno` of fchmod(2).
+    case modeNotSet(errno: Int32)
+    /// The file system does not take the server's time for the finished file; `errno` of futimens(3).
+    case timeNotSet(errno: Int32)
     /// The network is away since a time, in seconds since 1970, and is waited for
     /// (``DownloadOptions/waitsForNetwork``); `cause` is what the last request has met, if it was that.
     case waitingForNetwork(since: Int64, cause: TransferFailure?)
@@ -250,6 +257,9 @@ public struct DownloadedFile: Sendable, Hashable {
     /// Whether a sample of the bytes, and not a validator of the server's, held those of different replies
     /// or runs together.
     public var isSampled = false
+    /// Whether the file is durable: false where the file system cannot synchronize data (fsync(2)), and a power cut
+    /// may take it.
+    public var isSynchronized = true
 
     /// Why nothing had to be fetched.
     #if hasAttribute(nonexhaustive)

@@ -366,13 +366,29 @@ extension DownloadRun {
         if let problem = published.attributesProblem {
             report(.notice(.attributesNotWritten(errno: problem)))
         }
-        if published.isLinked { report(.notice(.namedByLink)) }
+        for notice in DownloadNotice.ofPublishing(published) { report(.notice(notice)) }
         return DownloadedFile(
             path: published.path, size: published.size, crc32: published.crc32,
             verified: published.verified, bytesReceived: state.attempts.received,
             bytesResumed: state.record.resumed,
             duration: Duration(seconds: monotonicSeconds() - started),
-            isSampled: state.attempts.samples.areNeeded)
+            isSampled: state.attempts.samples.areNeeded,
+            isSynchronized: published.syncProblem == nil)
+    }
+}
+
+extension DownloadNotice {
+    /// What the file system did not offer when a file got its name.
+    fileprivate static func ofPublishing(_ file: PublishedFile) -> [DownloadNotice] {
+        let way: DownloadNotice? =
+            switch file.naming {
+            case .renamed: nil
+            case .linked: .namedByLink
+            case .checked: .namedUnguarded
+            }
+        let mode = file.refused.mode.map { DownloadNotice.modeNotSet(errno: $0) }
+        let time = file.refused.time.map { DownloadNotice.timeNotSet(errno: $0) }
+        return [way, mode, time].compactMap { $0 }
     }
 }
 

@@ -107,7 +107,7 @@ final class BatchStage: Sendable {
                 + arguments, in: folder)
     }
 
-    private static func content(_ path: String, _ size: Int64) -> Content {
+    static func content(_ path: String, _ size: Int64) -> Content {
         let seed = path.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { hash, byte in
             (hash ^ UInt64(byte)) &* 1_099_511_628_211
         }

@@ -47,6 +47,7 @@ import Testing
         (.cannotCreate(path: "p", errno: ENOSPC), .space()),
         (.cannotCreate(path: "p", errno: EDQUOT), .space()),
         (.cannotCreate(path: "p", errno: ENFILE), .passes()),
+        (.locked(path: "p", lock: "l", host: "h", process: 1), .passes()),
         (.busy(path: "p"), .passes()), (.foreignPart(path: "p"), .final),
         (.noPart(path: "p", isThere: true), .final), (.partChanged(path: "p"), .passes()),
         (.notAdopted(path: "p", .inUse), .passes()), (.notAdopted(path: "p", .missing), .final),
@@ -91,7 +92,7 @@ import Testing
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
         #expect(reasons.count == 22)
         #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 7)
-        #expect(Set(Self.files.map { Self.name($0.0) }).count == 14)
+        #expect(Set(Self.files.map { Self.name($0.0) }).count == 15)
     }
 
     private static func name(_ reason: DownloadError.Reason) -> String {
@@ -114,7 +115,8 @@ import Testing
     private static func name(_ error: AssemblyError) -> String {
         switch error {
         case .destinationExists, .notARegularFile, .folderUnavailable, .cannotCreate, .busy,
-            .foreignPart, .noPart, .partChanged, .notAdopted, .noSpace, .io, .digestMismatch,
+            .locked, .foreignPart, .noPart, .partChanged, .notAdopted, .noSpace, .io,
+            .digestMismatch,
             .streamDigestMismatch, .readerGone:
             caseName(error)
         }

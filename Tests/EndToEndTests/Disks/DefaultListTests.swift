@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A folder with a default access control list (acl(5)): finished files have what the kernel gives any new file there.
+struct DefaultListTests {
+    /// `user::rwx, user:12345:rwx, group::rwx, mask::rwx, other::---` as `system.posix_acl_default` has it.
+    private static func list() -> [UInt8] {
+        let entries: [(tag: UInt16, permissions: UInt16, id: UInt32)] = [
+            (1, 7, .max), (2, 7, 12345), (4, 7, .max), (16, 7, .max), (32, 0, .max),
+        ]
+        var bytes: [UInt8] = [2, 0, 0, 0]
+        for entry in entries {
+            for word in [entry.tag, entry.permissions] {
+                bytes += [UInt8(word & 255), UInt8(word >> 8)]
+            }
+            bytes += (0..<4).map { UInt8(truncatingIfNeeded: entry.id >> (8 * $0)) }
+        }
+        return bytes
+    }
+
+    private static func give(_ folder: String) throws {
+        let list = list()
+        guard setxattr(folder, "system.posix_acl_default", list, list.count, 0) == 0 else {
+            throw SystemCallError("setxattr \(folder)")
+        }
+    }
+
+    /// Mode and access control list of a file.
+    private static func rights(_ path: String) throws -> [UInt8] {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw SystemCallError("stat \(path)") }
+        var value = [UInt8](repeating: 0, count: 1024)
+        let count = getxattr(path, "system.posix_acl_access", &value, value.count)
+        return [
+            UInt8(status.st_mode >> 6 & 7), UInt8(status.st_mode >> 3 & 7),
+            UInt8(status.st_mode & 7),
+        ]
+            + value.prefix(max(0, count))
+    }
+
+    /// What a shell's new file has.
+    private static func usual(_ folder: String) throws -> [UInt8] {
+        _ = try ChildProcess.run("/bin/sh", ["-c", "umask 077; : > usual"], in: folder)
+        defer { unlink("\(folder)/usual") }
+        return try rights("\(folder)/usual")
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: [[], ["openat:folder:1:0:\(EOPNOTSUPP)"]])
+    func aFileHasTheFoldersList(faults: [String]) throws {
+        let stage = try Stage(size: 200_000)
+        try Self.give(stage.folder)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
+        let process = try Segget.start(
+            ["-x", "1", stage.origin.url("/file")], in: stage.folder,
+            environment: try DiskFaults.environment(faults, in: stage.folder))
+        #expect(stage.waits(for: 50_000, of: process))
+        // Until then it is nobody else's business.
+        #expect(try stage.status(of: "file.part").st_mode & 0o777 == 0o600)
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let usual = try Self.usual(stage.folder)
+        #expect(usual.prefix(3) == [6, 6, 0])
+        #expect(try Self.rights(stage.path("file")) == usual)
+        #expect(try stage.names() == ["file"])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func smallFilesOfAListHaveItToo() throws {
+        let stage = try BatchStage(size: 2_000)
+        try Self.give(stage.folder)
+        let usual = try Self.usual(stage.folder)
+        let list = stage.urls(3, "f").enumerated().map { "\($1)\n  out=f\($0)\n" }.joined()
+        let sandbox = try Sandbox()
+        try sandbox.write("list", list)
+        let outcome = try Segget.run(["-i", sandbox.path("list")], in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 0..<3 {
+            #expect(try Self.rights(stage.sandbox.path("f\(number)")) == usual)
+        }
+        #expect(try stage.sandbox.names() == ["f0", "f1", "f2"])
+    }
+
+    /// Without such a list, mode and umask say all.
+    @Test(.timeLimit(.minutes(5))) func withoutOneTheUmaskCounts() throws {
+        let stage = try Stage(size: 2_000)
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            ["-c", "umask 027; exec \"$0\" \"$1\"", Segget.binary(), stage.origin.url("/file")],
+            in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.status(of: "file").st_mode & 0o777 == 0o640)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// A file system that lacks what real ones lack: `Tests/Shims/lacking.py`, which lists its options, over a folder in a
+/// sandbox.
+///
+/// Mounting needs root and `/dev/fuse`.
+final class LackingDisk: Sendable {
+    /// Whether such a file system can be mounted here.
+    static let isPossible = geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
+
+    /// Absolute path of the mount point.
+    let path: String
+    private let sandbox: Sandbox
+    private let process: ChildProcess
+
+    /// Mounts an empty one.
+    init(_ options: [String]) throws {
+        sandbox = try Sandbox("segget-lacking")
+        path = sandbox.path("mount")
+        for name in ["mount", "root"] { mkdir(sandbox.path(name), 0o700) }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Shims/lacking.py").standardizedFileURL.path
+        process = try ChildProcess(
+            "/usr/bin/python3", [script, sandbox.path("root"), path] + options)
+        let (process, path, here) = (process, path, Self.device(sandbox.path))
+        guard eventually({ !process.isRunning || Self.device(path) != here }), process.isRunning
+        else { throw Unexpected(text: "no FUSE mount: \(process.errorOutput)") }
+    }
+
+    deinit {
+        _ = umount2(path, Int32(MNT_DETACH))
+        process.signal(SIGTERM)
+        _ = try? process.wait()
+    }
+
+    private static func device(_ path: String) -> dev_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_dev : nil
+    }
+}
+
+/// Runs a program with system calls that a sandbox denies: `Tests/Shims/deny.c`, built once.
+enum Denial {
+    private static let sandbox = Result { try Sandbox("segget-deny") }
+    private static let program = Result { try build() }
+
+    /// The words that go before a program's path.
+    static func prefix(_ calls: [String], errno code: Int32) throws -> [String] {
+        [try program.get(), "\(code)", calls.joined(separator: ",")]
+    }
+
+    private static func build() throws -> String {
+        let program = try sandbox.get().path("deny")
+        // No test can own what all of them use.
+        atexit { try? Denial.sandbox.get().close() }
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Shims/deny.c").standardizedFileURL.path
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c",
+                "exec \"$(command -v clang || command -v cc)\" -Wall -Werror -O1 -o \"$0\" \"$1\"",
+                program, source,
+            ])
+        guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
+        return program
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// File systems that lack something, mounted: the file arrives, or the error comes before the first byte.
+@Suite(.enabled(if: LackingDisk.isPossible, "mounting needs root and /dev/fuse"))
+struct LackingDiskTests {
+    /// Runs `segget ARGUMENTS URL` in a folder on such a file system.
+    private func attempt(
+        _ options: [String], _ arguments: [String] = [], size: Int64 = 200_000
+    ) throws -> (stage: Stage, outcome: ChildProcess.Outcome, disk: LackingDisk) {
+        let disk = try LackingDisk(options)
+        let stage = try Stage(size: size, in: disk.path)
+        stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
+        return (stage, try stage.run(["-x", "2"] + arguments), disk)
+    }
+
+    static let complete: [[String]] = [
+        [], ["flat"], ["deny=link:EIO"], ["flat", "free=0"], ["free=0", "deny=chmod:ENOSYS"],
+        ["deny=utimens:EPERM"], ["deny=truncate:EPERM", "deny=statfs:ENOSYS"],
+        ["deny=fsync:EINVAL", "deny=utimens:EOPNOTSUPP", "deny=lock:ENOLCK", "flat", "free=0"],
+    ]
+
+    @Test(.timeLimit(.minutes(5)), arguments: complete)
+    func downloadsWithoutWhatItLacks(options: [String]) throws {
+        let (stage, outcome, _) = try attempt(options, ["--json", "--remote-time"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names().filter { !$0.hasPrefix(".fuse_hidden") } == ["file"])
+        let last = try jsonEvents(outcome.output).last
+        let cannotSync = options.contains { $0.hasPrefix("deny=fsync") }
+        #expect((last?["synchronized"] as? Bool) == (cannotSync ? false : nil))
+        #expect(outcome.output.contains("named_unguarded") == options.contains("flat"))
+    }
+
+    @Test(.timeLimit(.minutes(5))) func theLastLineSaysThatNothingIsSynchronized() throws {
+        let (_, outcome, _) = try attempt(["deny=fsync:ENOSYS"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let last = outcome.errorOutput.split(separator: "\n").last ?? ""
+        #expect(last.contains("not synchronized: the file system cannot"), "\(outcome.errorOutput)")
+    }
+
+    /// A check before the plain rename: what another program has made meanwhile stays.
+    @Test(.timeLimit(.minutes(5))) func replacesNothingThatIsThereAtTheEnd() throws {
+        let disk = try LackingDisk(["flat"])
+        let stage = try Stage(size: 200_000, in: disk.path)
+        let goesOn = Guarded(false)
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
+        let process = try stage.start(["-x", "1"])
+        #expect(stage.waits(for: 50_000, of: process))
+        try stage.write("mine".utf8, to: "file")
+        goesOn.withLock { $0 = true }
+        let outcome = try process.wait()
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(try stage.read("file") == Array("mine".utf8))
+        #expect(try stage.names() == ["file", "file.part", "file.segget"])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func continuesAfterAKill() throws {
+        let disk = try LackingDisk(["flat", "free=0", "deny=fsync:EINVAL"])
+        let stage = try Stage(size: 200_000, in: disk.path)
+        let kept = try stage.leavePart(each: 20_000)
+        let outcome = try stage.run(["--json"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try jsonEvents(outcome.output).last?["bytes_resumed"] as? Int64 ?? 0 >= kept)
+        #expect(try stage.isRight())
+    }
+
+    @Test(.timeLimit(.minutes(5))) func downloadsAListOfSmallFiles() throws {
+        let disk = try LackingDisk(["flat", "free=0", "deny=fsync:EINVAL", "deny=chmod:EPERM"])
+        let stage = try BatchStage(size: 2_000)
+        let list = stage.urls(5, "f").enumerated().map { "\($1)\n  out=f\($0)\n" }.joined()
+        try stage.sandbox.write("list", list)
+        let outcome = try Segget.run(
+            ["-i", stage.sandbox.path("list"), "-d", disk.path], in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 0..<5 {
+            let content = BatchStage.content("/\(number + 1)/f", 2_000)
+            #expect(try content.firstDifference(at: "\(disk.path)/f\(number)") == nil)
+        }
+    }
+
+    static let early: [(options: [String], name: String, text: String)] = [
+        (["append"], "file", "`write` failed on `file.part`"),
+        (["deny=rename:ENOSYS"], "file", "`rename` failed on `file.segget`"),
+        (["deny=read:EPERM"], "file", "failed on `file"),
+        (["deny=create:EPERM"], "file", "`file.part` cannot be created"),
+        (["name=20"], "a-name-of-24-bytes-in-all", "File name too long"),
+        (["forbidden=:"], "a:b", "a:b"),
+    ]
+
+    @Test(.timeLimit(.minutes(5)), arguments: early)
+    func failsBeforeTheFirstByte(options: [String], name: String, text: String) throws {
+        let (stage, outcome, _) = try attempt(options, ["-o", name])
+        #expect([.exit(73), .exit(74)].contains(outcome.end), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(text), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("hint: "), "\(outcome.errorOutput)")
+        #expect(stage.origin.bytesServed <= 1)
+        #expect(try !stage.names().contains(name))
+    }
+
+    /// What a file system that only appends can hold arrives by the way that the hint names.
+    @Test(.timeLimit(.minutes(5))) func aStreamGoesWhereFilesAreOnlyAppended() throws {
+        let disk = try LackingDisk(["append"])
+        let stage = try Stage(size: 200_000, in: disk.path)
+        let outcome = try ChildProcess.run(
+            "/bin/sh",
+            ["-c", "\"$0\" --output - \"$1\" > file", Segget.binary(), stage.origin.url("/file")],
+            in: disk.path, environment: ["SEGGET_NO_CONFIG": "1"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+    }
+
+    /// Two names that are one there: the second file does not replace the first.
+    @Test(.timeLimit(.minutes(5))) func foldedNamesReplaceNothing() throws {
+        let disk = try LackingDisk(["fold"])
+        let stage = try Stage(size: 200_000, in: disk.path)
+        #expect(try stage.run(["-o", "Data.bin"]).end == .exit(0))
+        stage.change { $0.content = Content(size: 200_000, seed: 9) }
+        let second = try stage.run(["-o", "data.bin"])
+        #expect(second.end == .exit(73), "\(second.errorOutput)")
+        stage.change { $0.content = Content(size: 200_000, seed: 1) }
+        #expect(try stage.isRight("Data.bin"))
+    }
+}

@@ -1,0 +1,148 @@
+import Assembler
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The lock file that takes the place of flock(2) where a file system has no such locks.
+struct LockFileTests {
+    /// What a run without flock(2) is started with.
+    private static func denied(_ stage: Stage, errno code: Int32 = ENOLCK) throws -> [String:
+        String]
+    {
+        try DiskFaults.environment(["flock:*:1:0:\(code)"], in: stage.folder)
+    }
+
+    /// Starts a run that has taken its lock and waits for bytes until `goesOn`.
+    private static func startHeld(
+        _ stage: Stage, _ goesOn: Guarded<Bool>
+    ) throws -> ChildProcess {
+        stage.bendGET {
+            $0.stallAfter = 50_000
+            $0.release = goesOn
+        }
+        let process = try Segget.start(
+            ["-x", "1", stage.origin.url("/file")], in: stage.folder,
+            environment: try denied(stage))
+        guard stage.waits(for: 50_000, of: process) else {
+            throw Unexpected(text: try process.wait().errorOutput)
+        }
+        return process
+    }
+
+    /// A second run fails, with flock(2) and without, and names the holder and the file.
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func refusesASecondRun(hasLocks: Bool) throws {
+        let stage = try Stage(size: 200_000)
+        let goesOn = Guarded(false)
+        let first = try Self.startHeld(stage, goesOn)
+        #expect(try stage.names() == ["file.part", "file.segget", "file.segget-lock"])
+        let second = try Segget.run(
+            ["-x", "1", stage.origin.url("/file")], in: stage.folder,
+            environment: hasLocks ? [:] : try Self.denied(stage))
+        #expect(second.end == .exit(73), "\(second.errorOutput)")
+        #expect(second.errorOutput.contains("`file.segget-lock`"), "\(second.errorOutput)")
+        #expect(second.errorOutput.contains("process \(first.pid) on the machine `"))
+        #expect(second.errorOutput.contains("remove `file.segget-lock`"))
+        let report = try Segget.run(["verify", "file", "--json"], in: stage.folder)
+        #expect(report.output.contains("\"in_use\":true"), "\(report.output)")
+        goesOn.withLock { $0 = true }
+        let outcome = try first.wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Of the same machine, a process that has been killed keeps nobody away.
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func takesOverFromAKilledRun(hasLocks: Bool) throws {
+        let stage = try Stage(size: 200_000)
+        let first = try Self.startHeld(stage, Guarded(false))
+        first.signal(SIGKILL)
+        _ = try first.wait()
+        stage.origin.dropConnections()
+        stage.behave()
+        #expect(try stage.names() == ["file.part", "file.segget", "file.segget-lock"])
+        let next = try Segget.run(
+            ["--json", stage.origin.url("/file")], in: stage.folder,
+            environment: hasLocks ? [:] : try Self.denied(stage))
+        #expect(next.end == .exit(0), "\(next.errorOutput)")
+        #expect(try jsonEvents(next.output).last?["bytes_resumed"] as? Int64 ?? 0 >= 50_000)
+        #expect(try stage.isRight())
+        #expect(try stage.names() == ["file"])
+    }
+
+    /// Several at once find the lock file of a run that was killed: one of them has the part at a time.
+    @Test(.timeLimit(.minutes(5))) func oneOfSeveralTakesOver() throws {
+        let stage = try Stage(size: 200_000)
+        for _ in 0..<5 {
+            let first = try Self.startHeld(stage, Guarded(false))
+            first.signal(SIGKILL)
+            _ = try first.wait()
+            stage.origin.dropConnections()
+            stage.behave()
+            let goesOn = Guarded(false)
+            stage.bendGET {
+                $0.delayBeforeHeaders = .infinity
+                $0.release = goesOn
+            }
+            let environment = try Self.denied(stage)
+            let runs = try (0..<4).map { _ in
+                try Segget.start(
+                    ["-o", "file", stage.origin.url("/file")], in: stage.folder,
+                    environment: environment)
+            }
+            #expect(eventually { runs.filter(\.isRunning).count == 1 })
+            stage.behave()
+            goesOn.withLock { $0 = true }
+            let ends = try runs.map { try $0.wait() }
+            #expect(ends.filter { $0.end == .exit(0) }.count == 1)
+            #expect(ends.filter { $0.end == .exit(73) }.count == 3)
+            #expect(try stage.isRight())
+            #expect(try stage.names() == ["file"])
+            try stage.remove("file")
+        }
+    }
+
+    /// Nothing shows whether a process of another machine lives, nor one that the file does not name.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            "segget_lock=1\nhost=elsewhere\nboot=b\nnamespace=pid:[1]\npid=4711\nstarted=1\nend\n",
+            "", "something else",
+        ])
+    func leavesALockThatMayBeHeld(text: String) throws {
+        for hasLocks in [true, false] {
+            let stage = try Stage(size: 200_000)
+            try stage.write(text.utf8, to: "file.segget-lock")
+            let outcome = try Segget.run(
+                [stage.origin.url("/file")], in: stage.folder,
+                environment: hasLocks ? [:] : try Self.denied(stage))
+            #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains("remove `file.segget-lock`"))
+            if !text.isEmpty, text.hasPrefix("segget") {
+                #expect(outcome.errorOutput.contains("process 4711 on the machine `elsewhere`"))
+            }
+            #expect(try stage.names() == ["file.segget-lock"])
+            #expect(stage.origin.bytesServed <= 1)
+            try stage.remove("file.segget-lock")
+            #expect(try stage.run().end == .exit(0))
+        }
+    }
+
+    /// SQLite would damage a database there.
+    @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, ENOLCK, EOPNOTSUPP])
+    func aQueueOnAMountWithoutLocksIsRefused(code: Int32) throws {
+        let sandbox = try Sandbox()
+        let outcome = try Segget.start(
+            ["add", "--queue", sandbox.path("queue.sqlite"), "http://127.0.0.1:9/file"],
+            in: sandbox.path,
+            environment: try DiskFaults.environment(["flock:*:1:0:\(code)"], in: sandbox.path),
+            program: try Segget.binary() + "-manager"
+        ).wait()
+        #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("the mount `/"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("has no file locks"), "\(outcome.errorOutput)")
+        #expect(try !sandbox.names().contains("queue.sqlite"))
+    }
+}
