@@ -23,6 +23,7 @@ extension RemoteIdentity {
     /// own in each archive.
     ///
     /// - Parameter seconds: Since 1970.
+    /// - Returns: Whether it says nothing of a change.
     package static func isPlaceholder(date seconds: Int64) -> Bool {
         seconds <= lastOfEpoch || seconds == npmDate
     }
@@ -43,6 +44,7 @@ extension RemoteIdentity {
     ///   - etag: As sent, weak ones included.
     ///   - size: The file's, in bytes.
     ///   - date: What the same reply states as `Last-Modified`, in seconds since 1970.
+    /// - Returns: Whether it proves nothing.
     package static func isBlank(etag: String, size: Int64?, date: Int64?) -> Bool {
         let opaque = (etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]).filter { $0 != "\"" }
         var words = opaque.split { !$0.isASCII || !($0.isLetter || $0.isNumber) }

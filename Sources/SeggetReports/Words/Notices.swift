@@ -266,9 +266,9 @@ extension StartOverReason {
                 + "the same; `--checksum` or a checksum that the server states would, and "
                 + "`--resume-unverified` compares a sample"
         case .noValidator:
-            "the server sends neither an ETag nor a `Last-Modified` that distinguishes versions of the "
-                + "file, so nothing proves that it is the same; `--checksum` or a checksum that the "
-                + "server states would, and `--resume-unverified` compares a sample"
+            "the server sends neither an ETag nor a `Last-Modified` that distinguishes versions, so nothing "
+                + "proves that the file is the same; `--checksum` or a checksum that the server states "
+                + "would, and `--resume-unverified` compares a sample"
         case .sampleDiffers(let range):
             "the server sends no proof that the file is the same, and bytes \(range) are not those "
                 + "of the earlier part"

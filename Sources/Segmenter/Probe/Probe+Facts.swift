@@ -8,6 +8,7 @@ extension Probe {
     ///   - reply: The reply.
     ///   - here: Whose it is.
     ///   - part: The part of the file that it brings; `nil` for the whole file.
+    /// - Returns: The version.
     func identity(
         by reply: Reply, at here: WebURL, part: ContentRange? = nil
     ) -> RemoteIdentity {

@@ -126,7 +126,9 @@ public struct ServerMemory: Sendable {
             usleep(10_000)
         }
         var content = read(now: now)
-        for (origin, limit) in limits { content.servers[origin] = Server(limit: limit, learned: now) }
+        for (origin, limit) in limits {
+            content.servers[origin] = Server(limit: limit, learned: now)
+        }
         let latest = content.servers.sorted { $0.value.learned > $1.value.learned }
         content.servers = Dictionary(uniqueKeysWithValues: Array(latest.prefix(Self.most)))
         let sightings = content.sightings(now: now)
@@ -165,7 +167,8 @@ extension ServerMemory.Content {
 
     fileprivate static func line(_ key: UInt64, _ sighting: ValidatorBook.Sighting) -> String {
         let hex = String(key, radix: 16)
+        let zeros = String(repeating: "0", count: 16 - hex.count)
         let size = sighting.size.map(String.init) ?? "-"
-        return "\(String(repeating: "0", count: 16 - hex.count))\(hex) \(size) \(Int64(sighting.learned))"
+        return "\(zeros)\(hex) \(size) \(Int64(sighting.learned))"
     }
 }

@@ -1,5 +1,4 @@
 import Assembler
-import Crypto
 
 /// Which dates and tags hosts have sent for which sizes: one that a host sends for two files of different
 /// size distinguishes no versions there.
@@ -50,7 +49,7 @@ final class ValidatorBook: Sendable {
 
     /// What stands for a date or a tag of a host.
     static func key(_ value: String, at origin: String) -> UInt64 {
-        SHA256.hash(data: Array("\(origin) \(value)".utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        shortHash(of: "\(origin) \(value)")
     }
 
     /// Takes what a host states of a file of `size` bytes.
@@ -70,6 +69,7 @@ final class ValidatorBook: Sendable {
     /// What was not written down yet, and counts as written down from now on.
     ///
     /// - Parameter save: Called once there is more.
+    /// - Returns: By hash.
     func takeNews(save: (@Sendable () -> Void)? = nil) -> [UInt64: Sighting] {
         state.withLock { state in
             defer { (state.news, state.save) = ([], save) }
@@ -145,6 +145,7 @@ final class ValidatorTrust: Sendable {
     ///   - origin: Whose reply.
     ///   - url: The URL that was asked for, in full.
     ///   - now: In seconds since 1970.
+    /// - Returns: Those that prove nothing.
     func shared(
         in identity: RemoteIdentity, at origin: String, of url: String, now: Double
     ) -> RemoteIdentity.Blank {

@@ -70,7 +70,7 @@ import Testing
     @Test func aTagOfSomethingElseIsNotBlank() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
-        var tags = ["\"v1\"", "\"1\"", "\"2\"", "W/\"7\"", "\"1.2.3\"", "\"1-2\"", "\"0-1\"", "\"a\""]
+        var tags = ["v1", "1", "2", "1.2.3", "1-2", "0-1", "a"].map { "\"\($0)\"" }
         for _ in 0..<2000 {
             let (one, other) = (UInt64.random(in: 1...UInt64.max, using: &random), random.next())
             tags += [

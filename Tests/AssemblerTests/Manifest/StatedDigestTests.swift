@@ -12,11 +12,7 @@ import Testing
         Digest(.sha256, [UInt8](repeating: byte, count: 32)) ?? Digest(crc32: 0)
     }
 
-    /// Decides on a part of 10 bytes of 100.
-    ///
-    /// - Parameters:
-    ///   - required: What the server stated when it was begun.
-    ///   - advertised: What it states now.
+    /// Decides on a part of 10 bytes of 100: by what the server stated when it was begun, and states now.
     private func decide(
         _ required: [Digest], _ advertised: [Digest], etag: String? = nil,
         change: (inout Manifest.Header) -> Void = { _ in }

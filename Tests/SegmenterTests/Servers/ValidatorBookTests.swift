@@ -112,7 +112,8 @@ import Testing
 
     @Test(arguments: [
         "x 1 1800000000", "00000000000000ff 1", "00000000000000ff -1 1800000000",
-        "00000000000000ff x 1800000000", "00000000000000ff 1 x", "", "00000000000000ff 1 1900000000",
+        "00000000000000ff x 1800000000", "00000000000000ff 1 x", "",
+        "00000000000000ff 1 1900000000",
     ])
     func whatIsWrongInTheFileIsNoError(line: String) throws {
         let sandbox = try Sandbox("segget-memory")
