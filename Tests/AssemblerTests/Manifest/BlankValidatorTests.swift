@@ -81,7 +81,8 @@ import Testing
         }
         for tag in tags {
             #expect(
-                !RemoteIdentity.isBlank(etag: tag, size: Self.size, date: 1), "\(tag), seed \(seed)")
+                !RemoteIdentity.isBlank(etag: tag, size: Self.size, date: 1), "\(tag), seed \(seed)"
+            )
         }
     }
 
