@@ -34,6 +34,8 @@ extension DownloadRun {
                 switch try? Assembly.preview(request) {
                 case .resume?: break
                 case .startOver(.noValidator)? where mayBeSampled: break
+                // Where redirects lead, the reply says.
+                case .startOver(.otherServer)?: break
                 default: return nil
                 }
                 guard let part = try? EarlierPart(request) else { return nil }

@@ -10,7 +10,8 @@ extension DownloadRun {
     func leadBack(
         _ primary: inout Primary, _ state: DownloadState
     ) async throws(DownloadError.Reason) {
-        guard let target = state.target, state.plan.missingFolder == nil, job.options.resume,
+        guard !primary.probe.asksOnce, let target = state.target, state.plan.missingFolder == nil,
+            job.options.resume,
             let header = Assembly.headerRecorded(folder: target.folder, name: target.name),
             header.isFor(fullURL: primary.probe.url.text),
             header.isSameServer(primary.finding.landing(from: primary.probe.url)) == .no,

@@ -55,6 +55,21 @@ struct SingleRequestTests {
         #expect(stage.origin.bytesServed == 3_000_000)
     }
 
+    /// The same where the link leads to another server: each is asked once more, from the link's beginning.
+    @Test func aBreakBehindARedirectCostsOneMoreRequest() throws {
+        let stage = try Stage(size: 3_000_000)
+        stage.serve(times: 2, cut: 1_000_000)
+        let target = stage.origin.url("/file")
+        let link = try FaultOrigin(address: "127.0.0.2") { _ in
+            .text(302, headers: [HeaderField("Location", target)])
+        }
+        let outcome = try Segget.run(Self.single + [link.url("/go")], in: stage.folder)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight())
+        #expect(stage.origin.requests.asked == ["GET", "GET bytes=1000000-"])
+        #expect(link.requests.count == 2)
+    }
+
     /// Nothing is lost when the link is used up: a fresh one goes on with the part.
     @Test func aPartIsKeptForAFreshLink() throws {
         let stage = try Stage(size: 3_000_000)
