@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import TestSupport
@@ -22,17 +23,22 @@ struct DefaultListTests {
 
     private static func give(_ folder: String) throws {
         let list = list()
-        guard setxattr(folder, "system.posix_acl_default", list, list.count, 0) == 0 else {
-            throw SystemCallError("setxattr \(folder)")
-        }
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(descriptor) }
+        guard
+            segget_set_attribute(descriptor, "system.posix_acl_default", list, list.count) == 0
+        else { throw SystemCallError("setxattr \(folder)") }
     }
 
     /// Mode and access control list of a file.
     private static func rights(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
         var status = stat()
-        guard stat(path, &status) == 0 else { throw SystemCallError("stat \(path)") }
+        guard fstat(descriptor, &status) == 0 else { throw SystemCallError("fstat \(path)") }
         var value = [UInt8](repeating: 0, count: 1024)
-        let count = getxattr(path, "system.posix_acl_access", &value, value.count)
+        let count = segget_get_attribute(
+            descriptor, "system.posix_acl_access", &value, value.count)
         return [
             UInt8(status.st_mode >> 6 & 7), UInt8(status.st_mode >> 3 & 7),
             UInt8(status.st_mode & 7),

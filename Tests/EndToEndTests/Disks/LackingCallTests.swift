@@ -66,8 +66,8 @@ struct LackingCallTests {
         let report =
             "\(row.call) \(code) \(arguments) \(outcome.end) \(try stage.names()) \(errors)"
         if outcome.end == .exit(0) {
-            let isRight = try stage.isRight()
-            return isRight && (try stage.names()) == ["file"] ? nil : report
+            let (isRight, names) = (try stage.isRight(), try stage.names())
+            return isRight && names == ["file"] ? nil : report
         }
         let served = stage.origin.requests.filter { $0.method == "GET" }.reduce(0) {
             $0 + $1.bytesServed
