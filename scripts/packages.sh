@@ -69,6 +69,7 @@ test)
     need_command openssl openssl
     need_command python3 python3
     need_command ruby ruby
+    need_command strace strace
     need_command tinyproxy tinyproxy-bin
     need_command tmux tmux
     need_command webfsd webfs

@@ -2,37 +2,90 @@ import Glibc
 
 // What earlier runs have left in a folder.
 extension Folder {
-    /// The names of the files in the folder that segget has begun or finished, as far as their
-    /// manifests or attributes say.
+    /// A manifest, by its file's name and number.
+    package struct ManifestEntry: Sendable, Hashable {
+        /// The name of the destination.
+        package var name: String
+        /// The manifest's inode: a manifest that replaces another one has a different one.
+        package var inode: UInt64
+    }
+
+    /// The names of the files in the folder, and those that manifests in it are about; no file is opened.
     ///
     /// May block on the disk. Empty when the folder cannot be read.
-    package func ownNames() -> [String] {
-        let suffix = PartNames.manifestSuffix
-        return withDescriptor { descriptor in
+    package func fileNames() -> [String] {
+        var names: [String] = []
+        forEachEntry { name, _, type in
+            let name = String(decoding: name, as: UTF8.self)
+            if name.hasSuffix(PartNames.manifestSuffix) {
+                names.append(String(name.dropLast(PartNames.manifestSuffix.count)))
+            } else if [UInt8(DT_REG), UInt8(DT_UNKNOWN)].contains(type) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// The manifests in the folder, by their names; no file is opened.
+    ///
+    /// May block on the disk. Empty when the folder cannot be read.
+    package func manifests() -> [ManifestEntry] {
+        let suffix = Array(PartNames.manifestSuffix.utf8)
+        var manifests: [ManifestEntry] = []
+        forEachEntry { name, inode, _ in
+            guard name.count > suffix.count, name.suffix(suffix.count).elementsEqual(suffix)
+            else { return }
+            manifests.append(
+                ManifestEntry(
+                    name: String(decoding: name.dropLast(suffix.count), as: UTF8.self), inode: inode
+                ))
+        }
+        return manifests
+    }
+
+    /// The names of finished files in the folder whose attributes say what they were downloaded from.
+    ///
+    /// Opens each file. May block on the disk. Empty when the folder cannot be read.
+    package func finishedNames() -> [String] {
+        fileNames().filter { FinishedFacts.areMarked(on: $0, in: self) }
+    }
+
+    /// When something was last added to the folder, renamed or removed in it, in nanoseconds since 1970; `nil` when the
+    /// system does not say.
+    package var modified: Int64? {
+        withDescriptor { descriptor in
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { return nil }
+            return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        }
+    }
+
+    private func forEachEntry(
+        _ body: (_ name: UnsafeBufferPointer<UInt8>, _ inode: UInt64, _ type: UInt8) -> Void
+    ) {
+        withDescriptor { descriptor in
             // Opened anew: reading moves a position that all duplicates share.
             let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard own >= 0 else { return [] }
+            guard own >= 0 else { return }
             guard let stream = fdopendir(own) else {
                 close(own)
-                return []
+                return
             }
             defer { closedir(stream) }
-            var names: [String] = []
             while let entry = readdir(stream) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
-                        String(cString: $0)
+                let (inode, type) = (UInt64(entry.pointee.d_ino), entry.pointee.d_type)
+                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: UInt8.self, capacity: 256) { bytes in
+                        body(
+                            UnsafeBufferPointer(
+                                start: bytes,
+                                count: strnlen(
+                                    UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self),
+                                    256)), inode,
+                            type)
                     }
                 }
-                if name.hasSuffix(suffix) {
-                    names.append(String(name.dropLast(suffix.count)))
-                } else if [UInt8(DT_REG), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type),
-                    FinishedFacts.areMarked(on: name, in: self)
-                {
-                    names.append(name)
-                }
             }
-            return names
         }
     }
 
@@ -44,5 +97,15 @@ extension Folder {
         let manifest = try? Manifest.read(PartNames(name).manifest, in: self)
         if case .success(let manifest)? = manifest { return manifest.header }
         return (try? FinishedFacts.attributes(of: name, in: self))?.header
+    }
+
+    /// What the part of a destination was begun for; `nil` when no manifest says, or it is one of a finished file.
+    ///
+    /// May block on the disk.
+    package func headerOfPart(_ name: String) -> Manifest.Header? {
+        guard case .success(let manifest)? = try? Manifest.read(PartNames(name).manifest, in: self),
+            manifest.finished == nil
+        else { return nil }
+        return manifest.header
     }
 }

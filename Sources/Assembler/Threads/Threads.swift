@@ -76,9 +76,30 @@ package struct OwnedThread: Sendable {
     ///   - name: What ps shows, at most 15 bytes.
     ///   - diskPriority: How the disk serves it.
     ///   - body: What it does.
+    ///
+    /// Where the system allows no more threads, waits for one to end: they are many while files are fetched.
     package init(
         name: String, diskPriority: DiskPriority = .normal, body: @escaping @Sendable () -> Void
     ) {
+        for _ in 0..<Self.attempts {
+            if let thread = Self.start(name: name, diskPriority: diskPriority, body: body) {
+                self = thread
+                return
+            }
+            usleep(10_000)
+        }
+        preconditionFailure("no thread can be created")
+    }
+
+    /// How often a thread is tried to be started, 10 ms apart.
+    private static let attempts = 6000
+
+    private init(_ id: pthread_t) { self.id = id }
+
+    /// Starts a thread that runs `body`; `nil` where the system allows no more threads.
+    fileprivate static func start(
+        name: String, diskPriority: DiskPriority, body: @escaping @Sendable () -> Void
+    ) -> OwnedThread? {
         final class Start: Sendable {
             let name: String
             let diskPriority: DiskPriority
@@ -92,7 +113,7 @@ package struct OwnedThread: Sendable {
             }
         }
         var id = pthread_t()
-        let context = Unmanaged.passRetained(Start(name, diskPriority, body)).toOpaque()
+        let start = Unmanaged.passRetained(Start(name, diskPriority, body))
         let status = pthread_create(
             &id, nil,
             { context in
@@ -103,9 +124,12 @@ package struct OwnedThread: Sendable {
                 if start.diskPriority == .idle { _ = segget_take_idle_disk_priority() }
                 start.body()
                 return nil
-            }, context)
-        precondition(status == 0, "pthread_create failed: \(status)")
-        self.id = id
+            }, start.toOpaque())
+        guard status == 0 else {
+            start.release()
+            return nil
+        }
+        return OwnedThread(id)
     }
 
     /// Waits for the thread's end.
@@ -140,12 +164,14 @@ package struct Answer<Result: Sendable>: Sendable {
 }
 
 /// Runs blocking work on a thread of its own, so that no cooperative thread waits for a disk.
+///
+/// Where the system allows no more threads, that one waits after all.
 package func offLoop<Result: Sendable, Failure: Error>(
     _ name: String, diskPriority: DiskPriority = .normal,
     _ body: @escaping @Sendable () throws(Failure) -> Result
 ) async throws(Failure) -> Result {
     let result = await Answer<Swift.Result<Result, Failure>>.wait { answer in
-        let thread = OwnedThread(name: name, diskPriority: diskPriority) {
+        let work: @Sendable () -> Void = {
             let outcome: Swift.Result<Result, Failure>
             do throws(Failure) {
                 outcome = .success(try body())
@@ -154,7 +180,11 @@ package func offLoop<Result: Sendable, Failure: Error>(
             }
             answer.resume(returning: outcome)
         }
-        thread.detach()
+        if let thread = OwnedThread.start(name: name, diskPriority: diskPriority, body: work) {
+            thread.detach()
+        } else {
+            work()
+        }
     }
     return try result.get()
 }

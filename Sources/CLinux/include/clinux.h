@@ -76,6 +76,18 @@ int segget_take_idle_disk_priority(void);
 // Has the calling thread, and those that it starts from now on, never become less nice (capset(2), without
 // CAP_SYS_NICE); programs that it starts may. Returns 0, or -1 with errno.
 int segget_stay_nice(void);
+// How many threads this process can have at a time beside the calling one, at most `most`: as many are started and
+// ended. Where its address space is limited (RLIMIT_AS), room for a heap is wanted, too: 0 without it.
+int segget_possible_threads(int most);
+
+// Whether a limit is near that keeps processes from having threads: a small RLIMIT_NPROC or pids.max of a control
+// group (cgroups(7)), or any RLIMIT_AS; with the latter, malloc(3) keeps to one arena from now on.
+int segget_has_tight_limits(void);
+
+// Path of this program without symbolic links, also where /proc is not mounted (AT_EXECFN of getauxval(3)). Returns
+// its length, at most `length`; 0 when it is not known.
+size_t segget_own_path(char *path, size_t length);
+
 // Gives the kernel back the free pieces of this process's heap (malloc_trim(3)).
 void segget_give_back_memory(void);
 

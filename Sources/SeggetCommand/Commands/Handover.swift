@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SeggetReports
 
@@ -72,7 +73,7 @@ package enum Handover {
             message = "\(place.text) cannot be started: \(Diagnostic.describe(errno: code))"
             hint = "install segget anew, with all of its files"
         } else if places.isEmpty {
-            message = "`\(manager)` cannot be found: /proc/self/exe cannot be read"
+            message = "`\(manager)` cannot be found: nothing says where this program is"
             hint = "see to it that /proc is mounted"
         } else {
             message =
@@ -156,7 +157,7 @@ package enum Handover {
 
     private static func ownPath() -> [UInt8]? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        let count = segget_own_path(&buffer, buffer.count)
         guard count > 0 else { return nil }
         return buffer[..<count].map { UInt8(bitPattern: $0) }
     }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import CLinux
 import Glibc
+import SeggetReports
 
 /// Standard output and error, which may be closed, full or gone at any time.
 package enum StandardStreams {
@@ -8,7 +10,10 @@ package enum StandardStreams {
     /// A write to a closed pipe or beyond the file size limit must fail, not kill. And a standard
     /// descriptor that is closed must be occupied: the next file opened would get its number, and
     /// what is printed would end up in the download.
+    ///
+    /// Ends the process where it cannot have the threads that it needs: nothing is touched by then.
     package static func prepare() {
+        checkThreads()
         raiseFileLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -16,6 +21,21 @@ package enum StandardStreams {
             // The lowest free number is taken: this one.
             _ = open("/dev/null", O_RDWR)
         }
+    }
+
+    /// Threads of our own and of libdispatch, beside one for each processor: what one download needs.
+    private static let threads = 8
+
+    /// Checks that there can be threads: libdispatch waits without end for one that it cannot have.
+    private static func checkThreads() {
+        let isTight = segget_has_tight_limits() != 0
+        let needed = isTight ? threads + min(64, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : 1
+        guard segget_possible_threads(Int32(needed)) < needed else { return }
+        let diagnostic = Diagnostic(threadsNeeded: needed)
+        for message in [Message(.error, diagnostic.message), Message(.hint, diagnostic.hint)] {
+            write(message.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
+        }
+        exit(diagnostic.status.rawValue)
     }
 
     /// Allows as many open files as the process may have: 64 files with 16 connections each are more

@@ -5,9 +5,9 @@ extension QueueMachine {
     /// What fetches a task has lost the network, and waits for it.
     mutating func networkLost(_ id: QueueTask.ID, _ now: Moment) {
         guard let entry = entries[id], entry.fetching == .on, !entry.isAway else { return }
-        let asking = entries.values.filter { $0.isAway && $0.fetching == .on }
         let isAsked =
-            asking.count >= Self.mostCanaries || asking.contains { $0.host == entry.host }
+            entries.askers >= Self.mostCanaries
+            || entries.away(entry.host).contains { $0.fetching == .on }
         update(id) { $0.status.state = .waitingForNetwork(since: now.wall) }
         if isAsked { stop(id) }
         settle(now)
@@ -22,7 +22,7 @@ extension QueueMachine {
 
     /// Gives those that wait for a host the first claim on a slot; what asked for it goes on, or is stopped.
     private mutating func reach(_ host: String, _ now: Moment) {
-        for entry in entries.values where entry.isAway && entry.host == host {
+        for entry in entries.away(host) {
             let goesOn = entry.fetching == .on && slotsTaken < maxRunning
             update(entry.id) { entry in
                 entry.status.state = goesOn ? .running : .waiting
@@ -130,8 +130,8 @@ extension QueueMachine {
 
     /// Time has passed: what was to be tried again at this time, waits for a slot.
     mutating func tick(_ now: Moment) {
-        for entry in entries.values where entry.due <= now.boot {
-            update(entry.id) { entry in
+        while let id = entries.due(at: now.boot) {
+            update(id) { entry in
                 entry.due = .infinity
                 if case .retrying = entry.status.state { entry.status.state = .waiting }
             }

@@ -95,7 +95,7 @@ struct QueueMachine {
     /// What lies between two tasks in the order, so that others fit in.
     static let gap: Int64 = 1 << 20
 
-    var entries: [QueueTask.ID: Entry] = [:]
+    var entries = EntryTable()
     var maxRunning: Int
     /// Whether nothing may be fetched now, whoever wants it.
     var isPaused = false
@@ -126,13 +126,40 @@ struct QueueMachine {
         for id in leaving where entries[id]?.isOver == true && !changed.contains(id) {
             entries[id] = nil
         }
-        leaving = entries.values.filter(\.isOver).map(\.id)
+        leaving = Array(entries.over)
         defer { changed = [] }
         return changed
     }
 
     /// When ``tick(_:)`` is due, on the boot clock; infinity for never.
-    var nextDue: Double { entries.values.lazy.map(\.due).min() ?? .infinity }
+    var nextDue: Double { entries.nextDue }
+
+    // MARK: Taking back
+
+    /// What was so when ``begin()`` was called, but for the tasks, whose changes are noted.
+    struct Before {
+        fileprivate let (maxRunning, isPaused, lowest, highest): (Int, Bool, Int64, Int64)
+        fileprivate let (actions, leaving): ([Action], [QueueTask.ID])
+        fileprivate let (changed, restored): (Set<QueueTask.ID>, Set<QueueTask.ID>)
+    }
+
+    /// Notes from now on what is changed, until ``end(takingBackTo:)``.
+    mutating func begin() -> Before {
+        entries.begin()
+        return Before(
+            maxRunning: maxRunning, isPaused: isPaused, lowest: lowest, highest: highest,
+            actions: actions, leaving: leaving, changed: changed, restored: restored)
+    }
+
+    /// Ends what ``begin()`` began; where `before` is given, all is as it was then.
+    mutating func end(takingBackTo before: Before? = nil) {
+        entries.end(takesBack: before != nil)
+        guard let before else { return }
+        (maxRunning, isPaused) = (before.maxRunning, before.isPaused)
+        (lowest, highest) = (before.lowest, before.highest)
+        (actions, leaving) = (before.actions, before.leaving)
+        (changed, restored) = (before.changed, before.restored)
+    }
 
     // MARK: Tasks come and go
 
@@ -190,22 +217,13 @@ struct QueueMachine {
         guard maxRunning > 0 else { return }
         demote()
         guard !isPaused else { return }
-        var away = Set(entries.values.lazy.filter(\.isAway).map(\.host))
-        while slotsTaken < maxRunning {
-            let next = entries.values.lazy.filter { $0.isReady && !away.contains($0.host) }.min {
-                ($0.hasClaim ? 0 : 1, $0.status.position) < (
-                    $1.hasClaim ? 0 : 1, $1.status.position
-                )
-            }
-            guard let next else { break }
-            begin(next.id, now)
-        }
+        while slotsTaken < maxRunning, let next = entries.nextReady() { begin(next.id, now) }
         // One that waits for each host asks whether it can be reached.
-        let waiting = entries.values.filter(\.isAway)
-        away = Set(waiting.lazy.filter { $0.fetching != .none }.map(\.host))
-        for entry in waiting.sorted(by: { $0.status.position < $1.status.position })
-        where entry.chore == nil && away.count < Self.mostCanaries
-            && away.insert(entry.host).inserted
+        var asked = entries.askedHosts
+        guard entries.isAnyUnasked, asked.count < Self.mostCanaries else { return }
+        for entry in entries.away.sorted(by: { $0.status.position < $1.status.position })
+        where entry.chore == nil && asked.count < Self.mostCanaries
+            && asked.insert(entry.host).inserted
         {
             entries[entry.id]?.fetching = .on
             actions.append(.begin(entry.id))
@@ -223,17 +241,12 @@ struct QueueMachine {
 
     /// Whether all that has not ended is held, and nothing is to be done on the disk; what is held may still be stopping.
     var isDone: Bool {
-        entries.values.allSatisfy {
-            $0.chore == nil && ($0.status.isEnded || $0.status.wanted == .held)
-        }
+        entries.chores == 0 && entries.wanted == 0
     }
 
     /// Whether nothing is left to be done but by the user: all that has not ended is held, and nothing is under way.
     var isIdle: Bool {
-        entries.values.allSatisfy {
-            $0.fetching == .none && $0.chore == nil
-                && ($0.status.isEnded || $0.status.wanted == .held)
-        }
+        isDone && entries.fetched == 0
     }
 
     /// Takes slots from the newest until no more than may run do, or from all that run while nothing may; what verifies
@@ -245,25 +258,32 @@ struct QueueMachine {
 
     /// Has nothing fetched any more: what runs waits, and goes on before all others; nobody asks for a network.
     private mutating func stopAll() {
-        for entry in entries.values where entry.status.state == .running {
+        for entry in running {
             giveUpSlot(entry.id)
             entries[entry.id]?.hasClaim = true
         }
-        for entry in entries.values where entry.isAway { stop(entry.id) }
+        for entry in entries.away { stop(entry.id) }
     }
 
     /// How many slots are taken.
-    var slotsTaken: Int { entries.values.lazy.filter(\.status.hasSlot).count }
+    var slotsTaken: Int { entries.slots.count }
+
+    /// Whether one waits for the network.
+    var isAnyAway: Bool { entries.isAnyAway }
+
+    private var running: [Entry] {
+        entries.slots.compactMap { entries[$0] }.filter { $0.status.state == .running }
+    }
 
     var newestRunning: QueueTask.ID? {
-        entries.values.lazy.filter { $0.status.state == .running }.max {
+        running.max {
             ($0.slotSince, $0.status.position) < ($1.slotSince, $1.status.position)
         }?.id
     }
 
     /// The one that has run longest, but for those that are `spared`.
     func longestRunning(sparing spared: Set<QueueTask.ID>) -> QueueTask.ID? {
-        entries.values.lazy.filter { $0.status.state == .running && !spared.contains($0.id) }.min {
+        running.filter { !spared.contains($0.id) }.min {
             ($0.slotSince, $0.status.position) < ($1.slotSince, $1.status.position)
         }?.id
     }

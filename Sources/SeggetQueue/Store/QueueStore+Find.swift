@@ -70,7 +70,7 @@ extension QueueStore {
     package func known(url: String, root: String, folder: String) throws(QueueError) -> [QueueTask]
     {
         let path = QueueTask.Place(root: root, folder: folder).folderPath
-        return try find(
+        return try findFew(
             TaskCondition(
                 sql: """
                     (tasks.url = ? OR tasks.url = ? AND secret_parts & ?)
@@ -95,7 +95,7 @@ extension QueueStore {
         of place: QueueTask.Place, but id: QueueTask.ID? = nil
     ) throws(QueueError) -> QueueTask.ID? {
         guard let name = place.name else { return nil }
-        let tasks = try find(
+        let tasks = try findFew(
             TaskCondition(
                 sql: "tasks.name = ? AND \(Self.folderPath) = ? AND tasks.id IS NOT ?",
                 arguments: [name, place.folderPath, id?.description]))

@@ -266,7 +266,21 @@ extension QueueStore {
         }
     }
 
-    private func tags(of id: QueueTask.ID, _ db: Database) throws -> [String] {
+    /// Finds tasks by what has an index, where they are few: the tags of each are read for it, and not those of all.
+    func findFew(_ condition: TaskCondition) throws(QueueError) -> [QueueTask] {
+        try read { db in
+            let order = TaskCondition.order.joined(separator: ", ")
+            let statement = try db.cachedStatement(
+                sql: TaskRow.select + " WHERE \(condition.sql) ORDER BY \(order)")
+            return try Row.fetchAll(statement, arguments: condition.arguments).map { row in
+                var task = try rows.task(row)
+                task.tags = try tags(of: task.id, db)
+                return task
+            }
+        }
+    }
+
+    func tags(of id: QueueTask.ID, _ db: Database) throws -> [String] {
         try String.fetchAll(
             db.cachedStatement(sql: "SELECT tag FROM tags WHERE task = ? ORDER BY place"),
             arguments: [id.description])

@@ -28,7 +28,7 @@ public struct DirectDoor: QueueDoor {
             try doChores(desk)
             var results = try store.transaction { () throws(QueueError) in
                 let results = try desk.perform(commands, now)
-                guard desk.unstored.isEmpty else {
+                guard desk.unstored.contents.isEmpty else {
                     throw QueueError(
                         .invalid,
                         "secrets that are not stored need a worker that keeps them in its memory",

@@ -215,7 +215,7 @@ extension DownloadQueue {
                 }
                 // The way to all hosts may be away beyond a router that is there: that is no attempt.
                 if case .failed(.retry, let problem)? = ending, error.reason.isNetworkLoss,
-                    machine.entries.values.contains(where: \.isAway)
+                    machine.isAnyAway
                 {
                     ending = .failed(.wait(FailureRule.networkDelay), problem)
                 }

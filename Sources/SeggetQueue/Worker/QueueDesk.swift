@@ -14,7 +14,7 @@ final class QueueDesk {
     /// The tasks whose records have changed, and those that were removed, since this was last asked.
     private var recorded: (changed: Set<QueueTask.ID>, removed: [QueueTask.ID]) = ([], [])
     /// Secrets that are not stored, of tasks that were added while this process works the queue.
-    var unstored: [QueueTask.ID: TaskSecrets] = [:]
+    var unstored = UndoableTable<QueueTask.ID, TaskSecrets>()
 
     /// Reads the tasks that have not ended.
     ///
@@ -44,15 +44,21 @@ final class QueueDesk {
     func change<Result>(
         _ body: (inout QueueMachine) throws(QueueError) -> Result
     ) throws(QueueError) -> Result {
-        let before = (machine, recorded, unstored)
+        let before = (machine: machine.begin(), recorded: recorded)
+        unstored.begin()
         do throws(QueueError) {
-            return try store.transaction { () throws(QueueError) -> Result in
+            let result = try store.transaction { () throws(QueueError) -> Result in
                 let result = try body(&machine)
                 try record(&machine)
                 return result
             }
+            machine.end()
+            _ = unstored.end()
+            return result
         } catch {
-            (machine, recorded, unstored) = before
+            machine.end(takingBackTo: before.machine)
+            recorded = before.recorded
+            for (id, secrets) in unstored.end() { unstored[id] = secrets }
             throw error
         }
     }

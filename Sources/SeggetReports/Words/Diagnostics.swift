@@ -180,6 +180,10 @@ extension Diagnostic {
                     .cannotCreate, "not_a_regular_file",
                     "\(Self.quote(path)) is not a regular file, so it is left alone",
                     hint: elsewhere)
+            case .folderUnavailable(let path, let code) where [EMFILE, ENFILE].contains(code):
+                Self(tooManyOpenFiles: path, errno: code)
+            case .cannotCreate(let path, let code) where [EMFILE, ENFILE].contains(code):
+                Self(tooManyOpenFiles: path, errno: code)
             case .folderUnavailable(let path, let code):
                 Self(
                     code == EIO ? .disk : .cannotCreate, "folder_unavailable",

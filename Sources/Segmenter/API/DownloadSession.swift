@@ -79,6 +79,7 @@ public final class DownloadSession: Sendable {
         let run = DownloadRun(
             loop: loop, urlText: url, url: WebURL(url), destination: destination, options: options,
             isRepair: isRepair, refreshURL: refreshURL, present: present, jars: jars,
+            parts: names.parts,
             report: { events.offer($0) })
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1

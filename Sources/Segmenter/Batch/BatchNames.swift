@@ -16,6 +16,8 @@ final class BatchNames: Sendable {
     private let state = Monitor(State())
     /// The folders that are made for its files.
     let made = MadeFolders()
+    /// The parts that earlier runs have left in its folders.
+    let parts = BegunParts()
 
     /// Notes that a batch begins.
     func begin() { state.withLock { $0.users += 1 } }
@@ -115,7 +117,7 @@ final class BatchNames: Sendable {
         }
         state.last = (identity, folder, place)
         if state.folders[place] == nil {
-            state.folders[place] = FolderNames(begun: folder.ownNames())
+            state.folders[place] = FolderNames(begun: folder.fileNames())
         }
         return (place, folder)
     }

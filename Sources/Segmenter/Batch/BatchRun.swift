@@ -35,7 +35,7 @@ final class BatchRun: Sendable {
         self.jars = jars ?? CookieJars()
         self.refreshURL = refreshURL
         self.list = list
-        let width = BatchWidth(jobs: jobs)
+        let width = BatchWidth(jobs: DescriptorBudget.current.jobs(jobs))
         slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
         firstRequests = FirstRequests(loop, slots)
@@ -289,7 +289,8 @@ final class BatchRun: Sendable {
             })
         let run = DownloadRun(
             loop: loop, urlText: item.url, url: url, destination: item.destination,
-            options: item.options, refreshURL: refreshURL, batch: batch, jars: jars
+            options: item.options, refreshURL: refreshURL, batch: batch, jars: jars,
+            parts: names.parts
         ) { [turns, events] event in
             // Nobody waits for the name of a file whose server does not answer, or goes on saying that
             // it has too much to do.

@@ -13,11 +13,15 @@ final class DownloadJob: Sendable {
     let options: DownloadOptions
     /// Whether a file is repaired: only what its manifest vouches for is completed.
     let isRepair: Bool
+    private let budget = DescriptorBudget.current
+    /// The parts that earlier runs have left in the folders of the session.
+    let parts: BegunParts
 
     init(
         urlText: String, url: WebURL?, destination: Destination, options: DownloadOptions,
-        isRepair: Bool = false
+        isRepair: Bool = false, parts: BegunParts = BegunParts()
     ) {
+        self.parts = parts
         self.urlText = urlText
         self.url = url
         self.destination = destination
@@ -35,7 +39,9 @@ final class DownloadJob: Sendable {
     var urls: [WebURL] { ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0 } }
 
     /// Most connections at a time.
-    var connections: Int { options.singleRequest ? 1 : options.connections.most }
+    var connections: Int {
+        options.singleRequest ? 1 : min(options.connections.most, budget.connections)
+    }
 
     /// Most connections at a time for so many bytes; `nil` is an unknown number of them.
     func connections(for size: Int64?) -> Int {

@@ -27,12 +27,13 @@ final class DownloadRun: Sendable {
         loop: TransferLoop, urlText: String, url: WebURL?, destination: Destination,
         options: DownloadOptions, isRepair: Bool = false, refreshURL: RefreshURL? = nil,
         batch: BatchContext? = nil, present: PresentFetch? = nil, jars: CookieJars? = nil,
+        parts: BegunParts = BegunParts(),
         report: @escaping @Sendable (DownloadEvent) -> Void
     ) {
         self.loop = loop
         job = DownloadJob(
             urlText: urlText, url: url, destination: destination, options: options,
-            isRepair: isRepair)
+            isRepair: isRepair, parts: parts)
         links = refreshURL.map { LinkRefresher($0, report: report) }
         memory = DownloadMemory(
             validators: loop.validators, cookies: jars?.cookies(of: options, url) ?? CookieMemory())

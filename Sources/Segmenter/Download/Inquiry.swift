@@ -110,13 +110,16 @@ extension DownloadJob {
     /// name is the server's to say; `nil` when there is none.
     func begunTarget() async -> FileTarget? {
         guard case .folder(let given) = destination, options.resume else { return nil }
-        let (path, urls) = (FileTarget.folder(given), urls)
+        let (path, urls, parts) = (FileTarget.folder(given), urls, parts)
         return await offLoop("disk") {
             guard let folder = try? Folder(path) else { return nil }
-            let name = folder.ownNames().first { name in
+            func isOurs(_ name: String) -> Bool {
                 guard let header = folder.header(of: name) else { return false }
                 return urls.contains { header.belongs(to: $0.text) }
             }
+            let name =
+                parts.candidates(in: path, for: urls).first(where: isOurs)
+                ?? folder.finishedNames().first(where: isOurs)
             return name.map { FileTarget(folder: path, name: $0) }
         }
     }
@@ -133,7 +136,7 @@ extension DownloadJob {
     /// Where the name is the server's to say, any part in the folder counts that was begun for the URL.
     func begunPart() async -> Manifest.Header? {
         guard options.resume else { return nil }
-        let urls = urls
+        let (urls, parts) = (urls, parts)
         switch destination {
         case .descriptor, .null: return nil
         case .file(let path):
@@ -146,7 +149,7 @@ extension DownloadJob {
             let path = FileTarget.folder(path)
             return await offLoop("disk") {
                 guard let folder = try? Folder(path) else { return nil }
-                for name in folder.ownNames() {
+                for name in parts.candidates(in: path, for: urls) {
                     guard let header = folder.header(of: name),
                         // Another query may be a fresh signature.
                         urls.contains(where: {

@@ -20,11 +20,11 @@ struct FolderNames: Sendable {
     /// The number to look from, by name: those below it are taken, or left to their owners.
     private var next: [String: Int] = [:]
     /// Numbers of the names that an earlier run has begun, by the name that they number.
-    private let begun: [String: [Int]]
-    /// The names that an earlier run has begun.
+    private var begun: [String: ArraySlice<Int>]
+    /// The names of the files that stood there, which earlier runs may have begun.
     let begunNames: Set<String>
 
-    /// Makes it for a folder in which earlier runs have begun files of these names.
+    /// Makes it for a folder with files of these names, which earlier runs may have begun.
     init(begun names: [String] = []) {
         begunNames = Set(names)
         var begun: [String: [Int]] = [:]
@@ -34,7 +34,7 @@ struct FolderNames: Sendable {
                 begun[original, default: []].append(number)
             }
         }
-        self.begun = begun.mapValues { $0.sorted() }
+        self.begun = begun.mapValues { $0.sorted()[...] }
     }
 
     /// Whether what stands at a name can only be a file of this run.
@@ -55,6 +55,10 @@ struct FolderNames: Sendable {
     ///   - owner: Says whose the part under a name is; asked for candidates only.
     /// - Returns: The name that was taken.
     mutating func claim(_ name: String, owner: (String) -> Owner) -> String {
+        // Of many files of one name, each would look at those of all before it.
+        while let number = begun[name]?.first, isTaken(FileName.numbered(name, number)) {
+            begun[name]?.removeFirst()
+        }
         for number in begun[name] ?? [] {
             let candidate = FileName.numbered(name, number)
             if !isTaken(candidate), owner(candidate) == .own {

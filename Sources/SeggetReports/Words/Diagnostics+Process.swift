@@ -1,0 +1,25 @@
+import Glibc
+
+// What this process lacks.
+extension Diagnostic {
+    /// Words that there can be too few threads, or too little memory for them.
+    ///
+    /// - Parameter needed: How many there must be.
+    package init(threadsNeeded needed: Int) {
+        self.init(
+            .unavailable, "too_few_threads",
+            "the system does not let segget start \(needed) threads, or give them memory",
+            hint:
+                "raise the limit of processes (`ulimit -u`, pids.max) or of memory (`ulimit -v`); "
+                + "a seccomp profile must allow clone3, or answer ENOSYS")
+    }
+
+    /// Words that no file can be opened any more.
+    init(tooManyOpenFiles path: String, errno code: Int32) {
+        self.init(
+            .cannotCreate, "too_many_open_files",
+            "\(Self.quote(path)) cannot be opened: \(Self.describe(errno: code))",
+            hint: "raise the limit of open files (`ulimit -n`), or fetch fewer files at a time "
+                + "(`-j`)")
+    }
+}
