@@ -51,6 +51,7 @@ need_library sqlite3 libsqlite3-dev
 case "$1" in
 test)
     need_command apache2 apache2-bin
+    need_file /usr/lib/apache2/modules/mod_auth_gssapi.so libapache2-mod-auth-gssapi
     need_file /usr/lib/apache2/modules/mod_evasive20.so libapache2-mod-evasive
     need_command aria2c aria2
     need_command caddy caddy
@@ -59,6 +60,9 @@ test)
     need_command fish fish
     need_command flock util-linux
     need_command ip iproute2
+    need_command kadmin.local krb5-admin-server
+    need_command kinit krb5-user
+    need_command krb5kdc krb5-kdc
     need_command lighttpd lighttpd
     need_command mandoc mandoc
     need_command microsocks microsocks

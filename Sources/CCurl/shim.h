@@ -98,6 +98,7 @@ static const long segget_curl_sslversion_tls1_2 = (long)CURL_SSLVERSION_TLSv1_2;
 static const long segget_curl_sslversion_tls1_3 = (long)CURL_SSLVERSION_TLSv1_3;
 static const long segget_curl_auth_basic = (long)CURLAUTH_BASIC;
 static const long segget_curl_auth_digest = (long)CURLAUTH_DIGEST;
+static const long segget_curl_auth_negotiate = (long)CURLAUTH_NEGOTIATE;
 static const long segget_curl_netrc_optional = (long)CURL_NETRC_OPTIONAL;
 static const CURLversion segget_curl_version_now = CURLVERSION_NOW;
 static const long segget_curl_global_default = CURL_GLOBAL_DEFAULT;

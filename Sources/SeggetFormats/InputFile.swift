@@ -44,10 +44,24 @@ public struct InputFile: Sendable {
             guard let option = InputOption.named(name) else { throw .unknownOption(name) }
             var target = InputOption.Target()
             guard option.apply(&target, value) else {
+                if name == "header", let header = Self.reservedHeader(value) {
+                    throw .reservedHeader(name: header)
+                }
                 throw .badValue(name, expected: option.expected)
             }
             self.name = name
             self.value = value
+        }
+
+        /// The name of the header in a line, where it is refused because segget sets it itself.
+        private static func reservedHeader(_ line: String) -> String? {
+            do throws(HeaderSyntaxError) {
+                try DownloadOptions.check(header: line)
+                return nil
+            } catch {
+                guard case .reserved(let name) = error else { return nil }
+                return name
+            }
         }
     }
 
@@ -74,6 +88,8 @@ public struct InputFile: Sendable {
             case unknownOption(String)
             /// The option with this name cannot have such a value; `expected` says what it takes.
             case badValue(String, expected: String)
+            /// A `header` names this field, which segget sets itself.
+            case reservedHeader(name: String)
         }
 
         /// Number of the line, from 1.
@@ -181,6 +197,8 @@ extension InputFile.Item {
         for setting in settings.filter({ !isLast($0) }) + settings.filter(isLast) {
             _ = InputOption.named(setting.name)?.apply(&target, setting.value)
         }
+        // A list may be somebody else's: the user's tickets are for what the user has named.
+        if line > 0 { target.options.access.negotiates = false }
         target.options.mirrors += urls.dropFirst()
         let namesFolder =
             settings.contains { $0.name == "dir" && !$0.value.isEmpty }

@@ -23,12 +23,15 @@ struct InputOption: Sendable {
     static let table: [String: InputOption] = [
         "out": .init("the name of a file in `dir`, or in a folder below it") { target, value in
             let steps = value.split(separator: "/", omittingEmptySubsequences: false)
-            guard steps.first != "", steps.last != "", !steps.contains("..") else { return false }
+            guard steps.first != "", steps.last != "", !steps.contains(".."),
+                !value.hasPrefix("~/")
+            else { return false }
             target.name = value
             return true
         },
         // The scripts for Hugging Face name the folder of files at the root so.
-        "dir": .init("a folder") { target, value in
+        "dir": .init("a folder, without `~`: no shell replaces it here") { target, value in
+            guard value != "~", !value.hasPrefix("~/") else { return false }
             target.folder = value.isEmpty ? "." : value
             return true
         },
@@ -66,6 +69,8 @@ struct InputOption: Sendable {
         "remote-time": flag { $0.options.files.remoteTime = $1 },
         "conditional-get": flag { $0.options.files.timestamping = $1 },
         "timestamping": flag { $0.options.files.timestamping = $1 },
+        "refuse-html": flag { $0.options.files.refusesHTML = $1 },
+        "skip-existing": flag { $0.options.files.skipsExisting = $1 },
         "keep-manifest": flag { $0.options.files.keepManifest = $1 },
         "xattr": flag { $0.options.files.attributes = $1 ? .all : .none },
         "split": number(1...64) { $0.options.connections = .fixed($1) },

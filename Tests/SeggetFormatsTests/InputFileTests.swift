@@ -167,7 +167,14 @@ struct InputFileTests {
             ("http://h/a\n split=4x", 2, .badValue("split", expected: "")),
             ("http://h/a\n checksum=sha-256=12", 2, .badValue("checksum", expected: "")),
             ("http://h/a\n header=secret", 2, .badValue("header", expected: "")),
-            ("http://h/a\n header=Range: bytes=0-1", 2, .badValue("header", expected: "")),
+            ("http://h/a\n header=Range: bytes=0-1", 2, .reservedHeader(name: "Range")),
+            (
+                "http://h/a\n header=Accept-Encoding: gzip", 2,
+                .reservedHeader(name: "Accept-Encoding")
+            ),
+            ("http://h/a\n header=a secret: x", 2, .badValue("header", expected: "")),
+            ("http://h/a\n dir=~/x", 2, .badValue("dir", expected: "")),
+            ("http://h/a\n out=~/x", 2, .badValue("out", expected: "")),
             ("http://h/a\n overwrite=yes", 2, .badValue("overwrite", expected: "")),
             ("http://h/a\n timeout=nan", 2, .badValue("timeout", expected: "")),
             ("http://h/a\n all-proxy=ftp://u:secret@h", 2, .badValue("all-proxy", expected: "")),

@@ -25,6 +25,13 @@ extension Assembly {
         try journal.remove()
     }
 
+    /// The first bytes of what arrived, at most so many; fewer where they cannot be read.
+    package func firstBytes(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = bytes.withUnsafeMutableBytes { readFully(file.descriptor, into: $0, at: 0) }
+        return Array(bytes.prefix(length ?? 0))
+    }
+
     /// Verifies the complete file of `size` bytes and gives it its name.
     ///
     /// May block on the disk.

@@ -76,6 +76,18 @@ package final class Folder: Sendable {
         isFree(name) || errno == ENAMETOOLONG
     }
 
+    /// Whether names that differ in case only are one name here, as on exFAT, NTFS, in a folder of ext4 with
+    /// `casefold`, and on many network shares.
+    ///
+    /// Found by an empty file, which is removed again; `false` where none can be made.
+    package var foldsCase: Bool {
+        let name = ".segget-case-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+        guard let file = open(name, O_WRONLY | O_CREAT | O_EXCL) else { return false }
+        close(file)
+        defer { unlinkat(descriptor, name, 0) }
+        return !isFree(name.uppercased())
+    }
+
     /// Opens a file; never follows a symbolic link, and never waits for a pipe's other end.
     ///
     /// - Returns: The descriptor, or `nil` with `errno` set.

@@ -148,7 +148,7 @@ export class AddForm {
       // URLs in answers have no query and no user.
       const plain = link.replace(/[?#].*$/, "").replace(/^(https?:\/\/)[^/@]*@/i, "$1");
       try {
-        const { tasks } = await this.api.get(`/api/v1/tasks?limit=5&text=${encodeURIComponent(plain)}`);
+        const { tasks } = await this.api.get(`api/v1/tasks?limit=5&text=${encodeURIComponent(plain)}`);
         found.push(...tasks.filter((task) => task.url === plain));
       } catch {
         break;

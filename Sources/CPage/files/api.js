@@ -1,6 +1,7 @@
-// What is asked of the service, and its events.
+// What is asked of the service, and its events. Paths are relative: a proxy may have the page below another folder.
 
-const KEY = "segget.token";
+// Of each page of a host, as a proxy may have several.
+const KEY = `segget.token${location.pathname === "/" ? "" : location.pathname}`;
 const listeners = new Set();
 
 /** A request that was refused (`status`), or could not be sent (`status` 0). */
@@ -47,13 +48,13 @@ export const get = (path, more) => call("GET", path, undefined, more);
 export const put = (path, body) => call("PUT", path, body);
 
 /** Carries out commands; answers a list of results for each of them. */
-export const send = async (commands, more) => (await call("POST", "/api/v1/commands", { commands }, more)).results;
+export const send = async (commands, more) => (await call("POST", "api/v1/commands", { commands }, more)).results;
 
 /** Begins a session, by `{secret}` or `{token}`. */
 export async function login(proof) {
   let answer;
   try {
-    answer = await fetch("/session", {
+    answer = await fetch("session", {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(proof),
     });
   } catch (error) {
@@ -64,7 +65,7 @@ export async function login(proof) {
 }
 
 export async function logout() {
-  await call("DELETE", "/session").catch(() => {});
+  await call("DELETE", "session").catch(() => {});
   localStorage.removeItem(KEY);
 }
 

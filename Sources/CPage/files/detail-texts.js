@@ -22,6 +22,8 @@ const texts = {
   retryingIn: ["Failed, tries again in {time}", "Fehlgeschlagen, neuer Versuch in {time}"],
   network: ["Waiting for the network since {time}", "Wartet auf das Netz seit {time}"],
   completed: ["Complete, not compared with a digest", "Fertig, mit keiner Prüfsumme verglichen"],
+  skipped: ["Skipped: the file exists, and was not checked", "Übersprungen: die Datei gibt es schon; sie wurde nicht geprüft"],
+  html: ["Complete, but it is a web page, perhaps a login or an error page", "Fertig, ist aber eine Webseite, vielleicht eine Anmeldung oder eine Fehlermeldung"],
   verified: ["Complete, and verified with {names}", "Fertig und geprüft mit {names}"],
   gone: ["Was complete; its file is gone", "War fertig; die Datei ist fort"],
   changed: ["Was complete; its file was changed since", "War fertig; die Datei wurde seitdem geändert"],

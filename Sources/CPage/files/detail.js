@@ -114,7 +114,7 @@ export class Detail {
     clearTimeout(this.timer);
     const turn = this.turn += 1;
     const asked = Date.now();
-    const answer = await this.api.get(`/api/v1/tasks/${encodeURIComponent(this.id)}`).catch((error) => ({ error }));
+    const answer = await this.api.get(`api/v1/tasks/${encodeURIComponent(this.id)}`).catch((error) => ({ error }));
     if (turn !== this.turn) return;
     show(this.stale, Boolean(answer.error));
     if (answer.error) {
@@ -285,11 +285,11 @@ export class Detail {
     if (AGAIN.has(state)) await this.command({ command: "retry" });
   }
 
-  stateText({ state, wanted, file, digests, paused, position, retry_at: retry, waiting_since: since }) {
+  stateText({ state, wanted, file, digests, skipped, html, paused, position, retry_at: retry, waiting_since: since }) {
     const { t, format } = this;
     if (state === "completed") {
       const names = digests.map((digest) => digest.split(":")[0]).join(", ");
-      return t(`d.${file === "gone" || file === "changed" ? file : names ? "verified" : state}`, { names });
+      return t(`d.${file === "gone" || file === "changed" ? file : html ? "html" : skipped ? "skipped" : names ? "verified" : state}`, { names });
     }
     if (wanted === "held" && !ENDED.has(state)) return t("d.held");
     if (paused) return t("d.ruled", { reason: paused });

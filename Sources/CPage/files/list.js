@@ -29,6 +29,8 @@ export function stateOf(task, going = false) {
   if (state === "completed") {
     if (task.file === "gone") return [t("s.gone"), "warn"];
     if (task.file === "changed") return [t("s.changed"), "warn"];
+    if (task.skipped) return [t("s.skipped"), "done"];
+    if (task.html) return [t("s.html"), "warn"];
     const names = task.digests.map((digest) => digest.split(":")[0]).join(", ");
     return names ? [t("s.verified", { names }), "ok"] : [t("s.completed"), "done"];
   }
@@ -128,7 +130,7 @@ export class List {
     if (this.descending) query.append("descending", "1");
     query.append("offset", offset);
     query.append("limit", limit);
-    return `/api/v1/tasks?${query}`;
+    return `api/v1/tasks?${query}`;
   }
 
   show(filter) {

@@ -303,12 +303,12 @@ function soon(wait = Math.max(0, refreshed + 1000 - Date.now())) {
 }
 
 async function askTags() {
-  const answer = await api.get("/api/v1/tags").catch(() => null);
+  const answer = await api.get("api/v1/tags").catch(() => null);
   if (answer) setTags(answer.tags);
 }
 
 async function askHealth() {
-  const answer = await api.get("/api/v1/health").catch(() => null);
+  const answer = await api.get("api/v1/health").catch(() => null);
   if (!answer) return;
   health = answer;
   say($("free"), health.free_bytes === undefined ? "–" : format.bytes(health.free_bytes));
@@ -376,7 +376,7 @@ addEventListener("online", () => awaySince && live?.retry());
 function connect() {
   live?.close();
   liveStates.clear();
-  live = api.stream(`/api/v1/events?${FETCHED.map((state) => `state=${state}`).join("&")}`, {
+  live = api.stream(`api/v1/events?${FETCHED.map((state) => `state=${state}`).join("&")}`, {
     open: back, closed: away,
     event(name, data) {
       if (name === "snapshot") liveStates.clear();
@@ -414,7 +414,7 @@ async function askEnds() {
 }
 
 async function tellEnds() {
-  const answer = await api.get(`/api/v1/tasks?state=completed&state=failed&sort=finished&descending=1&limit=${lastEnd === undefined ? 1 : 50}`).catch(() => null);
+  const answer = await api.get(`api/v1/tasks?state=completed&state=failed&sort=finished&descending=1&limit=${lastEnd === undefined ? 1 : 50}`).catch(() => null);
   if (!answer) return;
   const before = lastEnd;
   lastEnd = Math.max(before ?? 0, ...answer.tasks.map((task) => task.finished ?? 0));
@@ -430,7 +430,7 @@ async function tellEnds() {
     const body = ended.length > 3 ? undefined : meaning(ended[index].error?.code) ?? ended[index].error?.message?.replace(/`/g, "");
     let shown;
     try {
-      shown = new Notification(line, { body, icon: "/app/icon.svg", tag: ended.length > 3 ? "many" : ended[index].id });
+      shown = new Notification(line, { body, icon: "app/icon.svg", tag: ended.length > 3 ? "many" : ended[index].id });
     } catch {
       return; // Some browsers of phones let only service workers show them.
     }

@@ -71,6 +71,8 @@ const table = {
   "s.retrying": ["To be tried again: {reason}", "Wird wiederholt: {reason}"],
   "s.retryIn": ["Retry in {time}: {reason}", "Neuer Versuch in {time}: {reason}"],
   "s.network": ["Waiting for the network since {time}", "Wartet auf das Netz seit {time}"],
+  "s.skipped": ["Skipped: the file exists, not checked", "Übersprungen: die Datei gibt es schon, ungeprüft"],
+  "s.html": ["Complete, but it is a web page", "Fertig, ist aber eine Webseite"],
   "s.completed": ["Complete, no digest to compare", "Fertig, ohne Prüfsumme"],
   "s.verified": ["Complete, verified ({names})", "Fertig, geprüft ({names})"],
   "s.gone": ["Was complete; its file is gone", "War fertig; die Datei ist weg"],

@@ -49,9 +49,9 @@ package enum Aria2Command {
         var environment: [String: String] = [:]
         var next = environ
         while let variable = next.pointee {
-            let parts = String(cString: variable).split(
+            let parts = String(validatingCString: variable)?.split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2 { environment[String(parts[0])] = String(parts[1]) }
+            if let parts, parts.count == 2 { environment[String(parts[0])] = String(parts[1]) }
             next += 1
         }
         return Aria2Settings.Surroundings(

@@ -84,6 +84,7 @@ struct Aria2Report {
     mutating func tick(now: Double) {
         guard !console.isQuiet else { return }
         ticks += 1
+        guard screen.isInForeground() else { return }
         let width = screen.width
         let readout = readout
         var text = screen.isTerminal ? "\r\(String(repeating: " ", count: width))\r" : ""

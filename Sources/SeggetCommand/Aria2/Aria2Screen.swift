@@ -6,6 +6,8 @@ import SeggetReports
 package struct Aria2Screen {
     /// Whether the readout is redrawn in place.
     package var isTerminal: Bool
+    /// Whether the readout may be drawn now: not by a background job.
+    package var isInForeground: () -> Bool = { true }
     /// Whether there are colours.
     package var isColoured: Bool
     /// Present width of the terminal.
@@ -32,6 +34,7 @@ extension Aria2Screen {
             isTerminal: terminal.canRedraw, isColoured: terminal.colour && console.hasColour,
             columns: { Terminal.width(of: descriptor) },
             write: { StandardStreams.write($0, to: descriptor) })
+        if isTerminal { isInForeground = { Terminal.isInForeground(of: descriptor) } }
         switch console.log {
         case nil, "": break
         case "-": writeLog = write

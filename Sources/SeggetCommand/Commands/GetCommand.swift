@@ -25,7 +25,7 @@ package struct GetCommand: ParsableCommand {
         name: [.long, .customShort("o", allowingJoined: true)],
         help: ArgumentHelp(
             "Save as this file; `-` writes to standard output, in order.", valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.output)
     var output: String?
 
     @Option(
@@ -108,6 +108,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Network") var kerberos: NegotiateOption
     @OptionGroup(title: "Scripts") var scripts: ScriptOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
@@ -129,6 +130,8 @@ package struct GetCommand: ParsableCommand {
         else {
             throw ValidationError("an empty URL or path cannot be used")
         }
+        try PathArgument.checkTilde(output, "output")
+        try PathArgument.checkTilde(directory, "directory")
         guard output != "-" || !json else {
             throw ValidationError(
                 "`--json` needs standard output for itself; `--output -` writes the file there "
@@ -169,6 +172,11 @@ package struct GetCommand: ParsableCommand {
                 "`--single-request` and `--\(other)` cannot be used together: each request may count"
             )
         }
+        try laterRuns.checkSkipping(
+            beside: [
+                ("overwrite", overwrite), ("auto-rename", names.autoRename),
+                ("adopt", goingOn.adopt != nil), ("output -", output == "-"),
+            ])
         guard !noResume || !resumeUnverified else {
             throw ValidationError(
                 "`--no-resume` and `--resume-unverified` cannot be used together")
@@ -185,6 +193,7 @@ package struct GetCommand: ParsableCommand {
         let items = try isBatch ? readItems() : nil
         var options = options
         options.access = try access.read()
+        try kerberos.apply(to: &options.access)
         let interrupts = Interrupts()
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)

@@ -95,8 +95,8 @@ package struct Invocation {
                     || argument.hasPrefix("--generate-completion-script")
                     || argument.hasPrefix("--experimental-dump-help")
             }
-        func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
         guard !isAside else { return Settings(typed) }
+        let variable = EnvironmentText.value
         let file = try Self.file(typed, variable)
         let isPlain =
             file?.lines.isEmpty != false && !Self.environmentHasOptions
@@ -127,6 +127,14 @@ package struct Invocation {
             if argument.hasPrefix("--config=") { named = String(argument.dropFirst(9)) }
         }
         let home = variable("HOME").flatMap { $0.isEmpty ? nil : $0 }
+        if named == nil, let name = configurationHome, EnvironmentText.isUnreadable(name) {
+            say(
+                Message(
+                    .note,
+                    "the environment variable \(Diagnostic.quote(name)) is not UTF-8: no "
+                        + "configuration file is read"))
+            return nil
+        }
         guard let path = named ?? defaultPath(variable) else { return nil }
         guard let (text, isReadableByOthers) = ConfigurationFile.read(path) else {
             let code = errno
@@ -156,6 +164,11 @@ package struct Invocation {
         }
         guard let home = variable("HOME"), !home.isEmpty else { return nil }
         return home + "/.config/segget/config"
+    }
+
+    /// The variable that says where the configuration file is.
+    private static var configurationHome: String? {
+        ["XDG_CONFIG_HOME", "HOME"].first { getenv($0).map { $0.pointee != 0 } ?? false }
     }
 
     // MARK: The end

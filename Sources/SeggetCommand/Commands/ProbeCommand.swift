@@ -18,6 +18,7 @@ package struct ProbeCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Network") var kerberos: NegotiateOption
 
     /// Taken only to be refused: the parser's own message would show a URL with its credentials.
     @Argument(help: .hidden)
@@ -41,6 +42,7 @@ package struct ProbeCommand: ParsableCommand {
         StandardStreams.prepare()
         var options = request.downloadOptions
         options.access = try access.read()
+        try kerberos.apply(to: &options.access)
         if options.access.isInsecure {
             let message = Message(.note, DownloadNotice.certificatesUnchecked.text)
             let line = message.line(colour: Terminal.standardError.colour)

@@ -61,6 +61,11 @@ package final class Program: Sendable {
                 "argument \(place) is not UTF-8",
                 hint: "segget takes names and options in UTF-8 only")
         }
+        if let name = EnvironmentText.firstUnreadableOption {
+            Invocation.refuse(
+                "the environment variable \(Diagnostic.quote(name)) is not UTF-8",
+                hint: "segget takes names and options in UTF-8 only")
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == BenchWorker.name { BenchWorker.run() }
         Invocation(arguments, of: self).run()

@@ -38,6 +38,7 @@ package struct RepairCommand: ParsableCommand {
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Network") var kerberos: NegotiateOption
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     @OptionGroup var display: DisplayOptions
@@ -68,6 +69,7 @@ package struct RepairCommand: ParsableCommand {
         options.limits = limits.options
         files.apply(to: &options.files)
         options.access = try access.read()
+        try kerberos.apply(to: &options.access)
         let interrupts = Interrupts()
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)

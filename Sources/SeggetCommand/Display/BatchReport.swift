@@ -17,6 +17,7 @@ struct BatchReport {
         let view = BatchView(
             style: settings.style, terminal: settings.terminal, count: count,
             size: { Terminal.size(of: STDERR_FILENO) },
+            isInForeground: { Terminal.isInForeground(of: STDERR_FILENO) },
             write: { StandardStreams.write($0, to: STDERR_FILENO) })
         self.init(settings, count: count, view: view) {
             StandardStreams.write($0, to: STDOUT_FILENO)

@@ -6,6 +6,7 @@ package final class BatchView {
     private let style: ProgressView.Style
     private let terminal: Terminal
     private let size: () -> (columns: Int, rows: Int)
+    private let isInForeground: () -> Bool
     private let write: (String) -> Void
     private var lines: BatchLines
     private var meter = RateMeter()
@@ -13,14 +14,16 @@ package final class BatchView {
     private var lastTime = -Double.infinity
 
     /// Makes a view for `count` files that writes through `write`; `size` gives the terminal's
-    /// present size.
+    /// present size, and `isInForeground` says whether lines may be drawn there now.
     package init(
         style: ProgressView.Style, terminal: Terminal, count: Int,
-        size: @escaping () -> (columns: Int, rows: Int), write: @escaping (String) -> Void
+        size: @escaping () -> (columns: Int, rows: Int),
+        isInForeground: @escaping () -> Bool = { true }, write: @escaping (String) -> Void
     ) {
         self.style = style
         self.terminal = terminal
         self.size = size
+        self.isInForeground = isInForeground
         self.write = write
         lines = BatchLines(count: count, unicode: terminal.unicode)
     }
@@ -50,16 +53,23 @@ package final class BatchView {
     /// Prints a line for good, above the lines of the files.
     package func print(_ message: Message) {
         let line = message.line(colour: terminal.colour)
+        leaveBackground()
         // It overwrites the block, which is then drawn again below it, all in one write.
         write(isDrawn ? "\r\(line)\u{1b}[K\n\(drawing())" : line + "\n")
     }
 
     /// Takes the lines of the files away, for good.
     package func clear() {
+        leaveBackground()
         // Not from the very first character: where that is the screen's, tmux takes it for the
         // clearing of the screen, and keeps a copy in its history.
         if isDrawn { write("\r \u{1b}[J\r") }
         isDrawn = false
+    }
+
+    /// Forgets what is drawn where the job is in the background: the shell has written over it.
+    private func leaveBackground() {
+        if isDrawn, !isInForeground() { isDrawn = false }
     }
 
     private func refresh(_ now: Double) {
@@ -76,9 +86,11 @@ package final class BatchView {
         lines.rate = meter.rate(bytes: lines.receivedBytes, now: now)
         if style == .plain {
             write(lines.plain + "\n")
-        } else {
+        } else if isInForeground() {
             write(drawing())
             isDrawn = true
+        } else {
+            isDrawn = false
         }
     }
 

@@ -43,6 +43,7 @@ struct DownloadReport {
         let view = ProgressView(
             style: settings.style, terminal: settings.terminal,
             width: { Terminal.width(of: STDERR_FILENO) },
+            isInForeground: { Terminal.isInForeground(of: STDERR_FILENO) },
             write: { StandardStreams.write($0, to: STDERR_FILENO) })
         self.init(settings, view: view) { StandardStreams.write($0, to: STDOUT_FILENO) }
     }

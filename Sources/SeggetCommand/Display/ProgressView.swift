@@ -26,19 +26,22 @@ package final class ProgressView: ProgressDisplay {
     private let style: Style
     private let terminal: Terminal
     private let width: () -> Int
+    private let isInForeground: () -> Bool
     private let write: (String) -> Void
     private var barIsShown = false
     private var lastTick: Int64 = -1
     private var lastPhase: DownloadProgress.Phase?
 
-    /// Makes a view that writes through `write`; `width` gives the terminal's present columns.
+    /// Makes a view that writes through `write`; `width` gives the terminal's present columns, and
+    /// `isInForeground` says whether a bar may be drawn there now.
     package init(
         style: Style, terminal: Terminal, width: @escaping () -> Int,
-        write: @escaping (String) -> Void
+        isInForeground: @escaping () -> Bool = { true }, write: @escaping (String) -> Void
     ) {
         self.style = style
         self.terminal = terminal
         self.width = width
+        self.isInForeground = isInForeground
         self.write = write
     }
 
@@ -47,6 +50,11 @@ package final class ProgressView: ProgressDisplay {
         let line = ProgressLine(progress: progress, name: name, unicode: terminal.unicode)
         switch style {
         case .bar where isDue(progress, ticksPerSecond: 10):
+            guard isInForeground() else {
+                // The shell has written over it.
+                barIsShown = false
+                return
+            }
             // The last column stays free: a terminal may wrap, or erase, what stands there.
             draw(line.text(width: width() - 1))
         case .plain where progress.elapsed >= .seconds(5) && isDue(progress, ticksPerSecond: 0.2):
@@ -64,7 +72,7 @@ package final class ProgressView: ProgressDisplay {
     /// Takes the bar away.
     package func clear() {
         guard barIsShown else { return }
-        write("\r\u{1b}[J")
+        if isInForeground() { write("\r\u{1b}[J") }
         barIsShown = false
     }
 

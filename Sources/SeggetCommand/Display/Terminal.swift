@@ -35,6 +35,15 @@ package struct Terminal: Sendable {
         }
     }
 
+    /// Whether the process is in the foreground of the terminal behind the descriptor (tcgetpgrp(3)): a background
+    /// job would draw into what is being typed.
+    ///
+    /// Behind what is not the process's own terminal nobody can be asked: that counts as the foreground.
+    package static func isInForeground(of descriptor: Int32) -> Bool {
+        let group = tcgetpgrp(descriptor)
+        return group < 0 || group == getpgrp()
+    }
+
     /// Present width of the terminal behind the descriptor, in columns; 80 when it states none.
     package static func width(of descriptor: Int32) -> Int { size(of: descriptor).columns }
 

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import Segmenter
+package import Segmenter
 
 /// The options that say who asks.
 package struct CredentialArguments: ParsableArguments {
@@ -82,6 +82,40 @@ package struct CredentialArguments: ParsableArguments {
     package var headerCrossOrigin = false
 
     package init() {}
+}
+
+/// The option to log in by Kerberos: for commands that ask the server themselves, because the queue's worker may have
+/// other tickets.
+package struct NegotiateOption: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Log in by Kerberos (Negotiate), with the ticket that `kinit` got.",
+            discussion: """
+                At the origin of the URL only: neither where redirects lead nor at mirrors, and not for the files of \
+                a list. On the command line or in the configuration file.
+                """))
+    package var negotiate = false
+
+    package init() {}
+
+    package func validate() throws {
+        guard !negotiate || CURLVersion.features.contains("SPNEGO") else {
+            throw ValidationError(
+                "`--negotiate` needs a libcurl with GSS-API, and this one has none")
+        }
+    }
+
+    /// Puts it into the library's options.
+    ///
+    /// - Throws: `ValidationError`, where another way to log in is given, too.
+    package func apply(to access: inout AccessOptions) throws {
+        guard negotiate else { return }
+        guard access.credentials == nil, access.bearerToken == nil, !access.usesNetrc else {
+            throw ValidationError(
+                "`--negotiate` cannot be used together with `--user`, `--bearer-fd` or `--netrc`")
+        }
+        access.negotiates = true
+    }
 }
 
 /// The options about the way to the server.

@@ -31,6 +31,15 @@ package struct FileOptionsGroup: ParsableArguments {
                 """))
     package var xattr = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Fail where an HTML page arrives in place of a model, an archive, a package or a disk image.",
+            discussion: """
+                By the name, `Content-Type` and the first bytes: a login page, or an error that was answered with \
+                200. Nothing is published then, and the exit code is 69. Without this option the last line warns.
+                """))
+    package var refuseHtml = false
+
     package init() {}
 
     /// Puts what was given into the library's options.
@@ -43,6 +52,7 @@ package struct FileOptionsGroup: ParsableArguments {
         }
         options.remoteTime = !noRemoteTime
         if xattr { options.attributes = .all }
+        options.refusesHTML = refuseHtml
     }
 }
 
@@ -67,11 +77,36 @@ package struct LaterRunOptions: ParsableArguments {
                 """))
     package var timestamping = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Skip a file that exists already, without asking the server or checking its content.",
+            discussion: """
+                The name decides: that of `--output` or `out=`, else the URL's, and where nothing has that, the \
+                server's. A part of an earlier run is resumed.
+                """))
+    package var skipExisting = false
+
     package init() {}
+
+    package func validate() throws {
+        guard !skipExisting || !timestamping else {
+            throw ValidationError("`--skip-existing` and `--timestamping` cannot be used together")
+        }
+    }
+
+    /// Refuses options that say something else of a file that exists.
+    ///
+    /// - Parameter others: Their names, and whether they are given.
+    /// - Throws: `ValidationError`.
+    package func checkSkipping(beside others: [(String, Bool)]) throws {
+        guard skipExisting, let other = others.first(where: \.1) else { return }
+        throw ValidationError("`--skip-existing` and `--\(other.0)` cannot be used together")
+    }
 
     /// Puts what was given into the library's options.
     package func apply(to options: inout FileOptions) {
         options.keepManifest = keepManifest
         options.timestamping = timestamping
+        options.skipsExisting = skipExisting
     }
 }

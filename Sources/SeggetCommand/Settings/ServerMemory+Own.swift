@@ -1,9 +1,8 @@
-import Glibc
 package import Segmenter
 
 extension ServerMemory {
     /// The user's.
     package static var own: ServerMemory? {
-        ServerMemory { name in getenv(name).map { String(cString: $0) } }
+        ServerMemory(variable: EnvironmentText.value)
     }
 }

@@ -42,7 +42,7 @@ struct Settings {
     /// Options of which each ends the others: a later place that gives one silences earlier ones.
     static let alternatives: [Set<String>] = [
         ["output", "directory", "continue-from"], ["quiet", "verbose"],
-        ["overwrite", "auto-rename"],
+        ["overwrite", "auto-rename", "skip-existing"], ["skip-existing", "timestamping"],
         ["ipv4", "ipv6"], ["user", "bearer-fd"], ["recover", "directory"], ["recover", "output"],
         ["recover", "auto-rename"], ["recover", "remote-name"],
     ]
@@ -50,6 +50,8 @@ struct Settings {
     private static let typedOnly: Set<String> = [
         "config", "no-config", "cookie-jar", "help", "version",
     ]
+    /// Options that no environment variable sets.
+    private static let notInEnvironment: Set<String> = ["negotiate"]
     /// Options of a command that mean something else than those of the same name elsewhere.
     private static let ownMeaning: [String: Set<String>] = [
         "bench": ["connections", "max-time", "overwrite"],
@@ -197,7 +199,8 @@ struct Settings {
     ) -> [(Setting, isOn: Bool)] {
         var result: [(Setting, isOn: Bool)] = []
         for option in command.options where option.isShown {
-            for name in option.names where isSettable(name, command) {
+            for name in option.names
+            where isSettable(name, command) && !notInEnvironment.contains(name) {
                 let variable = variable(for: name)
                 guard let text = environment(variable), !text.isEmpty else { continue }
                 // No value has line breaks, so they can part several.

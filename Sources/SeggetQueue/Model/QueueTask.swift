@@ -134,6 +134,10 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         /// What the manifest of a part calls it, by which it is known whatever link it was last fetched from; `nil` for
         /// a finished file.
         public var generation: String?
+        /// Whether the file existed, and was neither asked for nor checked.
+        public var isSkipped: Bool?
+        /// Whether it is an HTML page where something else was promised.
+        public var isPage: Bool?
 
         /// Makes a mark.
         public init(

@@ -62,8 +62,13 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var seen: Bool?
     /// Of a completed task: `there`, `gone` or `changed`; looked up when it was asked for.
     public var file: String?
+    /// Whether its file existed, and was neither asked for nor checked; else `nil`.
+    public var skipped: Bool?
+    /// Whether its file is an HTML page, although its name or media type promises something else; else `nil`.
+    public var html: Bool?
 
     enum CodingKeys: String, CodingKey {
+        case skipped, html
         case id, state, wanted, url, path, folder, position, rank, size, connections, error
         case attempts, added
         case paused, started, finished, digests, tags, seen, file

@@ -83,9 +83,11 @@ extension FailureRule {
         case .remoteChanged, .tooSlow: self = .passes()
         // It may be the one of a private network that is not connected at present.
         case .access(.unusable(.interface)): self = .passes()
-        case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .nameTaken,
-            .refused, .proxyRefused, .untrusted, .addressDenied, .unsafeRedirect,
-            .tooManyRedirects, .contract, .tooLarge, .timeIsUp, .unrepairable, .notContinued:
+        case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .noCertificates,
+            .nameTaken,
+            .refused, .unusableScheme, .proxyRefused, .untrusted, .addressDenied, .unsafeRedirect,
+            .tooManyRedirects, .contract, .tooLarge, .htmlPage, .timeIsUp, .unrepairable,
+            .notContinued:
             self = .final
         case .cancelled: self = .stopped
         }

@@ -271,10 +271,15 @@ extension DownloadQueue {
         _ result: Result<DownloadedFile, DownloadError>, _ now: QueueMachine.Moment
     ) -> TaskEvent {
         switch result {
+        case .success(let file) where file.unchanged == .skipped:
+            TaskEvent(
+                time: now.wall, event: "skipped",
+                message: "skipped: the file exists, and was not checked")
         case .success(let file):
             TaskEvent(
                 time: now.wall, event: "completed",
-                message: "complete and verified, \(Units.size(file.size))")
+                message: "complete and verified, \(Units.size(file.size))"
+                    + (file.isPage ? "; \(Summary.pageWarning)" : ""))
         case .failure(let error) where error.reason == .cancelled:
             TaskEvent(time: now.wall, event: "stopped", message: "stopped in order")
         case .failure(let error):

@@ -44,5 +44,7 @@ extension QueueTask {
         bytesDone = file.size
         verified = file.verified
         self.file = FinishedFile.mark(of: file.path)
+        if file.unchanged == .skipped { self.file?.isSkipped = true }
+        if file.isPage { self.file?.isPage = true }
     }
 }

@@ -8,6 +8,8 @@ extension QueueDesk {
     func add(
         _ new: NewTask, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult {
+        var new = new
+        new.url = WebAddress.trimmed(new.url)
         for url in [new.url] + new.options.mirrors {
             if let reason = DownloadSession.problem(with: url) { return Self.refusal(nil, reason) }
         }
@@ -19,7 +21,6 @@ extension QueueDesk {
             return CommandResult(
                 nil, .refused, "there is a task \(id) already; give another id, or none", code: 64)
         }
-        var new = new
         // The part of a task of the same URL is not to be taken for this one's.
         if new.isAgain, new.place.name == nil {
             // The first one's name has no number yet.

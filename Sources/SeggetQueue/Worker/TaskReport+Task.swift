@@ -42,6 +42,9 @@ extension TaskReport {
         tags = task.tags
         seen = status.isEnded ? task.isSeen : nil
         self.file = file?.rawValue
+        if case .completed = status.state {
+            (skipped, html) = (task.file?.isSkipped, task.file?.isPage)
+        }
         self.pause(pause)
         if let progress, progress.phase != .ended { take(progress) }
     }

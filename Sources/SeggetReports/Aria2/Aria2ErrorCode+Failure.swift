@@ -40,10 +40,11 @@ extension Aria2ErrorCode {
             switch reason {
             case .invalidURL: .unknown
             case .foreignURL: .unknown
-            case .invalidHeader, .access, .certificateFile: .option
+            case .invalidHeader, .access, .certificateFile, .noCertificates: .option
             case .assembly(let failure): Self(failure)
             case .nameTaken: .duplicateDownload
             case .transfer(let failure, _): Self(failure)
+            case .unusableScheme: .authorizationFailed
             case .refused(let status): Self(status: status)
             case .proxyRefused(let status): status.map { Self(status: $0) } ?? .unknown
             case .untrusted: .unknown
@@ -51,7 +52,7 @@ extension Aria2ErrorCode {
             case .unsafeRedirect: .httpProtocol
             case .tooManyRedirects: .tooManyRedirects
             case .remoteChanged, .contract: .cannotResume
-            case .tooLarge: .unknown
+            case .tooLarge, .htmlPage: .unknown
             case .tooSlow: .tooSlow
             case .timeIsUp: .inProgress
             case .unrepairable(.otherDigest): .checksum

@@ -35,6 +35,7 @@ public enum JSONEvents {
     public struct Summary: Encodable {
         var files: Int
         var done: Int
+        var skipped: Int?
         var failed: Int
         var stopped: Int
         var notStarted: Int
@@ -211,6 +212,7 @@ public enum JSONEvents {
         var seconds: Double?
         var sampled: Bool?
         var synchronized: Bool?
+        var html: Bool?
 
         /// Takes the file.
         public init(_ file: DownloadedFile) {
@@ -224,6 +226,7 @@ public enum JSONEvents {
             seconds = file.duration.inSeconds.thousandths
             sampled = file.isSampled ? true : nil
             synchronized = file.isSynchronized ? nil : false
+            html = file.isPage ? true : nil
         }
     }
 
@@ -277,6 +280,7 @@ extension JSONEvents.Summary {
     package init(_ summary: BatchSummary, seconds: Double, status: ExitStatus) {
         files = summary.count
         done = summary.done
+        skipped = summary.skipped > 0 ? summary.skipped : nil
         failed = summary.failures.count
         stopped = summary.stopped.count
         notStarted = summary.notStarted

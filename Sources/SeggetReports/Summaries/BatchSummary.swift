@@ -6,8 +6,10 @@ package import Segmenter
 package struct BatchSummary {
     /// Number of files.
     package let count: Int
-    /// Files that are there.
+    /// Files that are complete and checked.
     package private(set) var done = 0
+    /// Files that existed, and were neither asked for nor checked.
+    package private(set) var skipped = 0
     /// What went wrong with each file that failed, by its place in the list.
     package private(set) var failures: [Int: String] = [:]
     /// What is kept of each file that was stopped, by its place in the list.
@@ -20,7 +22,10 @@ package struct BatchSummary {
     package init(count: Int) { self.count = count }
 
     /// Files that never began.
-    package var notStarted: Int { count - done - failures.count - stopped.count }
+    package var notStarted: Int { count - there - failures.count - stopped.count }
+
+    /// Files that are at their places.
+    private var there: Int { done + skipped }
 
     /// Takes the end of a file; `received` is what its last progress reported, in bytes.
     package mutating func add(
@@ -29,7 +34,7 @@ package struct BatchSummary {
     ) {
         switch result {
         case .success(let file):
-            done += 1
+            if file.unchanged == .skipped { skipped += 1 } else { done += 1 }
             self.received += file.bytesReceived
         case .failure(let error):
             self.received += received
@@ -47,7 +52,7 @@ package struct BatchSummary {
     /// What segget ends with: the code of the signal that stopped the run, else that of the worst
     /// failure.
     package func status(signal: Int32?) -> ExitStatus {
-        guard done < count else { return .done }
+        guard there < count else { return .done }
         if let signal, isStopped { return ExitStatus(signal: signal) }
         // 0 means that all files are there.
         return worst == .done ? .stopped : worst
@@ -57,7 +62,8 @@ package struct BatchSummary {
     package func lines(seconds: Double) -> [String] {
         var counts = ["\(done) of \(Units.count(Int64(count), "file")) done"]
         for (number, what) in [
-            (failures.count, "failed"), (stopped.count, "stopped"), (notStarted, "not started"),
+            (skipped, "skipped"), (failures.count, "failed"), (stopped.count, "stopped"),
+            (notStarted, "not started"),
         ] where number > 0 {
             counts.append("\(number) \(what)")
         }
@@ -76,7 +82,7 @@ package struct BatchSummary {
     package func stop(signal: Int32?) -> [Message] {
         guard isStopped else { return [] }
         let cause = signal.map { "by \(Diagnostic.name(ofSignal: $0))" } ?? "after a failure"
-        let unfinished = count - done - failures.count
+        let unfinished = count - there - failures.count
         return [
             Message(
                 .error,

@@ -51,6 +51,8 @@ public struct PreviewReport: Encodable {
             )
         case .leave(.notNewer):
             (action, words) = ("leave", "fetch nothing: the remote file is not newer")
+        case .leave(.skipped):
+            (action, words) = ("leave", "skip: the file exists, and is not checked")
         case .finish:
             (action, words) = (
                 "finish",

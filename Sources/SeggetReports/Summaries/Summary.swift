@@ -26,8 +26,13 @@ package struct Summary {
             facts.append(
                 "not synchronized: the file system cannot, so a power cut may take the file")
         }
+        if file.isPage { facts.append(Self.pageWarning) }
         text = facts.joined(separator: "; ")
     }
+
+    /// What is said of an HTML page that arrived where something else was promised.
+    package static let pageWarning =
+        "WARNING: it is an HTML page, not what its name promises, perhaps a login or an error page"
 
     private static func text(_ unchanged: DownloadedFile.Unchanged, _ file: DownloadedFile)
         -> String
@@ -40,6 +45,8 @@ package struct Summary {
             return "\(what), already complete; checked \(checked.joined(separator: ", "))"
         case .notNewer:
             return "\(what), not fetched: the remote file is not newer"
+        case .skipped:
+            return "\(what), skipped: the file exists, and was not checked"
         }
     }
 

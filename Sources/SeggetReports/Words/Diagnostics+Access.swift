@@ -1,3 +1,4 @@
+import Glibc
 package import Segmenter
 
 // What is wrong with the options of access, in words that never show their values.
@@ -69,6 +70,62 @@ extension Diagnostic {
         }
     }
 
+    /// What to do about a proxy, by libcurl's text.
+    static func hint(proxy text: String) -> String {
+        if ["wrong version number", "http request", "packet length too long", "SSL_ERROR_SYSCALL"]
+            .contains(where: text.contains)
+        {
+            return
+                "the proxy does not speak TLS: give it as `http://HOST:PORT`, with `--proxy` or as "
+                + "`https_proxy=http://HOST:PORT` in the environment"
+        }
+        return "check the proxy that `--proxy` or the environment names"
+    }
+
+    /// Words that the certificates to trust cannot be read.
+    init(noCertificates path: String, _ variable: String?) {
+        let file = Self.quote(path)
+        if let variable {
+            self.init(
+                .usage, "certificate_file",
+                "the certificate file \(file), which \(Self.quote(variable)) names, cannot be used",
+                hint: "correct or unset the environment variable \(Self.quote(variable))")
+        } else {
+            self.init(
+                .usage, "certificate_file",
+                "this machine has no certificates to trust: \(file) is missing or cannot be used",
+                hint: "install the package `ca-certificates`, or name another file with "
+                    + "`--ca-certificate` or `SSL_CERT_FILE`")
+        }
+    }
+
+    /// Words that a server wants a login that segget has not tried.
+    init(unusableSchemes schemes: [String], url: String) {
+        let names = schemes.joined(separator: " and ")
+        self.init(
+            .refused, "auth_scheme",
+            "the server of \(url) accepts \(names) logins only: no user and password will do",
+            hint: schemes.contains("Negotiate")
+                ? "get a Kerberos ticket with `kinit`, and give `--negotiate`"
+                : "segget does not speak \(names): ask for another way in, or use `curl --ntlm`")
+    }
+
+    /// The characters of a name that a file system may not allow, as the end of a sentence; empty where there are
+    /// none, or the error is another one.
+    ///
+    /// exFAT, FAT, NTFS and SMB refuse these, mostly with EINVAL.
+    static func forbiddenCharacters(in path: String, _ code: Int32) -> String {
+        guard code == EINVAL else { return "" }
+        let name = path.split(separator: "/").last ?? ""
+        var found: [String] = []
+        for character in name where "\"*:<>?\\|".contains(character) {
+            let quoted = quote(String(character))
+            if !found.contains(quoted) { found.append(quoted) }
+        }
+        guard !found.isEmpty else { return "" }
+        return "; the file system may allow no \(found.joined(separator: " or ")) in names"
+    }
+
     static func hint(proxyRefused code: Int?) -> String {
         code == 403
             ? "the proxy does not let this address pass: ask whoever runs it"
@@ -76,7 +133,12 @@ extension Diagnostic {
     }
 
     static func hint(untrusted problem: String) -> String {
-        problem.contains("pinned")
+        if ["has expired", "not yet valid"].contains(where: problem.contains) {
+            return
+                "check the clock of this machine (`date`): if it is right, the server's certificate is out "
+                + "of date, and whoever runs the server has to renew it"
+        }
+        return problem.contains("pinned")
             ? "the server has another key than `--pinned-public-key` names: do not go on before you "
                 + "know why"
             : "if its authority is yours, name its file with `--ca-certificate`"

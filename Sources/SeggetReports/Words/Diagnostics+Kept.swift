@@ -18,7 +18,9 @@ extension Diagnostic {
         case .assembly(.notAdopted): return nil
         // Found when publishing: all of the file is there.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
-        case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .access, .unrepairable,
+        case .htmlPage: return "nothing"
+        case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .noCertificates, .access,
+            .unrepairable,
             .nameTaken,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart),

@@ -1,4 +1,5 @@
 public import SeggetFormats
+import Segmenter
 
 // What is wrong with a list of files, in words.
 extension Diagnostic {
@@ -17,6 +18,7 @@ extension Diagnostic {
         case .notAnOption: "an indented line is an option, as `name=value`"
         case .unknownOption(let name): "the option \(quote(name)) is unknown"
         case .badValue(let name, let expected): "\(quote(name)) takes \(expected)"
+        case .reservedHeader(let name): describe(HeaderSyntaxError.reserved(name: name))
         }
     }
 }

@@ -53,6 +53,7 @@ public struct Diagnostic: Sendable {
                     .usage, "certificate_file",
                     "the certificate file \(Self.quote(path)) cannot be used",
                     hint: "give `--ca-certificate` a readable PEM file with certificates")
+            case .noCertificates(let path, let variable): Self(noCertificates: path, variable)
             case .access(let problem):
                 Self(
                     .usage, "invalid_access", Self.describe(problem), hint: Self.hint(problem))
@@ -76,6 +77,7 @@ public struct Diagnostic: Sendable {
                     .refused, "refused",
                     "the server refused access to \(url): \(Self.describe(status: code))",
                     hint: Self.hint(refused: code))
+            case .unusableScheme(let schemes): Self(unusableSchemes: schemes, url: url)
             case .proxyRefused(let code):
                 Self(
                     .refused, "proxy_refused",
@@ -118,6 +120,13 @@ public struct Diagnostic: Sendable {
                     "the server broke the range contract for \(url): \(Self.describe(breach))",
                     hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
             case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
+            case .htmlPage:
+                Self(
+                    .unavailable, "html_page",
+                    "the server sent an HTML page in place of \(url), perhaps a login or an error page",
+                    hint:
+                        "open the URL in a browser to see it; the file may need credentials, cookies or "
+                        + "a consent")
             case .unrepairable(let obstacle):
                 Self(obstacle, url: url, path: error.path ?? "")
             case .notContinued(let reason):
@@ -192,9 +201,12 @@ extension Diagnostic {
             case .cannotCreate(let path, let code):
                 Self(
                     [ENOSPC, EDQUOT, EIO].contains(code) ? .disk : .cannotCreate, "cannot_create",
-                    "\(Self.quote(path)) cannot be created: \(Self.describe(errno: code))",
-                    hint: "check the folder's permissions and free space, or \(elsewhere)"
-                        + (isUnsupported(errno: code) ? "; or \(Self.otherFileSystem)" : ""))
+                    "\(Self.quote(path)) cannot be created: \(Self.describe(errno: code))"
+                        + Self.forbiddenCharacters(in: path, code),
+                    hint: Self.forbiddenCharacters(in: path, code).isEmpty
+                        ? "check the folder's permissions and free space, or \(elsewhere)"
+                            + (isUnsupported(errno: code) ? "; or \(Self.otherFileSystem)" : "")
+                        : elsewhere)
             case .busy(let path):
                 Self(
                     .cannotCreate, "busy",
@@ -296,8 +308,7 @@ extension Diagnostic {
         let (status, hint): (ExitStatus, String) =
             switch failure {
             case .network(_, let text): (.unavailable, Self.hint(network: text, again))
-            case .proxy:
-                (.unavailable, "check the proxy that `--proxy` or the environment names")
+            case .proxy(_, let text): (.unavailable, Self.hint(proxy: text))
             case .status(let code) where Segmenter.isRefusal(code):
                 (.refused, Self.hint(refused: code))
             case .status(let code) where (400..<500).contains(code) && !isTransient(code):
@@ -358,29 +369,6 @@ extension Diagnostic {
 
     /// A validator, or that there is none.
     static func show(_ validator: String?) -> String { validator.map { quote($0) } ?? "missing" }
-
-    package static func describe(_ error: HeaderSyntaxError) -> String {
-        switch error {
-        case .noColon: "a header is given as `Name: value`; there is no colon"
-        case .badName(let name): "`\(PrintableText.escape(name))` is not the name of a header"
-        case .badValue(let name):
-            "the value of the header `\(name)` holds a line break or control character"
-        case .reserved(let name): "segget sets the header `\(name)` itself"
-        }
-    }
-
-    package static func describe(_ error: DigestSyntaxError) -> String {
-        switch error {
-        case .noSeparator:
-            "a checksum is given as `ALGO:HEX`; there is neither `:` nor `=`"
-        case .unknownAlgorithm(let name):
-            "the algorithm `\(PrintableText.escape(name))` is unknown; "
-                + "known are \(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
-        case .wrongLength(let algorithm, let expected, let got):
-            "a \(algorithm.rawValue) value has \(expected) hexadecimal digits, not \(got)"
-        case .notHexadecimal: "the value holds something other than hexadecimal digits"
-        }
-    }
 
     package static func exact(_ bytes: Int64?) -> String {
         bytes.map { Units.count($0, "byte") } ?? "unknown"

@@ -194,7 +194,8 @@ enum OpenAPI {
             {"type": "number"}, "started": {"type": "number"}, "finished": {"type": "number"},
             "last_byte": {"type": "number"}, "type": {"type": "string"}, "digests": {"type": "array",
             "items": {"type": "string"}}, "tags": {"type": "array", "items": {"type": "string"}}, "seen":
-            {"type": "boolean"}, "file": {"type": "string", "enum": ["there", "gone", "changed"]}}},
+            {"type": "boolean"}, "file": {"type": "string", "enum": ["there", "gone", "changed"]},
+            "skipped": {"type": "boolean"}, "html": {"type": "boolean"}}},
            "Detail": {"type": "object", "required": ["task", "urls", "map", "segments", "events"], "properties":
             {"task": {"$ref": "#/components/schemas/Task"}, "urls": {"type": "array", "items": {"type":
             "string"}, "minItems": 1}, "final_url": {"type": "string"}, "etag": {"type": "string"},

@@ -60,6 +60,12 @@ public struct AccessOptions: Sendable, Hashable {
     public var credentials: Credentials?
     /// How credentials are shown.
     public var scheme = Scheme.automatic
+    /// Whether the user logs in by Kerberos (Negotiate, RFC 4559) with the ticket that the process finds: at the origin
+    /// of the URL only, whatever ``crossesOrigins`` says.
+    ///
+    /// It is never stored: whoever carries stored options out may have another user's tickets. libcurl asks the key
+    /// distribution center itself, and needs GSS-API for it.
+    public var negotiates = false
     /// Whether credentials that are not given are looked up in a netrc file, by host.
     public var usesNetrc = false
     /// The netrc file; `nil` for `~/.netrc`.
@@ -151,17 +157,20 @@ public struct AccessOptions: Sendable, Hashable {
         return access.withoutClientCertificate
     }
 
+    /// The same without what is never shown to another origin: the client certificate, and Kerberos tickets.
     var withoutClientCertificate: AccessOptions {
         var access = self
         access.clientCertificate = nil
         access.clientKey = nil
         access.clientKeyPassword = nil
+        access.negotiates = false
         return access
     }
 
     /// Whether a request with these options shows who asks, be it to a proxy: some answer 401 where
     /// 407 belongs.
     var authenticates: Bool {
-        credentials != nil || bearerToken != nil || usesNetrc || proxy?.contains("@") == true
+        credentials != nil || negotiates || bearerToken != nil || usesNetrc
+            || proxy?.contains("@") == true
     }
 }

@@ -144,7 +144,7 @@ extension AccessOptions {
     }
 
     private static var netrcAtHome: String? {
-        getenv("HOME").map { String(cString: $0) + "/.netrc" }
+        getenv("HOME").flatMap { String(validatingCString: $0) }.map { $0 + "/.netrc" }
     }
 
     private static func checkFile(

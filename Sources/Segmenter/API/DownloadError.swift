@@ -20,6 +20,9 @@ public struct DownloadError: Error, Sendable, Hashable {
         case access(AccessProblem)
         /// The file with trusted certificates cannot be used.
         case certificateFile(path: String)
+        /// The certificates to trust cannot be read: the file that this environment variable names, or where that is
+        /// `nil`, the one that libcurl was built to read.
+        case noCertificates(path: String, variable: String?)
         /// The file on the disk could not be made, written or published.
         case assembly(AssemblyError)
         /// An earlier file of the same batch goes to this path.
@@ -28,6 +31,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case transfer(TransferFailure, attempts: Int)
         /// The server refused access (401, 403).
         case refused(status: Int)
+        /// The server accepts only logins of these schemes, and none of them was used (401).
+        case unusableScheme([String])
         /// The proxy refused its service (407, or 401 or 403 to a tunnel); a SOCKS proxy has no status.
         case proxyRefused(status: Int?)
         /// The server's certificate is not trusted.
@@ -50,6 +55,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case tooSlow(bytesPerSecond: Double, minimum: Double, period: Duration)
         /// The time that the download might take is over (`LimitOptions.maxTime`).
         case timeIsUp(after: Duration)
+        /// An HTML page arrived where something else was promised (`FileOptions.refusesHTML`).
+        case htmlPage
         /// A file cannot be repaired.
         case unrepairable(RepairObstacle)
         /// Nothing shows that a part is of the file that the new link leads to, or something shows that it is

@@ -260,6 +260,9 @@ public struct DownloadedFile: Sendable, Hashable {
     /// Whether the file is durable: false where the file system cannot synchronize data (fsync(2)), and a power cut
     /// may take it.
     public var isSynchronized = true
+    /// Whether it is an HTML page, although its name or media type promises a model, an archive, a package or a
+    /// disk image: perhaps a login page.
+    public var isPage = false
 
     /// Why nothing had to be fetched.
     #if hasAttribute(nonexhaustive)
@@ -270,5 +273,7 @@ public struct DownloadedFile: Sendable, Hashable {
         case alreadyComplete = "already_complete"
         /// With `timestamping`: the remote file is not newer.
         case notNewer = "not_newer"
+        /// With `skipsExisting`: a file of that name existed; nothing was asked or checked.
+        case skipped
     }
 }

@@ -13,6 +13,17 @@ public struct FileOptions: Sendable, Hashable {
     /// Replace a file that stands at the destination when the remote one is newer or has another
     /// size or version, and fetch nothing when it is not.
     public var timestamping = false
+    /// Leave any regular file that has the name of the destination, without asking the server about it and
+    /// without checking its content.
+    ///
+    /// Without a name of the caller's it is the URL's that counts, and once the server was asked, the name that
+    /// it suggests.
+    public var skipsExisting = false
+    /// Fail where an HTML page arrived although the name or the media type promises a model, an archive, a package
+    /// or a disk image; nothing is published then.
+    ///
+    /// Otherwise ``DownloadedFile/isPage`` says so. Neither with a digest of the caller's.
+    public var refusesHTML = false
 
     /// File mode creation mask that the finished file's mode follows (umask(2)); `nil` for the process's.
     public var umask: UInt32?

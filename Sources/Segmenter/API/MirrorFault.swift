@@ -71,7 +71,8 @@ extension DownloadError.Reason {
     /// Whether it lies with one server, so that another may do better.
     package var isOfServer: Bool {
         switch self {
-        case .transfer, .refused, .untrusted, .addressDenied, .unsafeRedirect, .tooManyRedirects,
+        case .transfer, .refused, .unusableScheme, .htmlPage, .untrusted, .addressDenied,
+            .unsafeRedirect, .tooManyRedirects,
             .remoteChanged, .contract:
             true
         default: false
@@ -81,7 +82,7 @@ extension DownloadError.Reason {
     /// Whether the file itself was refused, rather than a request that failed.
     var isRefusal: Bool {
         switch self {
-        case .refused: true
+        case .refused, .unusableScheme: true
         // 407 is the proxy's.
         case .transfer(.status(407), _): false
         case .transfer(.status(let status), _): Segmenter.isRefusal(status) || isGone(status)

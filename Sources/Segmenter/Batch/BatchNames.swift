@@ -39,7 +39,34 @@ final class BatchNames: Sendable {
     func take(_ target: FileTarget) -> Bool {
         state.withLock { state in
             guard let (place, _) = try? enter(target.folder, &state) else { return true }
-            return state.folders[place]?.take(target.name) ?? true
+            return state.folders[place]?.take(target.name) { Self.foldsCase(target.folder) } ?? true
+        }
+    }
+
+    /// Takes the name in the folder, or a numbered one that no other file has, if a file of that name exists.
+    ///
+    /// - Returns: The name; `nil` where no such file exists.
+    func takeExisting(_ target: FileTarget) -> String? {
+        state.withLock { state in
+            guard let (place, folder) = try? enter(target.folder, &state), let folder else {
+                return nil
+            }
+            return state.folders[place]?.takeExisting(target.name) { name in
+                (try? folder.status(of: name))?.isRegular == true
+            } folds: {
+                Self.foldsCase(target.folder)
+            }
+        }
+    }
+
+    /// Whether names that differ in case only are one name in a folder, or in the one in which it will be made.
+    private static func foldsCase(_ path: String) -> Bool {
+        var path = path
+        while true {
+            if let folder = try? Folder(path) { return folder.foldsCase }
+            let above = FileTarget(path: path).folder
+            guard above != path else { return false }
+            path = above
         }
     }
 
@@ -71,7 +98,9 @@ final class BatchNames: Sendable {
                 let (place, folder) = try enter(target.folder, &state)
                 let begun = state.folders[place]?.begunNames ?? []
                 // In its place: a copy of all names would be made for each file.
-                let name = state.folders[place]?.claim(target.name) { candidate in
+                let name = state.folders[place]?.claim(target.name) {
+                    Self.foldsCase(target.folder)
+                } owner: { candidate in
                     if mustBeFree, !(keepsSuggested && candidate == target.name),
                         (try? Assembly.isFree(candidate, folder: target.folder, urls: urls))
                             == false

@@ -276,6 +276,9 @@ final class BatchRun: Sendable {
         let batch = BatchContext(
             naming: { [self] target, urls, keeps throws(DownloadError.Reason) in
                 try await name(target, urls, index, mustBeFree: mustBeFree, keeps: keeps)
+            },
+            existing: { [self] target throws(DownloadError.Reason) in
+                try await existing(target, index)
             }, publisher: publisher, gate: gate, isBegun: isBegun,
             hasCome: { [slots] in slots.park(index, bytes: $0) },
             isDeclined: { [slots] in slots.unpark(index) },
@@ -321,6 +324,17 @@ final class BatchRun: Sendable {
         } catch {
             throw .assembly(error)
         }
+    }
+
+    /// The name of a file that exists and is to be skipped, when its turn has come.
+    private func existing(
+        _ target: FileTarget, _ index: Int
+    ) async throws(DownloadError.Reason) -> String? {
+        await turns.wait(index)
+        guard !Task.isCancelled else { throw .cancelled }
+        let name = await offLoop("names") { [self] in names.takeExisting(target) }
+        if name != nil { turns.settle(index) }
+        return name
     }
 
     /// Whether a manifest was begun for a file of the list.

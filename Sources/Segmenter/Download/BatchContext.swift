@@ -5,6 +5,9 @@ struct BatchContext: Sendable {
     /// Chooses the name in the folder, from the one that is suggested, the full URLs, and whether that one is
     /// taken although something stands there.
     let naming: @Sendable (FileTarget, [String], Bool) async throws(DownloadError.Reason) -> String
+    /// Takes the name that is suggested, or the next number of it that no earlier file has, if a file of that
+    /// name exists; `nil` where none does.
+    let existing: @Sendable (FileTarget) async throws(DownloadError.Reason) -> String?
     let publisher: WholeFilePublisher
     let gate: any SegmentGate
     /// Whether it is begun like any other file, with a place at the gate that it has already: it has

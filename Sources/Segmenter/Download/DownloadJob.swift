@@ -106,6 +106,11 @@ final class DownloadJob: Sendable {
         if case .file = destination { !options.naming.numbersTaken } else { false }
     }
 
+    /// Whether a file that has the name which the URL suggests is skipped before anything is asked.
+    var seeksExisting: Bool {
+        if case .folder = destination { options.files.skipsExisting && !isRepair } else { false }
+    }
+
     /// Whether there is a file that the bytes go to.
     var goesToFile: Bool {
         switch destination {
@@ -162,6 +167,27 @@ final class DownloadJob: Sendable {
             }
         }
         throw .destinationExists(path: wanted.path)
+    }
+
+    // MARK: Pages
+
+    /// Whether what arrived is an HTML page in place of the file.
+    ///
+    /// - Parameters:
+    ///   - file: What the server said.
+    ///   - target: Where it goes.
+    ///   - start: Its first bytes; `nil` where they are not known.
+    /// - Returns: Whether it is one.
+    func isPage(_ file: RemoteFile, for target: FileTarget?, start: [UInt8]?) -> Bool {
+        promisesFile(file, for: target) && PageForFile.isOne(type: file.contentType, start: start)
+    }
+
+    /// Whether the name or the media type promises something else than a page.
+    func promisesFile(_ file: RemoteFile, for target: FileTarget?) -> Bool {
+        // Who knows the digest knows the file.
+        guard options.checksum == nil, !isRepair else { return false }
+        let names = [target?.name ?? file.suggestedName, url?.lastPathComponent ?? ""]
+        return PageForFile.isPromised(names: names, type: file.contentType)
     }
 
     // MARK: Limits

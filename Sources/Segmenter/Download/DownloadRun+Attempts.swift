@@ -2,9 +2,6 @@ import Assembler
 
 // Attempts to fetch the file: what is checked before each, and what follows from how it ended.
 extension DownloadRun {
-    /// Seconds of a download from which on the file may well have changed meanwhile.
-    private static let longEnough = 1.0
-
     /// Asks on until what was found may be acted on, and settles whether what is there is continued.
     ///
     /// Nothing that is there is thrown away because of a `HEAD` alone, nor because of what a server says
@@ -98,6 +95,10 @@ extension DownloadRun {
         _ primary: inout Primary, _ started: Double, _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         try state.refuseToStartOver(primary)
+        let isPageAtStart = primary.finding.isPage(for: state.target, job)
+        if job.options.files.refusesHTML, isPageAtStart ?? isPageInStream(primary) {
+            throw .htmlPage
+        }
         guard let output = try await open(primary, &state) else {
             primary.finding = try await proveSize(primary)
             return nil
@@ -136,10 +137,25 @@ extension DownloadRun {
             // What earlier attempts have brought and lost is in `received`, too.
             state.record.resumed = isStream ? 0 : max(0, size - received)
             if !isStream { state.mirrors?.prepareRepair(size: size) }
+            var isPage = isPageAtStart ?? isPageInStream(primary)
+            if let assembly = output as? Assembly,
+                job.promisesFile(primary.finding.file, for: state.target)
+            {
+                let start = try await Disk.run { () throws(AssemblyError) in
+                    assembly.firstBytes(PageForFile.length)
+                }
+                isPage = job.isPage(primary.finding.file, for: state.target, start: start)
+                if isPage, job.options.files.refusesHTML {
+                    try await Disk.run { () throws(AssemblyError) in try assembly.discard() }
+                    state.record.kept = 0
+                    throw .htmlPage
+                }
+            }
             var breach = try await contradiction(of: output, size, primary, state)
             if breach == nil {
                 let check = isChecked ? nil : try endCheck(primary, started, state)
-                if let file = try await publish(output, size, last, started, check, &state) {
+                if var file = try await publish(output, size, last, started, check, &state) {
+                    file.isPage = isPage
                     return file
                 }
                 breach = check?.breach
@@ -269,69 +285,6 @@ extension DownloadRun {
         case .changed(let breach): .changed(breach)
         case .failed(let reason): .failed(reason)
         }
-    }
-
-    /// Begins to ask whether the complete file is still the server's; `nil` where a digest shows
-    /// it, the server was given up for other mirrors, hardly any time has passed, or each request may count.
-    private func endCheck(
-        _ primary: Primary, _ started: Double, _ state: DownloadState
-    ) throws(DownloadError.Reason) -> EndCheck? {
-        let finding = primary.finding
-        guard monotonicSeconds() - started > Self.longEnough, job.destination != .null,
-            !primary.probe.asksOnce, !finding.file.isDecoded, try !isShownByDigest(primary, state)
-        else { return nil }
-        if let book = state.mirrors?.book, !book.usable.contains(primary.number) { return nil }
-        let vouchedDates = state.attempts.samples.vouchedDates
-        return EndCheck {
-            await primary.probe.recheck(finding, vouchedDates: vouchedDates)
-        } report: { [report] in
-            report(.notice($0))
-        }
-    }
-
-    /// Whether a digest decides on the file.
-    private func isShownByDigest(
-        _ primary: Primary, _ state: DownloadState
-    ) throws(DownloadError.Reason) -> Bool {
-        guard job.options.checksum == nil, primary.finding.file.digests.isEmpty else { return true }
-        guard state.target != nil else { return false }
-        let request = try state.request(primary)
-        return !request.advertised.isEmpty || !request.required.isEmpty
-    }
-
-    /// Compares the complete file with the server's once more, where its date changed on the way while its
-    /// strong tag stayed.
-    ///
-    /// The sample that spoke for the other date may have been taken while the file was still being written
-    /// into: what came before and after are then of two versions.
-    ///
-    /// - Returns: What the server contradicts; `nil` when it sends the same, or nothing is to be compared.
-    /// - Throws: `cancelled`, and why the server's bytes cannot be had.
-    private func contradiction(
-        of output: any Output, _ size: Int64, _ primary: Primary, _ state: DownloadState
-    ) async throws(DownloadError.Reason) -> ContractBreach? {
-        let (identity, samples) = (primary.finding.file.identity, state.attempts.samples)
-        guard let date = samples.datesMidway.max(), try !isShownByDigest(primary, state) else {
-            return nil
-        }
-        let places: [ByteRange]
-        let agrees: @Sendable (Extent) -> Bool
-        if let part = output as? Assembly {
-            places = ResumeSample.places(in: RangeSet(ByteRange(0, size))) {
-                .random(in: 0..<1)
-            }
-            agrees = { part.agrees(with: $0) }
-        } else {
-            // What has gone out cannot be read again; the beginning came first.
-            let first = output.recorded.extents.first
-            places = first.map { [$0.range] } ?? []
-            agrees = { $0 == first }
-        }
-        for place in places
-        where !(try await primary.agrees(at: place, vouchedDates: samples.vouchedDates, agrees)) {
-            return .otherLastModified(expected: identity.lastModified, got: date)
-        }
-        return nil
     }
 
     private func publish(

@@ -26,6 +26,7 @@ extension DownloadRun {
         guard let batch, let body = primary.finding.whole(job.options), state.mirrors == nil
         else { return nil }
         let request = try state.request(primary)
+        guard !refuses(primary.finding, for: state.target) else { throw .htmlPage }
         batch.hasCome(body.count)
         let end = await Answer<WholeEnd>.wait { [isNamed = state.plan.isNamed] answer in
             submit(body, primary.probe.url, isNamed: isNamed) {
@@ -103,10 +104,12 @@ extension DownloadRun {
                 if let problem = published.attributesProblem {
                     report(.notice(.attributesNotWritten(errno: problem)))
                 }
-                return DownloadedFile(
+                var file = DownloadedFile(
                     path: published.path, size: published.size, crc32: published.crc32,
                     verified: published.verified, bytesReceived: published.size,
                     bytesResumed: 0, duration: Duration(seconds: monotonicSeconds() - started))
+                file.isPage = finding.isPage(for: state.target, job) ?? false
+                return file
             }
         }
     }
@@ -148,7 +151,9 @@ extension DownloadRun {
             var state = DownloadState(job)
             if let finding = whole(answered.exchange, probe) {
                 state.target = job.target(for: finding.file, from: probe.url)
-                if let request = try? state.request(finding, probe.url) {
+                if !refuses(finding, for: state.target),
+                    let request = try? state.request(finding, probe.url)
+                {
                     found.withLock { $0 = finding }
                     return request
                 }
@@ -177,6 +182,18 @@ extension DownloadRun {
         }
     }
 
+    /// Whether what goes out through a descriptor is said to be a page: what has gone out cannot be taken back, so
+    /// its bytes are not waited for.
+    func isPageInStream(_ primary: Primary) -> Bool {
+        guard case .descriptor = job.destination else { return false }
+        return job.isPage(primary.finding.file, for: nil, start: nil)
+    }
+
+    /// Whether a file is refused because it is a page.
+    private func refuses(_ finding: Probe.Finding, for target: FileTarget?) -> Bool {
+        job.options.files.refusesHTML && finding.isPage(for: target, job) == true
+    }
+
     /// What a reply to the first request says, when that has brought the whole file.
     private func whole(_ exchange: Exchange, _ probe: Probe) -> Probe.Finding? {
         let landing = Probe.Landing(url: probe.url, redirects: 0, exchange: exchange)
@@ -201,6 +218,15 @@ extension DownloadRun {
 }
 
 extension Probe.Finding {
+    /// Whether the reply that is there begins an HTML page in place of the file; `nil` where its first bytes are not
+    /// there.
+    func isPage(for target: FileTarget?, _ job: DownloadJob) -> Bool? {
+        guard let reply = firstReply, (reply.range?.start ?? 0) == 0, !reply.body.isEmpty else {
+            return nil
+        }
+        return job.isPage(file, for: target, start: Array(reply.body.prefix(PageForFile.length)))
+    }
+
     /// The bytes of the file, when a reply has brought all of them, and no part is wanted of it.
     func whole(_ options: DownloadOptions) -> [UInt8]? {
         guard let reply = firstReply, reply.end == .complete, !options.files.keepManifest

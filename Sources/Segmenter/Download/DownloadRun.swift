@@ -233,6 +233,8 @@ final class DownloadRun: Sendable {
             if let end = try await finish(carrier, state.target) { return end }
             state.plan.takeNothingToFinish()
         case .survey: try await survey(&state)
+        case .seekExisting:
+            state.plan.take(existing: try await existing(job.expectedTarget(from: probe.url)))
         case .askIfModified:
             guard let file = state.plan.dated else { preconditionFailure("nothing to compare") }
             state.plan.take(isUnmodified: try await inquiry.isUnmodified(file, probe))
@@ -319,7 +321,7 @@ final class DownloadRun: Sendable {
             }
             if let doubt { report(.notice(.notFinished(doubt))) }
             state.plan.takeReplaced()
-        case .finish, .survey, .askIfModified, .probe, .leave, .refuse, .fetch:
+        case .finish, .survey, .seekExisting, .askIfModified, .probe, .leave, .refuse, .fetch:
             return try await take(step, carrier, primary.probe, &state)
         }
         return nil

@@ -8,6 +8,8 @@ extension Plan {
         case finish
         /// Look at what stands at the destination.
         case survey
+        /// Look whether a file has the name that the URL suggests already.
+        case seekExisting
         /// Ask whether the file that stands there was modified meanwhile.
         case askIfModified
         /// Ask what the server offers.

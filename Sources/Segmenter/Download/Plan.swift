@@ -51,6 +51,7 @@ struct Plan: Sendable {
     /// Whether the file has its final name.
     private(set) var isNamed: Bool
     private var triedToFinish = false
+    private var hasSought = false
     private var standing: Standing?
     private var offer: Offer?
     private var answers = Answers()
@@ -76,6 +77,7 @@ struct Plan: Sendable {
         if let ending { return ending }
         // A name that is certain is looked at before anything is asked.
         if job.namesFile, let step = look { return step }
+        if job.seeksExisting, !hasSought, offer == nil { return .seekExisting }
         guard let offer else {
             if case .dated? = standing, answers.isUnmodified == nil, !job.options.singleRequest {
                 return .askIfModified
@@ -144,6 +146,12 @@ struct Plan: Sendable {
 
     // MARK: What was shown
 
+    /// Takes the file that has the name which the URL suggests, where that may be skipped.
+    mutating func take(existing file: StandingFacts?) {
+        hasSought = true
+        if let file { ending = left(file, .skipped) }
+    }
+
     /// There was nothing to finish.
     mutating func takeNothingToFinish() { triedToFinish = true }
 
@@ -158,6 +166,8 @@ struct Plan: Sendable {
         case .noManifest(let isFileThere):
             ending = .refuse(.unrepairable(.noManifest(isFileThere: isFileThere)))
         case .intact(let file, let content): ending = judged(intact: file, content)
+        case .file(let file, _) where job.options.files.skipsExisting:
+            ending = left(file, .skipped)
         case .file(let file, let content):
             if let expected = job.options.checksum {
                 return take(file, content, expected)

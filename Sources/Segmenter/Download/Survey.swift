@@ -25,6 +25,9 @@ struct Survey: Sendable {
     ) throws(AssemblyError) -> Survey? {
         if job.isRepair { return try lookForDamage(at: target, for: job, isCancelled) }
         let options = job.options
+        if options.files.skipsExisting, let facts = try existing(at: target) {
+            return Survey(sight: .file(facts, nil))
+        }
         let file =
             options.overwrite && !options.files.timestamping && !job.mayTakeOver(target)
             ? nil : try StandingFile.open(folder: target.folder, name: target.name)
@@ -47,6 +50,16 @@ struct Survey: Sendable {
         }
         facts.isAdopted = options.adopt.map { file.isSame(as: $0) } ?? false
         return Survey(sight: .file(facts, content), file: file)
+    }
+
+    /// The regular file that stands at a place; it is neither opened nor read, and this blocks.
+    ///
+    /// - Throws: `folderUnavailable`, `cannotCreate`.
+    static func existing(at target: FileTarget) throws(AssemblyError) -> Plan.StandingFacts? {
+        guard let status = try Folder(target.folder).status(of: target.name), status.isRegular
+        else { return nil }
+        return Plan.StandingFacts(
+            path: target.path, size: status.size, modified: status.modified, known: nil)
     }
 
     /// Finds out what of a file is damaged.

@@ -106,7 +106,7 @@ extension Fetch: FetchFacts {
     var recorded: [Extent] { output.recorded.extents }
     var canReadBack: Bool { output is Assembly }
     var writtenPath: String { output.writtenPath }
-    var certificatePath: String { setup.connecting.caCertificate ?? "" }
+    var certificateFailure: DownloadError.Reason { setup.connecting.certificateFailure }
 }
 
 extension Worker {

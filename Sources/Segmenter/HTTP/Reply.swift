@@ -10,8 +10,9 @@ struct Reply: Sendable, Hashable {
         "accept-ranges", "content-digest", "content-disposition", "content-encoding",
         "content-length", "content-md5",
         "content-range", "content-type", "date", "digest", "etag", "last-modified", "location",
-        "repr-digest", "transfer-encoding", "x-amz-checksum-crc32", "x-amz-checksum-sha1",
-        "x-amz-checksum-sha256", "x-amz-checksum-type", "x-goog-hash",
+        "repr-digest", "retry-after", "transfer-encoding", "x-amz-checksum-crc32",
+        "x-amz-checksum-sha1",
+        "x-amz-checksum-sha256", "x-amz-checksum-type", "www-authenticate", "x-goog-hash",
         "x-goog-stored-content-encoding",
     ]
 
@@ -35,6 +36,35 @@ struct Reply: Sendable, Hashable {
     private var lengthField: String? {
         let coding = self["transfer-encoding"]?.lowercased() ?? "identity"
         return coding == "identity" ? self["content-length"] : nil
+    }
+
+    /// The schemes that a 401 asks for, where segget can log in by none of them without being told to; `nil`
+    /// otherwise (RFC 9110 §11.6.1).
+    var unusableSchemes: [String]? {
+        guard let field = self["www-authenticate"] else { return nil }
+        let offered = Set(
+            field.split(separator: ",").map { challenge in
+                challenge.drop { $0 == " " }.prefix { $0 != " " }.lowercased()
+            })
+        guard offered.isDisjoint(with: ["basic", "digest", "bearer"]) else { return nil }
+        let found = ["Negotiate", "NTLM"].filter { offered.contains($0.lowercased()) }
+        return found.isEmpty ? nil : found
+    }
+
+    /// Seconds that a `Retry-After` field asks to wait (RFC 9110 §10.2.3).
+    ///
+    /// A date counts from the reply's own `Date`: the clock of this machine may be another one.
+    ///
+    /// - Parameters:
+    ///   - now: What this machine's clock says, in seconds since 1970, for replies without a `Date`.
+    ///   - time: Turns an HTTP date into seconds since 1970.
+    /// - Returns: `nil` for a field that is missing, malformed, or asks for no wait.
+    func wait(now: Int64, time: (String) -> Int64?) -> Double? {
+        guard let field = self["retry-after"] else { return nil }
+        let wait =
+            Int64(digits: field)
+            ?? self["retry-after"].flatMap(time).map { $0 - (self["date"].flatMap(time) ?? now) }
+        return wait.flatMap { $0 > 0 ? Double($0) : nil }
     }
 
     /// `Content-Length` in bytes, when it can be believed: one number, which may be said again

@@ -13,6 +13,7 @@ package enum WebAddress: Sendable, Hashable {
 
     /// Finds out what a text is; nothing is guessed where it has no scheme.
     package init(_ text: String) {
+        let text = Self.trimmed(text)
         switch ForeignURL(text, isFile: { _ in false }) {
         case .magnet: self = .magnet
         case .scheme(let scheme), .object(let scheme): self = .other(scheme: scheme)
@@ -31,6 +32,9 @@ package enum WebAddress: Sendable, Hashable {
             self = .web(host: String(host ?? ""), isSecure: url.isSecure)
         }
     }
+
+    /// A URL without the blanks and line breaks around it.
+    package static func trimmed(_ text: String) -> String { trimmedURL(text) }
 
     /// Whether a URL has a user or a password in it.
     package static func hasUser(_ text: String) -> Bool { WebURL(text)?.credentials != nil }
@@ -72,7 +76,7 @@ package enum WebAddress: Sendable, Hashable {
     {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
-        let text = text.contains("://") ? text : "http://\(text)"
+        let text = encodingEarlierAts(in: text.contains("://") ? text : "http://\(text)")
         guard isProxyURL(text),
             curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
         else { return nil }

@@ -38,6 +38,8 @@ struct WebURL: Sendable, Hashable {
             text = Self.cleaned(reference: text)
             // Of the same resource; libcurl 7.88 would drop the last component and the query.
             if text.hasPrefix("#") { text = base.text }
+        } else {
+            text = encodingEarlierAts(in: trimmedURL(text))
         }
         let flags = UInt32(CURLU_URLENCODE) | (base == nil ? UInt32(CURLU_GUESS_SCHEME) : 0)
         guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK,
@@ -157,11 +159,35 @@ struct WebURL: Sendable, Hashable {
     }
 }
 
+/// The URL with `%40` for each `@` of its user and password: the last one of the authority is in front of the
+/// host (WHATWG URL, authority state), and libcurl takes the first.
+func encodingEarlierAts(in url: String) -> String {
+    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+    let end = url[start...].firstIndex { "/?#\\".contains($0) } ?? url.endIndex
+    guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+    let user = url[start..<at]
+    guard user.contains("@") else { return url }
+    return url[..<start] + String(user).replacing("@", with: "%40") + url[at...]
+}
+
+/// A URL without the blanks and line breaks around it, which come with it when it is copied.
+func trimmedURL(_ text: String) -> String {
+    func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
+    let bytes = text.utf8
+    guard let first = bytes.first, let last = bytes.last, isBlank(first) || isBlank(last) else {
+        return text
+    }
+    guard let start = bytes.firstIndex(where: { !isBlank($0) }),
+        let end = bytes.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(text.utf8[start...end]) ?? text
+}
+
 /// Whether a text is the URL of a proxy that libcurl can use; without a scheme it is an http one.
 func isProxyURL(_ text: String) -> Bool {
     guard let handle = curl_url() else { return false }
     defer { curl_url_cleanup(handle) }
-    let text = text.contains("://") ? text : "http://\(text)"
+    let text = encodingEarlierAts(in: text.contains("://") ? text : "http://\(text)")
     guard curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
     else { return false }
     var scheme: UnsafeMutablePointer<CChar>?
@@ -177,7 +203,7 @@ func isProxyURL(_ text: String) -> Bool {
 func proxyOrigin(_ text: String) -> String? {
     guard let handle = curl_url() else { return nil }
     defer { curl_url_cleanup(handle) }
-    let text = text.contains("://") ? text : "http://\(text)"
+    let text = encodingEarlierAts(in: text.contains("://") ? text : "http://\(text)")
     guard curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK
     else { return nil }
     func part(_ part: CURLUPart) -> String? {
@@ -201,6 +227,21 @@ func percentDecoded(_ text: String) -> String {
     else { return text }
     defer { curl_free(decoded) }
     return readText(UnsafeRawBufferPointer(start: decoded, count: Int(length)))
+}
+
+/// Undoes percent-encoding (RFC 3986 §2.1); `nil` where the bytes are not UTF-8.
+func percentDecodedText(_ text: String) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+    return percentDecodedBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
+}
+
+/// The bytes that percent-encoding stands for.
+func percentDecodedBytes(_ text: String) -> [UInt8]? {
+    var length: Int32 = 0
+    guard let decoded = curl_easy_unescape(nil, text, Int32(clamping: text.utf8.count), &length)
+    else { return nil }
+    defer { curl_free(decoded) }
+    return Array(UnsafeRawBufferPointer(start: decoded, count: Int(length)))
 }
 
 /// The value of a header as text: UTF-8, or what it was before (RFC 9110 §5.5), ISO-8859-1.

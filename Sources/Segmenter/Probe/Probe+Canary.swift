@@ -118,6 +118,3 @@ extension Reply {
     /// Whether the body is a page for people.
     fileprivate var isPage: Bool { isHTML(self["content-type"]) }
 }
-
-/// Whether a `Content-Type` is that of a page for people.
-private func isHTML(_ type: String?) -> Bool { type?.lowercased().hasPrefix("text/html") == true }

@@ -304,6 +304,9 @@ extension Probe {
     {
         if let status = exchange.reply?.status {
             if (200..<300).contains(status) { return .breach(.unexpectedStatus(status)) }
+            if status == 401, let schemes = exchange.reply?.unusableSchemes {
+                throw .unusableScheme(schemes)
+            }
             guard !isRefusal(status) else { throw refusal(status) }
             guard isTransient(status) else { throw .transfer(.status(status), attempts: 1) }
             return .status(status)
@@ -314,6 +317,8 @@ extension Probe {
         case .failed(.network(let code, let text)) where isHopelessHandshake(code, text):
             throw .transfer(.network(code: code, message: text), attempts: 1)
         case .failed(.resting(let rest)): throw .transfer(.resting(for: rest), attempts: 1)
+        case .failed(.proxy(let code, let text)) where isHopelessHandshake(code, text):
+            throw .transfer(.proxy(code: code, message: text), attempts: 1)
         case .failed(let failure): return failure
         case .untrusted(let text): throw .untrusted(text)
         case .denied(let address): throw .addressDenied(.privateAddress(address))

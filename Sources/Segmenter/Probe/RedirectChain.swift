@@ -50,7 +50,7 @@ struct RedirectChain: Sendable {
             switch exchange.end {
             case .cancelled?: throw .cancelled
             case .badCertificateFile?:
-                throw .certificateFile(path: connecting.caCertificate ?? "")
+                throw connecting.certificateFailure
             case .badSetting(let problem)?: throw .access(problem)
             case .denied(let address)?: throw .addressDenied(.privateAddress(address))
             case .proxyRefused(let status, _)?: throw .proxyRefused(status: status)

@@ -26,7 +26,8 @@ package enum CURLVersion {
             (CURL_VERSION_ASYNCHDNS, "AsynchDNS"), (CURL_VERSION_BROTLI, "brotli"),
             (CURL_VERSION_HTTP2, "HTTP2"), (CURL_VERSION_IDN, "IDN"),
             (CURL_VERSION_IPV6, "IPv6"), (CURL_VERSION_LIBZ, "libz"), (CURL_VERSION_PSL, "PSL"),
-            (CURL_VERSION_SSL, "SSL"), (CURL_VERSION_ZSTD, "zstd"),
+            (CURL_VERSION_SPNEGO, "SPNEGO"), (CURL_VERSION_SSL, "SSL"),
+            (CURL_VERSION_ZSTD, "zstd"),
         ]
         return names.filter { features & $0.0 != 0 }.map(\.1)
     }

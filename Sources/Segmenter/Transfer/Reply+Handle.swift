@@ -8,9 +8,9 @@ extension Reply {
         // libcurl counts the lines of a field for each of them: of many lines, those that matter are
         // cheaper to ask for.
         if !readAll(from: handle) { for name in Reply.fieldNames { read(name, from: handle) } }
-        var seconds: curl_off_t = 0
-        segget_curl_getinfo_off_t(handle, CURLINFO_RETRY_AFTER, &seconds)
-        if seconds > 0 { retryAfter = Double(seconds) }
+        if self["retry-after"] != nil {
+            retryAfter = wait(now: Int64(time(nil)), time: secondsSince1970(httpDate:))
+        }
         if [401, 407].contains(status) {
             asksForDigest = Self.asksForDigest(handle, proxy: status == 407)
         }

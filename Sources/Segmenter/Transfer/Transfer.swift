@@ -337,6 +337,8 @@ final class Transfer {
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
         case CURLE_COULDNT_CONNECT where request.surelyUsesProxy,
+            // What comes before the tunnel is the proxy's own TLS.
+            CURLE_SSL_CONNECT_ERROR where connectStatus == 0 && request.surelyUsesTLSToProxy,
             CURLE_RECV_ERROR where connectStatus >= 300:
             return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
         default:

@@ -105,6 +105,12 @@ extension TransferRequest {
         return proxyVariables.contains(where: isSet)
     }
 
+    /// Whether TLS is spoken to a proxy, for certain.
+    var surelyUsesTLSToProxy: Bool {
+        guard let proxy = connecting.proxy(for: url) else { return false }
+        return proxy.isSure && proxy.origin.hasPrefix("https:")
+    }
+
     private var proxyVariables: [String] { Connecting.proxyVariables(for: url) }
 }
 
@@ -156,7 +162,14 @@ extension AccessOptions {
             // CURLOPT_USERNAME would keep libcurl from looking into a netrc file.
             setter.set(CURLOPT_URL, url.text(with: credentials.user))
         }
-        setter.set(CURLOPT_HTTPAUTH, allowed(digests.wantsDigest(url.origin)))
+        if negotiates {
+            // The ticket says who asks (CURLOPT_HTTPAUTH, `CURLAUTH_NEGOTIATE`).
+            setter.set(CURLOPT_USERNAME, "")
+            setter.set(CURLOPT_PASSWORD, "")
+            setter.set(CURLOPT_HTTPAUTH, segget_curl_auth_negotiate)
+        } else {
+            setter.set(CURLOPT_HTTPAUTH, allowed(digests.wantsDigest(url.origin)))
+        }
         setter.set(CURLOPT_PROXYAUTH, allowed(digests.proxyWantsDigest))
         if usesNetrc {
             setter.set(CURLOPT_NETRC, segget_curl_netrc_optional)
@@ -165,7 +178,7 @@ extension AccessOptions {
         if let cookies { setter.set(CURLOPT_COOKIE, cookies) }
         if let referer { setter.set(CURLOPT_REFERER, referer) }
         if let userAgent { setter.set(CURLOPT_USERAGENT, userAgent) }
-        if let proxy { setter.set(CURLOPT_PROXY, proxy) }
+        if let proxy { setter.set(CURLOPT_PROXY, encodingEarlierAts(in: proxy)) }
         if let noProxy { setter.set(CURLOPT_NOPROXY, noProxy) }
         if let interface { setter.set(CURLOPT_INTERFACE, interface) }
         switch addressFamily {

@@ -100,6 +100,16 @@ extension TransferRequest {
         if let file = connecting.caCertificate {
             set(CURLOPT_CAINFO, file)
             set(CURLOPT_PROXY_CAINFO, file)
+        } else {
+            let trusted = TrustedCertificates.own
+            if let file = trusted.file {
+                set(CURLOPT_CAINFO, file)
+                set(CURLOPT_PROXY_CAINFO, file)
+            }
+            if let folder = trusted.folder {
+                set(CURLOPT_CAPATH, folder)
+                set(CURLOPT_PROXY_CAPATH, folder)
+            }
         }
         permitted.access.configure(&setter, url: url, digests: connecting.memory.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }

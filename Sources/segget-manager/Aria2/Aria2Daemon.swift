@@ -202,6 +202,11 @@ struct Aria2Daemon: Sendable {
     private static var currentFolder: String {
         guard let path = getcwd(nil, 0) else { return "/" }
         defer { free(path) }
-        return String(cString: path)
+        guard let text = String(validatingCString: path) else {
+            Invocation.refuse(
+                "the path of the current folder is not UTF-8",
+                hint: "start the daemon in another folder")
+        }
+        return text
     }
 }

@@ -36,7 +36,7 @@ struct AddCommand: ParsableCommand {
     @Option(
         name: [.long, .customShort("o", allowingJoined: true)],
         help: ArgumentHelp("Save as this file: folder and name in one.", valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.output)
     var output: String?
 
     @Option(
@@ -154,6 +154,11 @@ struct AddCommand: ParsableCommand {
         else {
             throw ValidationError("an empty URL or path cannot be used")
         }
+        for (option, path) in [
+            ("output", output), ("directory", directory), ("recover", recover),
+        ] {
+            try PathArgument.checkTilde(path, option)
+        }
         guard output?.hasSuffix("/") != true else {
             throw ValidationError("`--output` names a file; `--directory` takes a folder")
         }
@@ -174,6 +179,11 @@ struct AddCommand: ParsableCommand {
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
         }
+        try laterRuns.checkSkipping(
+            beside: [
+                ("overwrite", overwrite), ("auto-rename", names.autoRename),
+                ("adopt", goingOn.adopt != nil),
+            ])
         try connections.check()
     }
 

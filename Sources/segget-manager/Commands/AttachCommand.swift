@@ -67,7 +67,9 @@ final class Attachment: Sendable {
         shown.withLock { shown in
             shown.isOver = true
             let style = display.style(terminal: .standardError, json: json)
-            if style == .bar { StandardStreams.write("\r\u{1b}[J", to: STDERR_FILENO) }
+            if style == .bar, Terminal.isInForeground(of: STDERR_FILENO) {
+                StandardStreams.write("\r\u{1b}[J", to: STDERR_FILENO)
+            }
             guard !display.quiet, let first = shown.ids.first else { return }
             let (tasks, goes) =
                 shown.ids.count == 1
@@ -142,13 +144,14 @@ private struct AttachedTasks {
         (self.ids, self.json, isQuiet) = (ids, json, display.quiet)
         one = ProgressView(
             style: style, terminal: terminal, width: { Terminal.width(of: STDERR_FILENO) },
-            write: write)
+            isInForeground: { Terminal.isInForeground(of: STDERR_FILENO) }, write: write)
         several =
             ids.count < 2
             ? nil
             : BatchView(
                 style: style, terminal: terminal, count: ids.count,
-                size: { Terminal.size(of: STDERR_FILENO) }, write: write)
+                size: { Terminal.size(of: STDERR_FILENO) },
+                isInForeground: { Terminal.isInForeground(of: STDERR_FILENO) }, write: write)
         tasks = Dictionary(
             uniqueKeysWithValues: ids.map {
                 (

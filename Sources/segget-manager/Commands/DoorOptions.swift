@@ -132,8 +132,9 @@ struct DoorOptions: ParsableArguments {
     /// The download folder.
     private var folder: String {
         get throws {
+            try PathArgument.checkTilde(directory, "directory")
             if let directory { return Paths.absolute(directory) }
-            guard let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") else {
+            guard let home = EnvironmentText.value("HOME"), home.hasPrefix("/") else {
                 throw ValidationError(
                     "`HOME` is not set: name the download folder with `--directory`")
             }
@@ -150,7 +151,7 @@ struct DoorOptions: ParsableArguments {
         let places = (rpc ?? []) + (web ?? [])
         guard !places.isEmpty else { return nil }
         let folder = try folder
-        let home = getenv("HOME").map { Paths.absolute(String(cString: $0)) } ?? ""
+        let home = EnvironmentText.value("HOME").map(Paths.absolute) ?? ""
         let allowed: AllowedFolders
         do throws(RPCPolicy.Forbidden) {
             allowed = try AllowedFolders([folder] + allowDir.map(Paths.absolute), home: home)

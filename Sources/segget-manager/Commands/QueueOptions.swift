@@ -38,12 +38,19 @@ struct QueueOptions: ParsableArguments {
 
     private static var defaultPath: String {
         get throws {
-            func variable(_ name: String) -> String? {
-                getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+            func variable(_ name: String) throws -> String? {
+                guard !EnvironmentText.isUnreadable(name) else {
+                    throw ValidationError(
+                        "the environment variable `\(name)` is not UTF-8: name the queue with `--queue`"
+                    )
+                }
+                return EnvironmentText.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
             }
             // By the XDG Base Directory Specification a relative path there is to be ignored.
-            if let folder = variable("XDG_DATA_HOME") { return folder + "/segget/queue.sqlite" }
-            guard let home = variable("HOME") else {
+            if let folder = try variable("XDG_DATA_HOME") {
+                return folder + "/segget/queue.sqlite"
+            }
+            guard let home = try variable("HOME") else {
                 throw ValidationError(
                     "neither `HOME` nor `XDG_DATA_HOME` is set: name the queue with `--queue`")
             }
@@ -56,7 +63,7 @@ struct QueueOptions: ParsableArguments {
     private var service: String? {
         get throws {
             guard try queue == nil || path == Self.defaultPath else { return nil }
-            let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+            let runtime = EnvironmentText.value("XDG_RUNTIME_DIR")
             return (runtime ?? "/run/user/\(geteuid())") + "/segget/service.sock"
         }
     }
@@ -136,7 +143,8 @@ enum Paths {
         while !head.isEmpty, head != "/" {
             if let real = realpath(head, nil) {
                 defer { free(real) }
-                return tail.isEmpty ? String(cString: real) : join(String(cString: real), tail)
+                let real = text(real, "the folder that \(Diagnostic.quote(head)) leads to")
+                return tail.isEmpty ? real : join(real, tail)
             }
             let parts = head.split(separator: "/")
             tail.insert(parts.last ?? "", at: 0)
@@ -149,7 +157,22 @@ enum Paths {
     static func fromRoot(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
-        return FileTarget(folder: String(cString: folder), name: path).path
+        return FileTarget(folder: text(folder, "the current folder"), name: path).path
+    }
+
+    /// A path as text.
+    ///
+    /// Ends the process where it is not UTF-8: Swift would make another path of it, and the queue a second
+    /// folder.
+    private static func text(_ path: UnsafePointer<CChar>, _ what: String) -> String {
+        guard let text = String(validatingCString: path) else {
+            Invocation.refuse(
+                "the path of \(what) is not UTF-8",
+                hint:
+                    "the queue takes paths in UTF-8 only: use another folder, or rename it; `segget get` "
+                    + "downloads to such a current folder")
+        }
+        return text
     }
 
     private static func join(_ head: String, _ tail: [Substring]) -> String {

@@ -116,6 +116,10 @@ actor RunReport {
                 say(.note, paused.map { "paused: \($0)" } ?? "going on")
             }
             guard terminal.canRedraw, !isQuiet else { continue }
+            guard Terminal.isInForeground(of: STDERR_FILENO) else {
+                isLineShown = false
+                continue
+            }
             let (held, waiting) = (snapshot.counts["held"] ?? 0, snapshot.counts["waiting"] ?? 0)
             var parts = ["\(snapshot.running.count) running", "\(waiting) waiting"]
             if held > 0 { parts.append("\(held) held") }

@@ -196,6 +196,7 @@ struct RenameCommand: ParsableCommand {
             throw ValidationError("Missing expected argument: a name, or `--directory`")
         }
         guard directory != "" else { throw ValidationError("an empty path cannot be used") }
+        try PathArgument.checkTilde(directory, "directory")
     }
 
     func run() throws {

@@ -102,7 +102,7 @@ struct FollowedTask {
             let isNew = next != nil || event.time > lastEvent.time
             // Ends are said otherwise.
             let isEnd =
-                ["completed", "stopped"].contains(event.event)
+                ["completed", "skipped", "stopped"].contains(event.event)
                 || event.message == detail.task.error?.message
             return isNew && !isEnd && (isVerbose || !DownloadNotice.details.contains(event.event))
         }
@@ -167,6 +167,9 @@ struct FollowedTask {
     private func summary(_ task: TaskReport) -> String {
         let size = task.size ?? task.bytesDone
         var text = "\(Diagnostic.quote(task.path ?? name)): \(Units.size(size))"
+        guard task.skipped != true else {
+            return text + ", skipped: the file exists, and was not checked"
+        }
         if let started = task.started, let finished = task.finished, finished > started {
             let speed = Double(size) / (finished - started)
             text += " in \(Units.elapsed(finished - started)), \(Units.speed(speed))"
@@ -175,6 +178,7 @@ struct FollowedTask {
             + (task.digests.isEmpty
                 ? "; only the size is verified: there was no digest to compare with"
                 : "; verified \(task.digests.joined(separator: ", "))")
+            + (task.html == true ? "; \(Summary.pageWarning)" : "")
     }
 }
 

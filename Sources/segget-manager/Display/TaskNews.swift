@@ -13,7 +13,12 @@ struct TaskNews {
     init(_ task: TaskReport, now: Double = secondsSinceEpoch()) {
         name = task.path ?? TaskText.name(task)
         switch task.state {
-        case "completed": text = "\(name): complete, \(Units.size(task.size ?? task.bytesDone))"
+        case "completed" where task.skipped == true:
+            text = "\(name): skipped, the file exists"
+        case "completed":
+            text =
+                "\(name): complete, \(Units.size(task.size ?? task.bytesDone))"
+                + (task.html == true ? "; \(Summary.pageWarning)" : "")
         case "failed": text = task.error?.message ?? "\(name) failed"
         case "retrying":
             guard let problem = task.error, let retry = task.retryAt else {

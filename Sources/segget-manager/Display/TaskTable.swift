@@ -157,7 +157,10 @@ enum TaskText {
             switch task.file {
             case "gone": return "completed; its file is gone"
             case "changed": return "completed; its file was changed or replaced since"
-            default: return "completed and verified"
+            case _ where task.html == true: return "completed; \(Summary.pageWarning)"
+            default:
+                return task.skipped == true
+                    ? "skipped: the file exists, and was not checked" : "completed and verified"
             }
         default: return task.state
         }

@@ -33,7 +33,7 @@ struct WorkedQueue {
             if let listener {
                 server = try await QueueServer.start(on: listener, door: queue)
             } else {
-                let runtime = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+                let runtime = EnvironmentText.value("XDG_RUNTIME_DIR")
                 server = try await QueueServer.start(for: path, door: queue, runtime: runtime)
             }
             try await queue.announce(socket: server.path)

@@ -16,6 +16,8 @@ struct UsageEndToEndTests {
             ["--checksum", "crc32:0000000g"], ["--checksum", "crc32:0x000000"],
             ["-H", "no colon"], ["-H", ": empty"], ["-H", "bad name: x"], ["-H", "X: a\r\nY: b"],
             ["-H", "X: a\nY: b"], ["-H", ""], ["-H", "Range: bytes=0-1"], ["-H", "Ünicode: x"],
+            ["-d", "~/x"], ["--directory=~/x"], ["-d", "~"], ["-o", "~/x"],
+            ["-o", "/dev/stdout", "--json"],
             ["-o", "a", "-d", "."], ["-o", ""], ["-o", "-", "--json"], ["-o", "folder/"],
             ["--window", "0"], ["--window", "64T"], ["--window", "9999999999G"],
             ["--window", "-1"],

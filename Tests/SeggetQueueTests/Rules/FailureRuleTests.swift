@@ -75,7 +75,10 @@ import Testing
             (.tooSlow(bytesPerSecond: 1, minimum: 2, period: .seconds(3)), .passes()),
             (.timeIsUp(after: .seconds(1)), .final),
             (.unrepairable(.noManifest(isFileThere: true)), .final),
-            (.notContinued(.noValidator), .final), (.cancelled, .stopped),
+            (.notContinued(.noValidator), .final), (.htmlPage, .final),
+            (.unusableScheme(["NTLM"]), .final),
+            (.noCertificates(path: "f", variable: nil), .final),
+            (.cancelled, .stopped),
         ] + transfers.map { (.transfer($0.0, attempts: 3), $0.1) }
         + files.map { (.assembly($0.0), $0.1) }
 
@@ -90,7 +93,7 @@ import Testing
     /// The compiler refuses these switches when a case is added.
     @Test func theTableHasEveryCase() {
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
-        #expect(reasons.count == 22)
+        #expect(reasons.count == 25)
         #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 7)
         #expect(Set(Self.files.map { Self.name($0.0) }).count == 15)
     }
@@ -101,7 +104,7 @@ import Testing
             .nameTaken, .transfer, .refused, .proxyRefused, .untrusted, .addressDenied,
             .unsafeRedirect, .tooManyRedirects, .remoteChanged, .contract, .tooLarge, .tooSlow,
             .timeIsUp,
-            .unrepairable, .notContinued, .cancelled:
+            .unrepairable, .notContinued, .cancelled, .htmlPage, .unusableScheme, .noCertificates:
             caseName(reason)
         }
     }

@@ -47,6 +47,26 @@ struct PageServingTests {
         }
     }
 
+    /// A proxy may have the page below another folder: every path is relative.
+    @Test func thePageKnowsNoRoot() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            let page = try #require(await site.ask("GET /")).body
+            var names = page.matches(of: /(?:href|src)="(app\/[^"]+)"/).map { String($0.1) }
+            #expect(names.count >= 5)
+            var seen: Set<String> = []
+            while let name = names.popLast() {
+                guard seen.insert(name).inserted else { continue }
+                let file = try #require(await site.ask("GET /\(name)"))
+                #expect(file.status == 200, "\(name)")
+                names += file.body.matches(of: /from "\.\/([^"]+)"/).map { "app/\($0.1)" }
+                #expect(
+                    file.body.firstMatch(of: /["'`(]\/(?:app|api|session)\b/) == nil, "\(name)")
+                if name.hasSuffix(".webmanifest") { #expect(!file.body.contains(#""/"#)) }
+            }
+            #expect(seen.count > 15, "\(seen)")
+        }
+    }
+
     @Test func withoutAPageThereIsNone() async throws {
         try await ServedSite.use { (site: ServedSite) async throws in
             #expect(try await site.ask("GET /")?.status == 404)

@@ -27,6 +27,26 @@ struct ProgressViewTests {
         #expect(screen.written.count == 10)
     }
 
+    @Test func aBackgroundJobDrawsNoBarAndPrintsMessages() {
+        let screen = Screen()
+        var isInForeground = true
+        let terminal = Terminal(isTerminal: true) { ["TERM": "xterm", "NO_COLOR": "1"][$0] }
+        let view = ProgressView(
+            style: .bar, terminal: terminal, width: { 80 }, isInForeground: { isInForeground },
+            write: { screen.written.append($0) })
+        view.show(Examples.progress(elapsed: 1), name: "f")
+        #expect(screen.written.count == 1)
+        // The shell has printed its prompt meanwhile: nothing of it is erased.
+        isInForeground = false
+        view.show(Examples.progress(elapsed: 2), name: "f")
+        view.print(Message(.note, "x"))
+        view.clear()
+        #expect(screen.written.count == 2 && screen.written.last == "note: x\n")
+        isInForeground = true
+        view.show(Examples.progress(elapsed: 3), name: "f")
+        #expect(screen.written.count == 3)
+    }
+
     @Test func theBarFollowsTheWidthAtOnce() {
         let screen = Screen()
         let view = view(.bar, on: screen)

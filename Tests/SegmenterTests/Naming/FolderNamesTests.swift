@@ -31,6 +31,54 @@ struct FolderNamesTests {
         }
     }
 
+    @Test func namesThatDifferInCaseAreNumberedWhereTheyAreOne() {
+        func claims(_ folds: Bool) -> [String] {
+            var names = FolderNames()
+            return ["Data.bin", "data.bin", "DATA.BIN", "straße", "STRASSE", "other"].map {
+                names.claim($0, folds: { folds }, owner: { _ in .nobody })
+            }
+        }
+        #expect(
+            claims(true)
+                == ["Data.bin", "data.1.bin", "DATA.2.BIN", "straße", "STRASSE.1", "other"])
+        #expect(
+            claims(false) == ["Data.bin", "data.bin", "DATA.BIN", "straße", "STRASSE", "other"])
+        var names = FolderNames()
+        let taken = ["Data.bin", "data.bin", "DATA.bin.part"].map {
+            names.take($0, folds: { true })
+        }
+        #expect(taken == [true, false, false])
+    }
+
+    /// The folder is asked once, and not at all as long as no two names differ in case only.
+    @Test func theFolderIsAskedWhenThatMatters() {
+        var (names, asked) = (FolderNames(), 0)
+        for name in ["a", "b", "a", "c.part"] {
+            _ = names.claim(
+                name,
+                folds: {
+                    asked += 1; return true
+                }, owner: { _ in .nobody })
+        }
+        #expect(asked == 0)
+        for name in ["A", "B"] {
+            _ = names.claim(
+                name,
+                folds: {
+                    asked += 1; return true
+                }, owner: { _ in .nobody })
+        }
+        #expect(asked == 1)
+    }
+
+    @Test func existingFilesAreTakenInTheOrderOfTheirNumbers() {
+        var names = FolderNames()
+        let there: Set = ["f.iso", "f.1.iso"]
+        let taken = (0..<3).map { _ in names.takeExisting("f.iso", exists: there.contains) }
+        #expect(taken == ["f.iso", "f.1.iso", nil])
+        #expect(names.claim("f.iso", owner: { _ in .nobody }) == "f.2.iso")
+    }
+
     @Test func numbersAreFoundAgain() {
         for name in ["big.iso", "x.tar.gz", "name", "v1.2", "a.7.b"] {
             for number in [1, 2, 30] {

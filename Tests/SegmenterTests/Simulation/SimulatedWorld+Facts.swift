@@ -103,5 +103,5 @@ extension SimulatedWorld: FetchFacts {
     }
 
     var writtenPath: String { "file" }
-    var certificatePath: String { "" }
+    var certificateFailure: DownloadError.Reason { .certificateFile(path: "") }
 }

@@ -19,7 +19,7 @@
 /// | `naming` | `uses_url`, `numbers_taken` |
 /// | `stream` | `window` |
 /// | `limits` | `max_size`, `max_time`, `rate`, `min_rate`, `min_rate_period`; times in seconds |
-/// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `missing_folders`, `umask` |
+/// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `skips_existing`, `refuses_html`, `missing_folders`, `umask` |
 /// | `access` | see below |
 ///
 /// `access` holds `credentials` (`user`, `password`), `scheme`, `uses_netrc`, `netrc_file`, `bearer_token`,

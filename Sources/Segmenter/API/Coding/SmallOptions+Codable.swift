@@ -41,6 +41,7 @@ extension FileOptions: CodableOptions {
         .init("allocation", \.allocation), .init("remote_time", \.remoteTime),
         .init("attributes", \.attributes), .init("keep_manifest", \.keepManifest),
         .init("timestamping", \.timestamping), .init("missing_folders", \.missingFolders),
+        .init("skips_existing", \.skipsExisting), .init("refuses_html", \.refusesHTML),
         .init(optional: "umask", \.umask),
     ]
 

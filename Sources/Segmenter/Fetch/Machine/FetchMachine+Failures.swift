@@ -44,7 +44,7 @@ extension FetchMachine {
         case .untrusted(let text): giveUp(slots[index].source, .untrusted(text), world)
         case .denied(let address):
             giveUp(slots[index].source, .addressDenied(.privateAddress(address)), world)
-        case .badCertificateFile: fail(.certificateFile(path: world.certificatePath), world)
+        case .badCertificateFile: fail(world.certificateFailure, world)
         case .badSetting(let problem): fail(.access(problem), world)
         case .proxyRefused(let status, _): fail(.proxyRefused(status: status), world)
         case .disk(let errno): fail(writing: errno, world)

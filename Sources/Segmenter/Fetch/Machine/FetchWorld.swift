@@ -82,8 +82,8 @@ protocol FetchFacts: AnyObject {
     var canReadBack: Bool { get }
     /// Path of what is written to, for messages.
     var writtenPath: String { get }
-    /// Path of the file with trusted certificates, for messages.
-    var certificatePath: String { get }
+    /// Why it fails where the certificates to trust cannot be read.
+    var certificateFailure: DownloadError.Reason { get }
 }
 
 /// What the world does for a fetch, at once.

@@ -1,0 +1,25 @@
+import TestSupport
+import Testing
+
+/// A job in the background of a terminal.
+struct BackgroundTests {
+    @Test(.timeLimit(.minutes(5))) func drawsNoProgress() throws {
+        let isSeen = Guarded(false)
+        let stage = try Stage(size: 4_000_000)
+        stage.bendGET {
+            $0.pace = 30_000
+            $0.release = isSeen
+        }
+        let segget = try Segget.binary()
+        let script =
+            "set -m; \(segget) -x 4 \(stage.origin.url("/file")) & sleep 3; echo quiet; wait"
+        let screen = try Screen(["/bin/bash", "-c", script], in: stage.folder, width: 80)
+        #expect(try eventually(timeout: 60) { try screen.text().contains("quiet") })
+        #expect(!(try screen.text().contains("%")), "\(screen.shown)")
+        isSeen.withLock { $0 = true }
+        #expect(try eventually(timeout: 120) { try screen.text().contains("code 0") })
+        #expect(try screen.text().contains("`file`: 3.81 MiB in"), "\(screen.shown)")
+        #expect(!(try screen.history().contains("%")), "\(screen.shown)")
+        #expect(try stage.isRight())
+    }
+}

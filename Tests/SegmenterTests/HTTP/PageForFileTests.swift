@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Segmenter
+
+@Suite struct PageForFileTests {
+    @Test(arguments: [
+        ("model.safetensors", true), ("a.GGUF", true), ("pytorch_model.bin", true),
+        ("x.tar.gz", true), ("x.zip", true), ("x.7z", true), ("x_1_amd64.deb", true),
+        ("x.rpm", true), ("x-1-py3-none-any.whl", true), ("debian.iso", true), ("sd.img", true),
+        ("vm.qcow2", true), ("x.tar.zst", true), ("page.html", false), ("page.html.gz", false),
+        ("data.json", false), ("README", false), ("zip", false), ("x.txt", false), ("", false),
+    ])
+    func namesPromise(name: String, isPromise: Bool) {
+        #expect(PageForFile.isPromised(names: [name], type: "text/html") == isPromise)
+        #expect(PageForFile.isPromised(names: ["x", name], type: nil) == isPromise)
+    }
+
+    @Test(arguments: [
+        ("application/zip", true), ("Application/GZIP; x=y", true),
+        ("application/octet-stream", false), ("text/html", false),
+    ])
+    func typesPromise(type: String, isPromise: Bool) {
+        #expect(PageForFile.isPromised(names: ["x"], type: type) == isPromise)
+    }
+
+    @Test(
+        arguments: [
+            ("<!DOCTYPE html><title>Log in</title>", nil, true), ("<html>", nil, true),
+            ("\n  <HTML lang=en>", nil, true), ("\u{feff}<!doctype html>", nil, true),
+            ("<!-- x --><html>", nil, true), ("<!-- x --><svg>", nil, false),
+            ("<?xml version=\"1.0\"?><html xmlns=\"\">", nil, true), ("<htmlx>", nil, false),
+            ("PK\u{3}\u{4}", "text/html", false), ("Please log in", "text/html; charset=x", true),
+            ("Please log in", "text/plain", false), ("{\"error\":1}", "application/json", false),
+            ("", nil, false),
+        ] as [(String, String?, Bool)])
+    func pagesAreKnownByTheirStart(start: String, type: String?, isPage: Bool) {
+        #expect(PageForFile.isOne(type: type, start: Array(start.utf8)) == isPage)
+    }
+
+    @Test func theTypeDecidesWithoutBytes() {
+        #expect(PageForFile.isOne(type: "text/html", start: nil))
+        #expect(!PageForFile.isOne(type: "application/zip", start: nil))
+    }
+}
