@@ -222,7 +222,7 @@ struct LastMirrorTests {
     /// for the redirector.
     @Test func nothingOfTheRedirectorsGoesToTheMirror() throws {
         let site = try Site()
-        let secrets = ["--user", "me:secret", "--cookie", "a=secret", "-H", "X-Token: secret"]
+        let secrets = ["--user", "me:secret", "-H", "Cookie: a=secret", "-H", "X-Token: secret"]
         let kept = try site.leavePart(secrets)
         let mirror = site.stage.manifest()?.header.mirror
         #expect(mirror == site.mirrors[0].url("/pool/file"))
