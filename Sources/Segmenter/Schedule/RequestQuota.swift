@@ -51,7 +51,9 @@ struct RequestQuota: Sendable, Hashable {
 
     /// Seconds until the next request may go out; 0 when it may.
     func delay(now: Double) -> Double {
-        max(0, restsUntil - now, lastAsked + spacing - now, trial.map { $0 + Self.patience - now } ?? 0)
+        max(
+            0, restsUntil - now, lastAsked + spacing - now,
+            trial.map { $0 + Self.patience - now } ?? 0)
     }
 
     /// Whether nothing is sent because the server is left alone.

@@ -5,8 +5,9 @@ import Testing
 /// Servers that count requests, and refuse more than so many in a time.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CountingServerTests {
-    /// mod_evasive with its own defaults: the third request for a page within a second, and all others for ten
-    /// seconds more, are forbidden. The only test that waits for those.
+    /// mod_evasive with its own defaults: the third request for a page within a second is forbidden.
+    ///
+    /// So are all others for ten seconds more, which this test waits for.
     @Test func modEvasive() async throws {
         let content = Content(size: 40_000_000, seed: 9)
         let (root, logs, sandbox) = (try Sandbox(), try Sandbox(), try Sandbox())
@@ -37,7 +38,7 @@ struct CountingServerTests {
         #expect(log.count <= 16, "\(log)")
     }
 
-    /// One request a second. `HEAD` is the first: the next ones are few, and each is for much.
+    /// One request a second, of which `HEAD` is the first: the next ones are few, and each is for much.
     @Test(arguments: [503, 403])
     func nginxLimitsRequests(status: Int) async throws {
         let content = Content(size: 16_000_000, seed: 9)
