@@ -1,7 +1,7 @@
 // Words: errors, notices and mirrors in words, with a hint and an exit code. It knows every reason
 // that the library gives; it never knows who reads it, and prints nothing.
 
-package import Assembler
+import Assembler
 import Glibc
 public import Segmenter
 
