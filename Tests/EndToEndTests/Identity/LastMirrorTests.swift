@@ -118,7 +118,6 @@ struct LastMirrorTests {
         #expect(try site.isRight(0))
         // No more than was asked before it was known.
         #expect(try outcome.events("started").last?.identity == "etag")
-        #expect(try outcome.events("finished").last?.path == "file")
     }
 
     /// Where it is gone, or has another file by now, a sample decides on the other one.

@@ -296,7 +296,7 @@ import Testing
             case .adopt: plan.takeAdopted()
             case .replace: plan.takeReplaced()
             case .compareDigest: plan.take(stated: row.content)
-            case .fetch, .leave, .refuse: break loop
+            case .fetch, .leave, .refuse, .seekExisting: break loop
             }
         }
         #expect(steps == row.steps)

@@ -15,7 +15,7 @@ struct DescriptorBudgetTests {
         #expect(budget.connections == connections)
     }
 
-    @Test(arguments: stride(from: UInt64(40), to: 1024, by: 1))
+    @Test(arguments: UInt64(40)..<1024)
     func needsNoMoreThanThereAre(limit: UInt64) throws {
         let budget = DescriptorBudget(limit: limit)
         let jobs = UInt64(try #require(budget.jobs(64)))
