@@ -72,22 +72,9 @@ package struct GetCommand: ParsableCommand {
         help: ArgumentHelp(
             "Send one request, without a range, for links that may be fetched only once or a few times.",
             discussion: """
-                segget sends neither `HEAD` nor a request at the end, and uses one connection and no mirror. After a break it \
-                asks for the rest of the file, if the link still permits that.
+                No `HEAD` is sent, and nothing at the end. After a break segget asks for the rest.
                 """))
     var singleRequest = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Save the cookies in this file when all has ended, readable by you only.",
-            discussion: """
-                In Netscape's format, those that servers have set and those of `--cookie`, as curl has them. `--cookie` \
-                with the same file has a later run begin with them. For the command line only; files of a list with a \
-                user, headers or cookies of their own are left out.
-                """,
-            valueName: "file"),
-        completion: .file())
-    var cookieJar: String?
 
     @Flag(
         help: ArgumentHelp(
@@ -100,7 +87,7 @@ package struct GetCommand: ParsableCommand {
 
     @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
-    @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
+    @OptionGroup(title: "Existing files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
     @OptionGroup(title: "Several files") var batch: BatchOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
@@ -109,6 +96,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Network") var kerberos: NegotiateOption
+    @OptionGroup(title: "Network") var cookies: CookieJarOption
     @OptionGroup(title: "Scripts") var scripts: ScriptOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
@@ -125,7 +113,7 @@ package struct GetCommand: ParsableCommand {
             throw ValidationError("`--output` and `--directory` cannot be used together")
         }
         try validateBatch()
-        guard output != "", directory != "", goingOn.adopt != "", cookieJar != "",
+        guard output != "", directory != "", goingOn.adopt != "", cookies.cookieJar != "",
             !urls.contains("")
         else {
             throw ValidationError("an empty URL or path cannot be used")
@@ -162,7 +150,7 @@ package struct GetCommand: ParsableCommand {
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
         }
-        guard cookieJar == nil || !access.who.noCookies && !scripts.dryRun else {
+        guard cookies.cookieJar == nil || !access.who.noCookies && !scripts.dryRun else {
             let other = scripts.dryRun ? "dry-run" : "no-cookies"
             throw ValidationError("`--cookie-jar` and `--\(other)` cannot be used together")
         }
@@ -198,7 +186,9 @@ package struct GetCommand: ParsableCommand {
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)
         let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
-        let jar = cookieJar.map { CookieJarFile($0, options, url: items == nil ? urls[0] : nil) }
+        let jar = cookies.cookieJar.map {
+            CookieJarFile($0, options, url: items == nil ? urls[0] : nil)
+        }
         if let items {
             let (options, folder) = (options, directory ?? ".")
             let list = FileList(count: items.count) {

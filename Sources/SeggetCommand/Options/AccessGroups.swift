@@ -203,3 +203,20 @@ package struct TLSArguments: ParsableArguments {
 
     package init() {}
 }
+
+/// The option to save cookies: for the command line only.
+package struct CookieJarOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Save the cookies in this file when all has ended, readable by you only.",
+            discussion: """
+                In Netscape's format, those that servers have set and those of `--cookie`, as curl has them. `--cookie` \
+                with the same file has a later run begin with them. For the command line only; files of a list with a \
+                user, headers or cookies of their own are left out.
+                """,
+            valueName: "file"),
+        completion: .file())
+    package var cookieJar: String?
+
+    package init() {}
+}

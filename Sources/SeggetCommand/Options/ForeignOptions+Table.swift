@@ -21,8 +21,6 @@ extension ForeignOptions {
         "--http3": "--http2",
         "-w": "curl's is `--json`; wget's is not offered",
         "--write-out": "--json",
-        "--skip-existing":
-            "`--timestamping`; or `--keep-manifest`, with which a complete file is left alone",
         "--url": "not needed: URLs stand by themselves",
         "-U": "curl's stands in the URL of `--proxy`; wget's is `--user-agent`",
         "--proxy-user": "`--proxy http://USER:PASS@HOST:PORT`",

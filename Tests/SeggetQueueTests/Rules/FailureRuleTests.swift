@@ -94,7 +94,7 @@ import Testing
     @Test func theTableHasEveryCase() {
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
         #expect(reasons.count == 25)
-        #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 7)
+        #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 8)
         #expect(Set(Self.files.map { Self.name($0.0) }).count == 15)
     }
 

@@ -48,7 +48,7 @@ import Testing
                 identity: version(tag, date: date), url: url, fullURL: url, generation: 1)
             known = FinishedFacts(header: header, size: 9, digests: [digest], extents: [])
         }
-        return Plan.StandingFacts(path: "f", size: size, modified: 100, known: known)
+        return Plan.StandingFacts(path: "f", size: size, modified: 1_000_000_100, known: known)
     }
 
     /// A situation, and the way that is gone in it.
@@ -210,7 +210,8 @@ import Testing
             steps: [.finish, .survey, .askIfModified, left(.notNewer)], mayReplace: true),
         Row(
             name: "not modified, but perhaps of another size", job: timed,
-            sight: .file(file(), nil), offers: [offer(modified: 101)], isUnmodified: [true],
+            sight: .file(file(), nil), offers: [offer(modified: 1_000_000_101)],
+            isUnmodified: [true],
             steps: [.finish, .survey, .askIfModified, .probe, .makeFolder, left(.notNewer)],
             mayReplace: true),
         Row(
@@ -219,12 +220,14 @@ import Testing
             steps: [.finish, .survey, .askIfModified, .probe, .makeFolder, .fetch],
             mayReplace: true),
         Row(
-            name: "older", job: timed, sight: .file(file(), nil), offers: [offer(modified: 99)],
+            name: "older", job: timed, sight: .file(file(), nil),
+            offers: [offer(modified: 1_000_000_099)],
             isUnmodified: [false],
             steps: [.finish, .survey, .askIfModified, .probe, .makeFolder, left(.notNewer)],
             mayReplace: true),
         Row(
-            name: "newer", job: timed, sight: .file(file(), nil), offers: [offer(modified: 101)],
+            name: "newer", job: timed, sight: .file(file(), nil),
+            offers: [offer(modified: 1_000_000_101)],
             isUnmodified: [false, false],
             steps: [
                 .finish, .survey, .askIfModified, .probe, .makeFolder, .askIfModified, .fetch,

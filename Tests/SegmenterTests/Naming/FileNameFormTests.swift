@@ -69,11 +69,11 @@ import Testing
         // What nginx, Apache and others send in truth: the bytes of the name as they are.
         ("attachment; filename=\"na\u{ef}ve.txt\"", "naïve.txt"),
         ("attachment; filename=größe.txt; filename*=UTF-8''%zz", "%zz"),
-        // Called UTF-8, and ISO-8859-1 in truth.
-        ("attachment; filename*=UTF-8''caf%E9.txt", "café.txt"),
-        // MIME's encoded words have no place in HTTP (RFC 6266 §4.3 names none): left as they are.
-        ("attachment; filename=\"=?UTF-8?Q?a?=.txt\"", "=?UTF-8?Q?a?=.txt"),
-        ("attachment; filename=\"a%20b.txt\"", "a%20b.txt"),
+        // Called UTF-8, and ISO-8859-1 in truth: no name, as for Chromium.
+        ("attachment; filename*=UTF-8''caf%E9.txt", "url.bin"),
+        // An encoded word that has no end is the name itself, less what no name may have.
+        ("attachment; filename=\"=?UTF-8?Q?a?=.txt\"", "=_UTF-8_Q_a_=.txt"),
+        ("attachment; filename=\"a%20b.txt\"", "a b.txt"),
         ("attachment; filename*=UTF-8''%E2%80%AEgpj.exe", "gpj.exe"),
         ("attachment; filename*=UTF-8''e%CC%81.txt", "é.txt"),
     ])
