@@ -61,10 +61,9 @@ package struct GetCommand: ParsableCommand {
         help: ArgumentHelp(
             "Resume also where only a sample proves that the remote file is still the same.",
             discussion: """
-                Where the server sends neither a strong ETag nor a usable `Last-Modified`, and \
-                without `--checksum`, a later run starts over. With this option it fetches up to \
-                256 KiB of what is there again, and goes on if they are the same. A file that was \
-                changed elsewhere is not found out.
+                Without a strong ETag, a usable `Last-Modified` or a digest, a later run starts \
+                over. This option compares up to 256 KiB of what is there; a change elsewhere \
+                is not found.
                 """))
     var resumeUnverified = false
 
@@ -80,8 +79,8 @@ package struct GetCommand: ParsableCommand {
         help: ArgumentHelp(
             "Put the files into the queue, and show how they get on until they are there.",
             discussion: """
-                It is `segget add --attach`, and takes the options of `segget add`. Whoever works the queue downloads: \
-                when the terminal is closed, or after Ctrl-C, the download goes on.
+                It is `segget add --attach`, and takes its options. The download continues when \
+                the terminal is closed, or after Ctrl-C.
                 """))
     var queue = false
 

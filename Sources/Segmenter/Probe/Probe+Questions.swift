@@ -296,6 +296,14 @@ extension Probe {
         }
     }
 
+    /// Why a reply refused access.
+    static func loginFailure(_ reply: Reply) -> DownloadError.Reason {
+        guard reply.status == 401, let schemes = reply.unusableSchemes else {
+            return refusal(reply.status)
+        }
+        return .unusableScheme(schemes)
+    }
+
     /// Why an exchange failed, when trying again may help.
     ///
     /// - Throws: What no retry can mend.
@@ -304,10 +312,9 @@ extension Probe {
     {
         if let status = exchange.reply?.status {
             if (200..<300).contains(status) { return .breach(.unexpectedStatus(status)) }
-            if status == 401, let schemes = exchange.reply?.unusableSchemes {
-                throw .unusableScheme(schemes)
+            guard !isRefusal(status) else {
+                throw exchange.reply.map(loginFailure) ?? refusal(status)
             }
-            guard !isRefusal(status) else { throw refusal(status) }
             guard isTransient(status) else { throw .transfer(.status(status), attempts: 1) }
             return .status(status)
         }

@@ -212,7 +212,9 @@ struct Probe: Sendable {
             return (nil, Self.noAnswer)
         }
         let isShown = connecting.permitted(for: landing.url).access.authenticates
-        if reply.status == 407 || reply.status == 401 && isShown { throw refusal(reply.status) }
+        if reply.status == 407 || reply.status == 401 && isShown {
+            throw Self.loginFailure(reply)
+        }
         let coding = coding(of: reply, at: landing.url)
         if let problem = Self.headProblem(reply, coding) { return (nil, problem) }
         return (finding(landing, reply, by: .head), nil)

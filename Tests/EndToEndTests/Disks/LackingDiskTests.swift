@@ -24,7 +24,8 @@ struct LackingDiskTests {
 
     @Test(.timeLimit(.minutes(5)), arguments: complete)
     func downloadsWithoutWhatItLacks(options: [String]) throws {
-        let (stage, outcome, _) = try attempt(options, ["--json", "--remote-time"])
+        let (stage, outcome, disk) = try attempt(options, ["--json"])
+        defer { withExtendedLifetime(disk) {} }
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         #expect(try stage.names().filter { !$0.hasPrefix(".fuse_hidden") } == ["file"])
@@ -35,7 +36,8 @@ struct LackingDiskTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func theLastLineSaysThatNothingIsSynchronized() throws {
-        let (_, outcome, _) = try attempt(["deny=fsync:ENOSYS"])
+        let (_, outcome, disk) = try attempt(["deny=fsync:EINVAL"])
+        defer { withExtendedLifetime(disk) {} }
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         let last = outcome.errorOutput.split(separator: "\n").last ?? ""
         #expect(last.contains("not synchronized: the file system cannot"), "\(outcome.errorOutput)")
@@ -44,6 +46,7 @@ struct LackingDiskTests {
     /// A check before the plain rename: what another program has made meanwhile stays.
     @Test(.timeLimit(.minutes(5))) func replacesNothingThatIsThereAtTheEnd() throws {
         let disk = try LackingDisk(["flat"])
+        defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
         let goesOn = Guarded(false)
         stage.bendGET {
@@ -62,6 +65,7 @@ struct LackingDiskTests {
 
     @Test(.timeLimit(.minutes(5))) func continuesAfterAKill() throws {
         let disk = try LackingDisk(["flat", "free=0", "deny=fsync:EINVAL"])
+        defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
         let kept = try stage.leavePart(each: 20_000)
         let outcome = try stage.run(["--json"])
@@ -72,6 +76,7 @@ struct LackingDiskTests {
 
     @Test(.timeLimit(.minutes(5))) func downloadsAListOfSmallFiles() throws {
         let disk = try LackingDisk(["flat", "free=0", "deny=fsync:EINVAL", "deny=chmod:EPERM"])
+        defer { withExtendedLifetime(disk) {} }
         let stage = try BatchStage(size: 2_000)
         let list = stage.urls(5, "f").enumerated().map { "\($1)\n  out=f\($0)\n" }.joined()
         try stage.sandbox.write("list", list)
@@ -95,7 +100,8 @@ struct LackingDiskTests {
 
     @Test(.timeLimit(.minutes(5)), arguments: early)
     func failsBeforeTheFirstByte(options: [String], name: String, text: String) throws {
-        let (stage, outcome, _) = try attempt(options, ["-o", name])
+        let (stage, outcome, disk) = try attempt(options, ["-o", name])
+        defer { withExtendedLifetime(disk) {} }
         #expect([.exit(73), .exit(74)].contains(outcome.end), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains(text), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("hint: "), "\(outcome.errorOutput)")
@@ -106,6 +112,7 @@ struct LackingDiskTests {
     /// What a file system that only appends can hold arrives by the way that the hint names.
     @Test(.timeLimit(.minutes(5))) func aStreamGoesWhereFilesAreOnlyAppended() throws {
         let disk = try LackingDisk(["append"])
+        defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
         let outcome = try ChildProcess.run(
             "/bin/sh",
@@ -118,6 +125,7 @@ struct LackingDiskTests {
     /// Two names that are one there: the second file does not replace the first.
     @Test(.timeLimit(.minutes(5))) func foldedNamesReplaceNothing() throws {
         let disk = try LackingDisk(["fold"])
+        defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
         #expect(try stage.run(["-o", "Data.bin"]).end == .exit(0))
         stage.change { $0.content = Content(size: 200_000, seed: 9) }

@@ -123,7 +123,8 @@ struct LockFileTests {
             if !text.isEmpty, text.hasPrefix("segget") {
                 #expect(outcome.errorOutput.contains("process 4711 on the machine `elsewhere`"))
             }
-            #expect(try stage.names() == ["file.segget-lock"])
+            // A part that is empty says nothing, and stays where another run may have it.
+            #expect(try stage.names().filter { $0 != "file.part" } == ["file.segget-lock"])
             #expect(stage.origin.bytesServed <= 1)
             try stage.remove("file.segget-lock")
             #expect(try stage.run().end == .exit(0))

@@ -31,8 +31,9 @@ struct TrustEndToEndTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(names == ["f.bin"])
         // What the command line names counts more.
+        let stranger = try self.front()
         let (other, _) = try run(
-            front, [variable: front.authority], "--ca-certificate", try self.front().authority)
+            front, [variable: front.authority], "--ca-certificate", stranger.authority)
         #expect(other.end == .exit(77), "\(other.errorOutput)")
         let (missing, _) = try run(front, [variable: "/nonexistent/ca.pem"])
         #expect(missing.end == .exit(64), "\(missing.errorOutput)")
@@ -83,14 +84,17 @@ struct TrustEndToEndTests {
     /// `https_proxy=https://…`, where the proxy speaks no TLS.
     @Test(arguments: [true, false])
     func theProxyIsToBlameForItsOwnTLS(isVariable: Bool) throws {
-        let (proxy, front) = (try Tinyproxy(), try front())
-        let url = proxy.url(scheme: "https")
+        let (root, front) = (try Sandbox(), try front())
+        // It answers what is no HTTP with words.
+        let proxy = try Nginx(root: root.path)
+        let url = proxy.url("").replacing("http://", with: "https://")
         var environment = Self.clean
         environment["SSL_CERT_FILE"] = front.authority
         if isVariable { environment["https_proxy"] = url }
         let sandbox = try Sandbox()
         let outcome = try Segget.run(
-            [front.url("/f.bin")] + (isVariable ? [] : ["--proxy", url]), in: sandbox.path,
+            [front.url("/f.bin"), "--retries", "0"] + (isVariable ? [] : ["--proxy", url]),
+            in: sandbox.path,
             environment: environment)
         expectBlame(outcome)
     }
