@@ -184,9 +184,9 @@ _segget() {
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --queue --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --queue --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
-    non_repeating_options=(--output -o --directory -d -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --on-complete --on-error --config --progress)
+    non_repeating_options=(--output -o --directory -d -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -319,6 +319,10 @@ _segget_get() {
         __segget_add_completions -W '1.2'$'\n''1.3'
         return
         ;;
+    '--cookie-jar')
+        __segget_add_completions -f
+        return
+        ;;
     '--on-complete')
         return
         ;;
@@ -338,7 +342,7 @@ _segget_get() {
 
 _segget_probe() {
     repeating_flags=()
-    non_repeating_flags=(--no-config --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --json --version -h --help)
+    non_repeating_flags=(--no-config --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1
@@ -444,7 +448,7 @@ _segget_verify() {
 
 _segget_repair() {
     repeating_flags=()
-    non_repeating_flags=(--no-remote-time --xattr --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--no-remote-time --xattr --refuse-html --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
     __segget_offer_flags_options 2
@@ -675,7 +679,7 @@ _segget_bench() {
 
 _segget_add() {
     repeating_flags=()
-    non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --attach --quiet -q --verbose -v --json --wait-for-network --no-remote-time --xattr --keep-manifest -N --timestamping --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
+    non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --single-request --attach --quiet -q --verbose -v --json --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
     repeating_options=(--input-file -i --tag --mirror -H --header --resolve)
     non_repeating_options=(--directory -d --name --output -o --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
     __segget_offer_flags_options -1

@@ -20,7 +20,13 @@ struct JournalRewrite: Sendable {
         guard let status = try folder.status(of: names.rewrite) else { return }
         guard status.isRegular else { throw .notARegularFile(path: path) }
         guard !overwrite else { return }
-        if Manifest.mayBegin(with: try start(of: names.rewrite, in: folder)) { return }
+        do throws(AssemblyError) {
+            if Manifest.mayBegin(with: try start(of: names.rewrite, in: folder)) { return }
+        } catch {
+            // Another run may have given it its name meanwhile.
+            if case .cannotCreate(_, ENOENT) = error { return }
+            throw error
+        }
         guard try folder.status(of: names.manifest)?.isRegular == true else {
             throw .foreignPart(path: path)
         }

@@ -134,6 +134,8 @@ package final class PartialFile: Sendable {
     /// Writes zeros where nothing has arrived yet, and reads the last of them: file systems that only append, or whose
     /// files cannot be read while they are written, are found out before anything is requested.
     ///
+    /// They leave a small gap: a large one would be filled with zeros where files cannot have holes.
+    ///
     /// - Parameters:
     ///   - count: Bytes to write.
     ///   - start: From here on nothing has arrived.
@@ -143,7 +145,7 @@ package final class PartialFile: Sendable {
     private func tryWriting(
         _ count: Int64, from start: Int64, to end: Int64, keepsLength: Bool
     ) throws(AssemblyError) {
-        let place = max(start, end - count)
+        let place = max(start, min(end - count, start + Self.trial))
         var bytes = [UInt8](repeating: 0, count: Int(count))
         let code = bytes.withUnsafeBytes { writeFully(descriptor, $0, at: place) }
         if code != 0 { _ = ftruncate(descriptor, off_t(start)) }

@@ -20,10 +20,20 @@ struct RetryEndToEndTests {
         #expect(try outcome.notices("retrying").allSatisfy { $0.reason == "network" })
     }
 
+    /// Sends no more than a megabyte in one reply, so that one connection needs several requests.
+    private static func cap(_ request: OriginRequest, _ reply: inout OriginReply) {
+        guard request.method == "GET", let first = request.range?.first else { return }
+        let size: Int64 = 4_000_000
+        let range = first..<min(size, (request.range?.last ?? size) + 1, first + 1_000_000)
+        reply.body = .content(Content(size: size, seed: 1), range)
+        reply.set("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
+    }
+
     @Test(arguments: [408, 429, 500, 502, 503, 504])
     func errorsNowAndThen(status: Int) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000) { request, reply in
+            Self.cap(request, &reply)
             if request.method == "GET", tally.add() % 3 == 2 { reply = .text(status, "busy") }
         }
         // One after the other: of several, one could bring the whole file before another is asked for, and what
@@ -105,6 +115,7 @@ struct RetryEndToEndTests {
     func stalls(silence: Silence) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
+            Self.cap(request, &reply)
             guard request.method == "GET" else { return }
             let number = tally.add()
             guard number == 2 || number == 4 else { return }
@@ -147,6 +158,7 @@ struct RetryEndToEndTests {
         try honest.expectComplete(try await honest.run("--retries", "0"))
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000) { request, reply in
+            Self.cap(request, &reply)
             if request.method == "GET", tally.add() == 2 { reply = .text(503) }
         }
         // Beside another it could be over the server's limit.

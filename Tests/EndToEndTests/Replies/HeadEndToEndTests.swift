@@ -145,6 +145,7 @@ struct HeadEndToEndTests {
         let outcome = try await trial.run()
         #expect(outcome.exitCode == (status == 403 ? 77 : 69), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("\(status)"))
-        #expect(trial.gets.count == 2)
+        // A server that counts requests may have counted `HEAD`: a 403 is asked about once more.
+        #expect(trial.gets.count == (status == 403 ? 3 : 2))
     }
 }

@@ -42,7 +42,7 @@ final class SoakList: Sendable {
         try FaultOrigin { [self] request in
             guard let number = Int(request.path.dropFirst(2)) else { return .text(404) }
             seen.withLock { _ = $0.insert(number) }
-            var reply = OriginReply.file(content(number), for: request, etag: "\"\(number)\"")
+            var reply = OriginReply.file(content(number), for: request, etag: "\"f\(number)\"")
             var random = SplitMix64(seed: seed ^ UInt64(request.number))
             guard !isHonest.withLock({ $0 }), Double.random(in: 0..<1, using: &random) < 0.15,
                 let fault = Self.faults.randomElement(using: &random)
