@@ -166,7 +166,7 @@ class Handler(RangeHandler):
             self.close_connection = True
 
 
-def wait(what, holds, seconds=30):
+def wait(what, holds, seconds=120):
     """Waits until something holds, and returns it."""
     deadline = time.monotonic() + seconds
     while not (value := holds()):

@@ -124,7 +124,7 @@ class Machine:
             ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--console=pipe", "-D", root, "--boot"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         self.leader = wait("its first process", self._leader)
-        wait("that it has booted", lambda: self.state() in ("running", "degraded"), 60)
+        wait("that it has booted", lambda: self.state() in ("running", "degraded"), 300)
 
     def _leader(self):
         path = f"/proc/{self.nspawn.pid}/task/{self.nspawn.pid}/children"
@@ -279,7 +279,7 @@ def serves(machine, origin):
     machine.user("segget", "serve", "--ping", "--queue", queue)
     machine.user("segget", "add", "--queue", queue, "-d", f"/var/lib/segget/{USER}", origin.url("/system"))
     path = machine.root / f"var/lib/segget/{USER}/system"
-    wait("its download", path.exists, 60)
+    wait("its download", path.exists, 300)
     check(f"{unit} works a queue in /var/lib/segget/{USER}", is_right(path, origin))
     check("with nothing failed", machine.property("Result", unit, "--system") == "success")
     path.unlink()
