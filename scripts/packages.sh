@@ -157,12 +157,13 @@ echo "installing: ${missing[*]}"
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
 "${apt[@]}" update </dev/null
 
-# Debian's web servers are started on port 80 when they are installed, and at every boot. Nobody asked
-# for that: segget's scripts start their own, on loopback. policy-rc.d is Debian's way to say so.
+# Debian's servers are started when they are installed, web servers on port 80, and at every boot. Nobody
+# asked for that: segget's scripts start their own, on loopback. policy-rc.d is Debian's way to say so.
 services=()
 for package in "${missing[@]}"; do
     case "$package" in
-    caddy | lighttpd | mini-httpd) services+=("$package.service") ;;
+    caddy | krb5-admin-server | krb5-kdc | lighttpd | mini-httpd) services+=("$package.service") ;;
+    libapache2-mod-*) services+=(apache2.service) ;;
     nginx-light) services+=(nginx.service) ;;
     webfs) services+=(webfs.service) ;;
     esac
