@@ -107,9 +107,11 @@ struct RequestQuota: Sendable, Hashable {
     }
 
     private mutating func space(asked: Double) {
+        lastAsked = max(lastAsked, asked)
+        defer { streak = 0 }
+        // A server that counts would have refused one of so many before: this is trouble now and then.
+        guard spacing == 0 || streak < Self.streaks.first else { return }
         if spacing > 0 { enough = min(Self.streaks.longest, 2 * enough) }
         spacing = min(Self.spacings.longest, max(Self.spacings.first, 2 * spacing))
-        streak = 0
-        lastAsked = max(lastAsked, asked)
     }
 }

@@ -59,6 +59,22 @@ import Testing
 
     // MARK: Requests that are forbidden
 
+    /// One refusal in twelve requests, whatever the spacing: the server does not count.
+    @Test func troubleNowAndThenSpacesNoFurther() {
+        var quota = RequestQuota()
+        var now = 0.0
+        for request in 0..<1200 {
+            now += max(quota.delay(now: now), 0.01)
+            quota.asked(now: now)
+            if request % 12 == 11 {
+                quota.refused(asked: now)
+            } else {
+                quota.answered(isServed: true)
+            }
+            #expect(quota.spacing <= 2 * RequestQuota.spacings.first)
+        }
+    }
+
     @Test func restsLongerEachTimeAndThenGivesUp() {
         var quota = RequestQuota()
         var now = 100.0
