@@ -111,7 +111,9 @@ extension DownloadRun {
         let link = PrimaryLink(primary, links)
         let fetch = FetchRun(
             loop: loop,
-            setup: Fetch.Setup(job, primary, state.attempts) { await link.resolve() },
+            setup: Fetch.Setup(job, primary, state.attempts, hasLinks: links != nil) {
+                await link.resolve()
+            },
             output: output, started: started, earlier: earlier, report: report,
             present: present)
         let (end, last, ledger) = await fetch { [primary, mirrors = state.mirrors] join in

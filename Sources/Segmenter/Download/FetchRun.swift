@@ -60,12 +60,15 @@ struct FetchRun: Sendable {
 extension Fetch.Setup {
     /// What a fetch of a file works with, as earlier attempts have left it.
     init(
-        _ job: DownloadJob, _ primary: Primary, _ attempts: Attempts,
+        _ job: DownloadJob, _ primary: Primary, _ attempts: Attempts, hasLinks: Bool,
         resolve: @escaping @Sendable () async -> Probe.Resolution
     ) {
         let (finding, probe, options) = (primary.finding, primary.probe, job.options)
+        var server = probe.server(primary.number, finding)
+        // A new link is tried before its server is left alone.
+        if hasLinks { server.mayRest = false }
         let machine = FetchMachine.Setup(
-            primary: probe.server(primary.number, finding),
+            primary: server,
             isOneStream: finding.file.plan != .segments, asksOnce: probe.asksOnce,
             isDecoded: finding.file.isDecoded,
             vouchedDates: attempts.samples.vouchedDates, isProven: finding.isProven,
