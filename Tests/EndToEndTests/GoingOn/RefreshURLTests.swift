@@ -16,7 +16,7 @@ struct RefreshURLTests {
 
         /// Links are good for `uses` requests, by their number from 0, and then answered `refusal`.
         init(
-            size: Int64 = RefreshURLTests.size, refusal: Int = 403,
+            size: Int64 = RefreshURLTests.size, refusal: Int = 401,
             uses: @escaping @Sendable (Int) -> Int,
             answer: @escaping @Sendable (Int, OriginRequest, Content) -> OriginReply = {
                 // In pieces: no few requests bring all of it.
