@@ -33,8 +33,12 @@ extension QueueDesk {
             try store.update(id) { $0.place = old }
             machine.choreDone(id, isRemoved: false, problem: problem, now)
         case (_, .moved(let mark)):
-            // On another file system it is another file.
-            try store.update(id) { $0.file = mark }
+            // On another file system it is another file, with the same content.
+            try store.update(id) { task in
+                var mark = mark
+                (mark.isSkipped, mark.isPage) = (task.file?.isSkipped, task.file?.isPage)
+                task.file = mark
+            }
             machine.choreDone(id, isRemoved: false, now)
         case (_, .failed(let problem)):
             machine.choreDone(id, isRemoved: false, problem: problem, now)

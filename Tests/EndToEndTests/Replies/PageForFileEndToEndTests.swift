@@ -72,12 +72,15 @@ struct PageForFileEndToEndTests {
         let stage = try QueueStage(size: 1000)
         let bad = try origin(500)
         func add(_ options: String...) throws -> String {
-            try stage.start(["add", bad.url("/\(options.count)/x.zip")] + options).wait().output
+            try stage.start(["add", bad.url("/\(options.count).zip")] + options).wait().output
                 .trimmingCharacters(in: .newlines)
         }
         let (warned, refused) = (try add(), try add("--refuse-html"))
         #expect(try stage.run("run").end == .exit(69))
         #expect(try stage.task(warned)["html"] as? Bool == true)
         #expect(try stage.state(refused) == "failed")
+        // A file that is moved is still that page.
+        try stage.done("rename", warned, "other.zip")
+        #expect(try stage.task(warned)["html"] as? Bool == true)
     }
 }
