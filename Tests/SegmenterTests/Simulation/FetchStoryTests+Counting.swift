@@ -95,6 +95,29 @@ extension FetchStoryTests {
         #expect(rests(of: second.log).isEmpty)
     }
 
+    /// A server that forbids ranges of more than 4 MiB (aria2#1627): after the second rest it is asked for shorter
+    /// ones.
+    @Test func longRangesThatAreForbiddenAreAskedForInParts() throws {
+        var network = network
+        network.cap = { _ in 20e6 }
+        var server = SimulatedServer()
+        var longest: Int64 = 0
+        server.answer = { arrival in
+            guard let count = arrival.range?.count, count <= 4 << 20 else { return .status(403) }
+            longest = max(longest, count)
+            return .serve
+        }
+        server.resolution = { _ in .failed(.refused(status: 403)) }
+        // What is missing at first is a short piece.
+        var fetch = SimulatedFetch(
+            network, server, size: 200_000_000, connections: 2, isChecked: true,
+            earlier: [(ByteRange(2_000_000, 50_000_000), true)])
+        _ = try run(&fetch, within: 300)
+        #expect(fetch.log.isComplete)
+        #expect(rests(of: fetch.log).map(\.seconds) == [10, 20])
+        #expect(longest > 0)
+    }
+
     /// In a queue the fetch ends, and another download may run meanwhile.
     @Test func endsWhereOthersMayRunMeanwhile() throws {
         let evasive = Evasive()

@@ -355,6 +355,7 @@ extension FetchMachine {
         let step = quota.forbidden(now: world.now)
         world[quotaOf: origin] = quota
         guard case .rest(let seconds) = step else { return false }
+        sources[source].trust.forbade(isAgain: quota.rests == 2)
         let rest = Duration(seconds: seconds)
         world.report(.resting(url: sources[source].mirror.shownURL, for: rest))
         if setup.endsToRest, sources.isAlone(source) {

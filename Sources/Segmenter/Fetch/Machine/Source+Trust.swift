@@ -12,6 +12,8 @@ extension Source {
         /// Nothing of it is recorded before all of it has come: that much a crash may cost each
         /// connection.
         static let longestProven: Int64 = 8 << 20
+        /// A server that may refuse long ranges is asked for at least so many bytes, in bytes.
+        static let leastShortened: Int64 = 1 << 20
 
         /// How far it is believed to answer ranges with what was asked for.
         private(set) var confidence: Confidence
@@ -21,6 +23,10 @@ extension Source {
         var isForging = false
         /// Replies about another version in a row.
         private var mismatches = 0
+        /// Longest range that it has served, in bytes.
+        private var longestServed: Int64 = 0
+        /// Most bytes that are asked for at a time since longer ranges were forbidden; `nil` where that is not tried.
+        private var shortened: Int64?
         /// Replies that ignored the range in a row.
         private var ignoredRanges = 0
 
@@ -36,7 +42,9 @@ extension Source {
         }
 
         /// Most bytes that are asked for at a time.
-        var longestRange: Int64 { provesRanges ? Self.longestProven : .max }
+        var longestRange: Int64 {
+            min(provesRanges ? Self.longestProven : .max, shortened ?? .max)
+        }
 
         // MARK: Lies
 
@@ -60,9 +68,18 @@ extension Source {
         ///
         /// - Returns: Whether more may be asked for from now on.
         mutating func accepted(_ served: ByteRange, now: Double) -> Bool {
+            longestServed = max(longestServed, served.count)
             guard !confidence.isProven else { return false }
             confidence.accepted(served, now: now)
             return confidence.isProven
+        }
+
+        /// It has forbidden a range, although it has served others.
+        ///
+        /// - Parameter isAgain: Whether it has done so after a rest, too. Then it may forbid ranges of that length, and
+        ///   is asked for no longer ones than it has served, until it forbids these, too.
+        mutating func forbade(isAgain: Bool) {
+            shortened = shortened == nil && isAgain ? max(longestServed, Self.leastShortened) : nil
         }
 
         /// Looks at the time.
