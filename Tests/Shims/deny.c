@@ -19,7 +19,8 @@ static const struct {
     const char *name;
     int number;
 } calls[] = {
-    {"copy_file_range", SYS_copy_file_range}, {"dup3", SYS_dup3}, {"faccessat2", SYS_faccessat2},
+    {"clone3", SYS_clone3}, {"copy_file_range", SYS_copy_file_range}, {"dup3", SYS_dup3},
+    {"faccessat2", SYS_faccessat2},
     {"fadvise64", SYS_fadvise64}, {"fallocate", SYS_fallocate}, {"fchmod", SYS_fchmod},
     {"fchmodat", SYS_fchmodat}, {"fchown", SYS_fchown}, {"fdatasync", SYS_fdatasync},
     {"fgetxattr", SYS_fgetxattr}, {"flock", SYS_flock}, {"fremovexattr", SYS_fremovexattr},

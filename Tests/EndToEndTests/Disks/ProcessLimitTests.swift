@@ -11,7 +11,7 @@ struct ProcessLimitTests {
     /// A limit that a shell sets before it becomes segget.
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// What the shell does first.
+        /// What the shell does first; the folder is `$folder`.
         var setup: String
         /// Whether it runs as a user who has no other process.
         var isUnprivileged = false
@@ -30,19 +30,70 @@ struct ProcessLimitTests {
                 testDescription: "\($0) KiB of addresses", setup: "ulimit -v \($0)",
                 arrives: $0 >= 4_000_000)
         }
-        + ["/proc", "/dev/shm", "/tmp", "/dev"].map { place in
+        + ["/proc", "/dev/shm", "/dev"].map { place in
             Row(
-                testDescription: "no \(place)",
-                setup: place == "/tmp" ? "true" : "mount -t tmpfs none \(place)", arrives: true)
+                testDescription: "no \(place)", setup: "mount -t tmpfs none \(place)",
+                arrives: true)
         }
-        + [Row(testDescription: "24 descriptors", setup: "ulimit -n 24")]
+        + [
+            Row(
+                testDescription: "no /tmp",
+                setup: "mount --bind $folder /mnt && mount -t tmpfs -o ro none /tmp && folder=/mnt",
+                arrives: true),
+            Row(
+                testDescription: "a root that is read-only",
+                setup: "mount --bind $folder /mnt && mount -o remount,bind,ro / && folder=/mnt",
+                arrives: true),
+            Row(testDescription: "24 descriptors", setup: "ulimit -n 24"),
+            Row(testDescription: "files of 1,000 KiB", setup: "ulimit -f 1000", arrives: true),
+            Row(testDescription: "files of no bytes", setup: "ulimit -f 0"),
+        ]
 
     @Test(.timeLimit(.minutes(5)), arguments: rows) func arrivesOrSaysWhyNot(row: Row) throws {
-        let stage = try BatchStage(size: 1000)
+        try check(row)
+    }
+
+    /// Profiles of containers that do not know newer calls.
+    @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, EPERM]) func arrivesInASandbox(code: Int32)
+        throws
+    {
+        // Where clone3 is forbidden instead of unknown, glibc starts no thread.
+        for call in ["clone3", "statx", "openat2", "clone3,statx,openat2"] {
+            try check(
+                Row(
+                    testDescription: "\(call) \(code)", setup: "true",
+                    arrives: code == ENOSYS || !call.contains("clone3")),
+                within: try Denial.prefix(call.split(separator: ",").map(String.init), errno: code))
+        }
+    }
+
+    /// Few processes or little memory for all that is in a control group.
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            ("pids", "4", false), ("pids", "8", false), ("pids", "100", true),
+            ("memory", "\(40 << 20)", true),
+        ])
+    func arrivesInAControlGroup(controller: String, limit: String, arrives: Bool) throws {
+        guard let group = ControlGroup(controller, limit: limit) else { return }
+        try check(
+            Row(
+                testDescription: "\(controller) \(limit)",
+                setup: "echo $$ > \(group.path)/cgroup.procs", arrives: arrives),
+            size: 30_000_000)
+    }
+
+    /// - Parameters:
+    ///   - row: The limit.
+    ///   - size: Of the file, in bytes.
+    ///   - wrapper: Words before segget's path.
+    private func check(_ row: Row, size: Int64 = 1000, within wrapper: [String] = []) throws {
+        let stage = try BatchStage(size: size)
         chmod(stage.folder, 0o777)
         let shell =
-            "\(row.setup) && exec \(try Segget.binary()) -d \(stage.folder) "
-            + stage.origin.url("/d/f.bin")
+            "folder=\(stage.folder); \(row.setup) && exec "
+            + (wrapper + [try Segget.binary()]).joined(separator: " ")
+            + " -d $folder \(stage.origin.url("/d/f.bin"))"
         let user = "\(61_000 + getpid() % 1000)"
         let prefix =
             row.isUnprivileged
@@ -72,4 +123,28 @@ struct ProcessLimitTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.output.hasPrefix("segget "), "\(outcome.output)")
     }
+}
+
+/// A control group of the kernel (cgroups(7)), of either version; it goes with the value.
+private final class ControlGroup {
+    let path: String
+
+    /// Makes one; `nil` where that is not possible, as in most containers.
+    init?(_ controller: String, limit: String) {
+        let root = "/sys/fs/cgroup"
+        let (parent, file) =
+            access("\(root)/\(controller)/cgroup.procs", W_OK) == 0
+            ? ("\(root)/\(controller)", controller == "pids" ? "pids.max" : "memory.limit_in_bytes")
+            : (root, "\(controller).max")
+        path = "\(parent)/segget-test-\(getpid())-\(UInt32.random(in: 0...(.max)))"
+        guard mkdir(path, 0o755) == 0 else { return nil }
+        guard
+            (try? limit.write(toFile: "\(path)/\(file)", atomically: false, encoding: .utf8)) != nil
+        else {
+            rmdir(path)
+            return nil
+        }
+    }
+
+    deinit { rmdir(path) }
 }
