@@ -46,30 +46,36 @@ extension RemoteIdentity {
     ///   - date: What the same reply states as `Last-Modified`, in seconds since 1970.
     /// - Returns: Whether it proves nothing.
     package static func isBlank(etag: String, size: Int64?, date: Int64?) -> Bool {
-        let opaque = (etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]).filter { $0 != "\"" }
-        var words = opaque.split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
-            .map { $0.lowercased() }
+        let weak = etag.utf8.starts(with: "W/".utf8)
+        let opaque = etag.utf8.dropFirst(weak ? 2 : 0).lazy.filter { $0 != UInt8(ascii: "\"") }
+            .map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        let text = Array(opaque)
+        var words = text.split { !Self.isAlphanumeric($0) }
         // Servers that encode on the way add the coding.
-        while let last = words.last, codings.contains(last) { words.removeLast() }
-        if words.allSatisfy({ $0.allSatisfy { $0 == "0" } }) { return true }
+        while let last = words.last, codings.contains(where: last.elementsEqual) {
+            words.removeLast()
+        }
+        if words.allSatisfy(Self.isZero) { return true }
         guard let size else { return false }
         // A time in Python's words: seconds and their fraction.
-        let hasFraction = words.count > 1 && opaque.hasPrefix("\(words[0]).")
+        let hasFraction =
+            words.count > 1 && words[0].startIndex == 0
+            && text[words[0].endIndex] == UInt8(ascii: ".")
         if hasFraction {
-            guard words[1].allSatisfy({ $0 == "0" }) else { return false }
+            guard Self.isZero(words[1]) else { return false }
             words.remove(at: 1)
         }
         // Which of both are the date and the size, in one base.
-        func areBoth(_ mtime: String, _ length: String) -> Bool {
+        func areBoth(_ mtime: ArraySlice<UInt8>, _ length: ArraySlice<UInt8>) -> Bool {
             [10, 16].contains { radix in
-                Int64(length, radix: radix) == size
-                    && Int64(mtime, radix: radix).map { isPlaceholder(number: $0, date: date) }
+                Self.number(length, radix) == size
+                    && Self.number(mtime, radix).map { isPlaceholder(number: $0, date: date) }
                         ?? false
             }
         }
         switch words.count {
         case 1:
-            return [10, 16].contains { Int64(words[0], radix: $0) == size }
+            return [10, 16].contains { Self.number(words[0], $0) == size }
                 || isCaddys(words[0], size)
         case 2: return areBoth(words[0], words[1]) || areBoth(words[1], words[0])
         case 3: return hasFraction ? areBoth(words[0], words[1]) : areBoth(words[2], words[1])
@@ -77,7 +83,22 @@ extension RemoteIdentity {
         }
     }
 
-    private static let codings: Set = ["gzip", "br", "zstd", "deflate"]
+    private static let codings = ["gzip", "br", "zstd", "deflate"].map { Array($0.utf8) }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+
+    private static func isZero(_ word: ArraySlice<UInt8>) -> Bool {
+        word.allSatisfy { $0 == UInt8(ascii: "0") }
+    }
+
+    /// The number that a word is; `nil` where it is none, or too large.
+    private static func number(_ word: some Sequence<UInt8>, _ radix: Int) -> Int64? {
+        Int64(String(decoding: Array(word), as: UTF8.self), radix: radix)
+    }
+
     /// Parts of a second in which tags state times.
     private static let units: [Int64] = [1, 1000, 1_000_000, 1_000_000_000]
 
@@ -98,10 +119,10 @@ extension RemoteIdentity {
     /// Whether a word is Caddy's: seconds or nanoseconds and the size, in base 36.
     ///
     /// Short sizes end words by chance.
-    private static func isCaddys(_ word: String, _ size: Int64) -> Bool {
-        let end = String(size, radix: 36)
-        guard end.count > 2, word.hasSuffix(end), word.count > end.count,
-            let number = Int64(word.dropLast(end.count), radix: 36)
+    private static func isCaddys(_ word: ArraySlice<UInt8>, _ size: Int64) -> Bool {
+        let end = String(size, radix: 36).utf8
+        guard end.count > 2, word.count > end.count, word.suffix(end.count).elementsEqual(end),
+            let number = number(word.dropLast(end.count), 36)
         else { return false }
         return isPlaceholder(number: number, date: nil)
     }

@@ -29,12 +29,12 @@ enum PageForFile {
 
     /// Whether a name is that of a model, an archive, a package or a disk image.
     static func promises(_ name: String) -> Bool {
-        let parts = name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count > 1, let suffix = parts.last, suffixes.contains(String(suffix)) else {
-            return false
-        }
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex,
+            suffixes.contains(name[dot...].dropFirst().lowercased())
+        else { return false }
         // A page that is compressed is one: what a server decodes on the way is its text.
-        return !(parts.count > 2 && pages.contains(String(parts[parts.count - 2])))
+        let stem = name[..<dot].lowercased()
+        return !pages.contains { stem.hasSuffix(".\($0)") }
     }
 
     /// Whether a media type is that of an archive, a package or a disk image.

@@ -162,11 +162,11 @@ struct WebURL: Sendable, Hashable {
 /// The URL with `%40` for each `@` of its user and password: the last one of the authority is in front of the
 /// host (WHATWG URL, authority state), and libcurl takes the first.
 func encodingEarlierAts(in url: String) -> String {
+    guard url.utf8.count(where: { $0 == UInt8(ascii: "@") }) > 1 else { return url }
     let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
     let end = url[start...].firstIndex { "/?#\\".contains($0) } ?? url.endIndex
     guard let at = url[start..<end].lastIndex(of: "@") else { return url }
     let user = url[start..<at]
-    guard user.contains("@") else { return url }
     return url[..<start] + String(user).replacing("@", with: "%40") + url[at...]
 }
 

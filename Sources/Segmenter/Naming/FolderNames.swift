@@ -114,8 +114,10 @@ struct FolderNames: Sendable {
     }
 
     private mutating func isTaken(_ name: String, _ folds: () -> Bool) -> Bool {
+        // Most names are in neither.
+        guard Self.isTaken(Self.folded(name), in: folded) else { return false }
         if Self.isTaken(name, in: taken) { return true }
-        guard foldsCase != false, Self.isTaken(Self.folded(name), in: folded) else { return false }
+        guard foldsCase != false else { return false }
         let folds = foldsCase ?? folds()
         foldsCase = folds
         return folds
