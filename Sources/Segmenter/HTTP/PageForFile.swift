@@ -71,20 +71,25 @@ enum PageForFile {
     private static func isPage(_ start: [UInt8]) -> Bool {
         var bytes = start.prefix(length)
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
-        bytes = bytes.drop { [0x09, 0x0a, 0x0c, 0x0d, 0x20].contains($0) }
-        let text = String(decoding: bytes, as: UTF8.self).lowercased()
-        if ["<!--", "<?xml"].contains(where: text.hasPrefix) { return text.contains("<html") }
+        bytes = bytes.drop(while: blanks.contains)
+        guard bytes.first == UInt8(ascii: "<") else { return false }
+        let text = bytes.map {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
+        }
+        if ["<!--", "<?xml"].contains(where: { text.starts(with: $0.utf8) }) {
+            return text.firstRange(of: "<html".utf8) != nil
+        }
         return tags.contains { tag in
-            guard text.hasPrefix(tag) else { return false }
-            let next = text.dropFirst(tag.count).unicodeScalars.first
-            return next.map { $0 == ">" || $0.properties.isWhitespace } ?? false
+            guard text.starts(with: tag.utf8), text.count > tag.utf8.count else { return false }
+            let next = text[tag.utf8.count]
+            return next == UInt8(ascii: ">") || blanks.contains(next)
         }
     }
 
+    private static let blanks: [UInt8] = [0x09, 0x0a, 0x0c, 0x0d, 0x20]
     private static let tags = [
         "<!doctype html", "<html", "<head", "<title", "<meta", "<body", "<script", "<style",
-        "<iframe", "<h1",
-        "<div", "<table", "<p",
+        "<iframe", "<h1", "<div", "<table", "<p",
     ]
 
     /// Whether there is no byte among them that no text has.

@@ -83,10 +83,13 @@ struct ProcessLimitTests {
             size: 30_000_000)
     }
 
+    /// Downloads a file within a limit.
+    ///
     /// - Parameters:
     ///   - row: The limit.
     ///   - size: Of the file, in bytes.
     ///   - wrapper: Words before segget's path.
+    /// - Throws: What the test's own set-up meets.
     private func check(_ row: Row, size: Int64 = 1000, within wrapper: [String] = []) throws {
         let stage = try BatchStage(size: size)
         chmod(stage.folder, 0o777)
