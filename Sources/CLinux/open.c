@@ -19,6 +19,9 @@ static int is_thread(const char *path) {
     return sscanf(path, "/proc/%d/stat%n", &number, &length) == 1 && length > 0 && !path[length];
 }
 
+typedef int (*opener)(const char *, int, ...);
+
+// Any thread may be the first to call it.
 int open(const char *path, int flags, ...) {
     mode_t mode = 0;
     if (flags & (O_CREAT | __O_TMPFILE)) {
@@ -28,8 +31,9 @@ int open(const char *path, int flags, ...) {
         va_end(rest);
     }
     // Of the C library, or of what is loaded before it (LD_PRELOAD).
-    static int (*next)(const char *, int, ...);
-    if (!next) next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    static _Atomic(opener) known;
+    opener next = known;
+    if (!next) known = next = (opener)dlsym(RTLD_NEXT, "open");
     if (!next) {
         errno = ENOSYS;
         return -1;
