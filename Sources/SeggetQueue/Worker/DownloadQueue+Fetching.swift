@@ -281,7 +281,11 @@ extension DownloadQueue {
                 message: "complete and verified, \(Units.size(file.size))"
                     + (file.isPage ? "; \(Summary.pageWarning)" : ""))
         case .failure(let error) where error.reason == .cancelled:
-            TaskEvent(time: now.wall, event: "stopped", message: "stopped in order")
+            TaskEvent(
+                time: now.wall, event: "stopped",
+                message: "stopped in order"
+                    + (error.startsOver == nil
+                        ? "" : "; the next start downloads the file from the beginning"))
         case .failure(let error):
             TaskEvent(
                 time: now.wall, event: Diagnostic(error).kind, message: Diagnostic(error).message)

@@ -25,7 +25,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Save in this folder; it is made if it is missing. (default: the current folder)",
             valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var directory: String?
 
     @Option(
@@ -44,7 +44,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Add the files of this list too, in the form of `segget get`; repeatable.",
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var inputFile: [String] = []
 
     @Flag(help: "Add held: `segget start` or `segget resume` begins.") var paused = false
@@ -72,7 +72,7 @@ struct AddCommand: ParsableCommand {
                 They keep their places and names; all other options hold for each of them. Given the queue's own file, \
                 which is damaged, it makes a new one of what can be read, and keeps the damaged one beside it.
                 """, valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var recover: String?
 
     @Option(
@@ -98,7 +98,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Show how the tasks get on, until they have ended, as `segget attach` does.",
             discussion: """
-                `segget get --queue` is short for it. The ids are printed as notes; the options of *Attaching* say how \
+                `segget get --enqueue` is short for it. The ids are printed as notes; the options of *Attaching* say how \
                 much is shown.
                 """))
     var attach = false

@@ -30,13 +30,13 @@ struct ServeCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write the number of the process here while it runs.", valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var pidFile: String?
     @Option(
         help: ArgumentHelp(
             "Append the log to this file; with `--detach`, what else is said, too.",
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var logFile: String?
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Doors") var doors: DoorOptions

@@ -186,7 +186,7 @@ struct RenameCommand: ParsableCommand {
     @Option(
         name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp("Move the file to this folder.", valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var directory: String?
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
