@@ -72,6 +72,34 @@ int segget_is_in_memory(int fd) {
     return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
 }
 
+int segget_has_unsure_links(int fd) {
+    struct statfs status;
+    if (fstatfs(fd, &status) != 0) return 1;
+    switch ((unsigned)status.f_type) {
+        case FUSE_SUPER_MAGIC:
+        case NFS_SUPER_MAGIC:
+        case SMB_SUPER_MAGIC:
+        case CIFS_SUPER_MAGIC:
+        case SMB2_SUPER_MAGIC:
+        case V9FS_MAGIC:
+        case CEPH_SUPER_MAGIC:
+        case AFS_SUPER_MAGIC:
+        case CODA_SUPER_MAGIC: return 1;
+        default: return 0;
+    }
+}
+
+int segget_is_attached(int folder) {
+    // Above the root is the root; a longer path is refused (PATH_MAX).
+    enum { LEVELS = 1300 };
+    char up[3 * LEVELS + 1];
+    for (int i = 0; i < LEVELS; i++) memcpy(up + 3 * i, "../", 3);
+    up[3 * LEVELS] = 0;
+    struct stat top, root;
+    if (fstatat(folder, up, &top, 0) != 0 || stat("/", &root) != 0) return -1;
+    return top.st_dev == root.st_dev && top.st_ino == root.st_ino;
+}
+
 int64_t segget_read_date(const char *text) {
     struct tm parts = {0};
     // The locale is "C": nobody sets another.
