@@ -75,16 +75,18 @@ int segget_is_in_memory(int fd) {
 int segget_has_unsure_links(int fd) {
     struct statfs status;
     if (fstatfs(fd, &status) != 0) return 1;
-    switch ((unsigned)status.f_type) {
-        case FUSE_SUPER_MAGIC:
-        case NFS_SUPER_MAGIC:
-        case SMB_SUPER_MAGIC:
-        case CIFS_SUPER_MAGIC:
-        case SMB2_SUPER_MAGIC:
-        case V9FS_MAGIC:
-        case CEPH_SUPER_MAGIC:
-        case AFS_SUPER_MAGIC:
-        case CODA_SUPER_MAGIC: return 1;
+    // Not all of them are in the <linux/magic.h> of older systems.
+    switch ((uint32_t)status.f_type) {
+        case 0x65735546:  // FUSE
+        case 0x6969:      // NFS
+        case 0x517B:      // SMB
+        case 0xFF534D42:  // CIFS
+        case 0xFE534D42:  // SMB2
+        case 0x01021997:  // 9P
+        case 0x00C36400:  // Ceph
+        case 0x5346414F:  // AFS
+        case 0x786F4256:  // VirtualBox's shared folders
+            return 1;
         default: return 0;
     }
 }

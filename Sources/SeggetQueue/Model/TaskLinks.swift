@@ -1,5 +1,5 @@
 import Assembler
-import Segmenter
+public import Segmenter
 
 /// The whole links of a task: with their queries, and with `***` in place of passwords.
 ///

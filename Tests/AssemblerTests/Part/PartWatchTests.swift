@@ -20,9 +20,9 @@ struct PartWatchTests {
         (sight { $0.links = 0 }, .removed, nil),
         (sight { $0.folderLinks = 0 }, .removed, nil),
         (sight { $0.isNamed = false }, .nameGone, .nameGone),
-        (sight { $0.links = 0; $0.isNamed = false }, .removed, .nameGone),
+        (PartSight(links: 0, folderLinks: 2, isNamed: false, isAttached: true), .removed, .nameGone),
         (sight { $0.isAttached = false }, .unmounted, nil),
-        (sight { $0.isAttached = false; $0.links = 0 }, .unmounted, nil),
+        (PartSight(links: 0, folderLinks: 2, isNamed: true, isAttached: false), .unmounted, nil),
         (PartSight(), nil, nil),
     ]
 
