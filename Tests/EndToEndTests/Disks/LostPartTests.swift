@@ -36,7 +36,7 @@ struct LostPartTests {
         let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         let failed = try #require(
-            try jsonEvents(outcome.output).first { $0["event"] as? String == "failed" })
+            try jsonEvents(outcome.output).first { $0["event"] as? String == "error" })
         let text = "\(failed)"
         #expect(failed["kind"] as? String == "part_gone", "\(text)")
         #expect((failed["message"] as? String)?.contains("the received bytes are gone") == true)
