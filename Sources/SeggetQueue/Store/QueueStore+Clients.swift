@@ -21,8 +21,6 @@ extension QueueStore {
     /// - Throws: `QueueError`.
     func tasksOfClients() throws(QueueError) -> Set<QueueTask.ID> {
         try read { db in
-            // What is only read is not brought to a newer form.
-            guard try db.tableExists("client_tasks") else { return [] }
             let found = try Row.fetchCursor(
                 db.cachedStatement(sql: "SELECT task FROM client_tasks"))
             var ids: Set<QueueTask.ID> = []

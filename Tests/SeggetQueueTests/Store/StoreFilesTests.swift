@@ -123,8 +123,6 @@ import Testing
             try store.update(task.id) { $0.size = 9 }
             task.size = 9
         }
-        let backup = QueueFiles(queue.files.backup(ofVersion: 1))
-        #expect(try QueueStore(backup, mode: .readOnly).find() == [FirstVersion.task])
         // It is made once; and what was migrated is not migrated again.
         let before = try queue.sandbox.read("queue.sqlite.backup-2")
         #expect(try QueueStore(queue.files, mode: .readWrite, schema: Self.later).find() == [task])
@@ -132,6 +130,8 @@ import Testing
         #expect(
             try queue.sandbox.names()
                 == ["queue.sqlite", "queue.sqlite.backup-1", "queue.sqlite.backup-2"])
+        let backup = QueueFiles(queue.files.backup(ofVersion: 1))
+        #expect(try QueueStore(backup, mode: .readWrite).find() == [FirstVersion.task])
     }
 
     /// A copy would keep them longer than their tasks.
