@@ -58,7 +58,8 @@ struct TaskTable {
             String(Substring(id)), word, bar(task), done,
             task.size.map(Units.size) ?? "",
             isFetched ? Units.speed(task.bytesPerSecond ?? 0) : "", isFetched ? left : "",
-            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""), colour: colour ? TaskText.colour(task) : nil)
+            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""),
+            colour: colour ? TaskText.colour(task) : nil)
     }
 
     private func row(

@@ -20,7 +20,10 @@ struct PartWatchTests {
         (sight { $0.links = 0 }, .removed, nil),
         (sight { $0.folderLinks = 0 }, .removed, nil),
         (sight { $0.isNamed = false }, .nameGone, .nameGone),
-        (PartSight(links: 0, folderLinks: 2, isNamed: false, isAttached: true), .removed, .nameGone),
+        (
+            PartSight(links: 0, folderLinks: 2, isNamed: false, isAttached: true), .removed,
+            .nameGone
+        ),
         (sight { $0.isAttached = false }, .unmounted, nil),
         (PartSight(links: 0, folderLinks: 2, isNamed: true, isAttached: false), .unmounted, nil),
         (PartSight(), nil, nil),
