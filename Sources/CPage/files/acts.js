@@ -233,7 +233,15 @@ export class Acts {
   }
 
   async copy() {
-    await navigator.clipboard?.writeText(this.list.known().map((task) => task.current_url ?? task.url).join("\n"));
+    const ids = this.list.known().map((task) => task.id);
+    let links;
+    try {
+      links = await this.api.linksOf(ids);
+    } catch (error) {
+      if (error.status !== 401) notice(t("notSent", { reason: reasonOf(error) }), { bad: true });
+      return;
+    }
+    await navigator.clipboard?.writeText(ids.map((id) => links.get(id)?.urls[0]).filter(Boolean).join("\n"));
     notice(t("copied"), { seconds: 3 });
   }
 

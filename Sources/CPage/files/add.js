@@ -145,11 +145,14 @@ export class AddForm {
     const turn = this.turn += 1;
     const found = [];
     for (const link of this.parsed.links.slice(0, 40)) {
+      const bare = (url) => url.replace(/^(https?:\/\/)[^/@]*@/i, "$1");
       // URLs in answers have no query and no user.
-      const plain = link.replace(/[?#].*$/, "").replace(/^(https?:\/\/)[^/@]*@/i, "$1");
+      const plain = bare(link).replace(/[?#].*$/, "");
       try {
-        const { tasks } = await this.api.get(`api/v1/tasks?limit=5&text=${encodeURIComponent(plain)}`);
-        found.push(...tasks.filter((task) => task.url === plain));
+        const { tasks } = await this.api.get(`api/v1/tasks?limit=100&text=${encodeURIComponent(plain)}`);
+        const alike = tasks.filter((task) => task.url === plain);
+        const links = await this.api.linksOf(alike.map((task) => task.id));
+        found.push(...alike.filter((task) => bare(links.get(task.id)?.url ?? "") === bare(link)));
       } catch {
         break;
       }

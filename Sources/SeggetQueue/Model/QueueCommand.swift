@@ -94,6 +94,8 @@ public struct NewTask: Sendable, Hashable {
     package var problem: TaskProblem?
     /// Whether it is recorded as failed where another task's file goes to the same path, and not refused.
     package var failsWhereTaken = false
+    /// Whether a client over TCP adds it.
+    package var isOfClient = false
     /// Whether nothing is replaced but what a task of this queue has brought, whatever the options say.
     package var replacesOwnFilesOnly = false
 
@@ -123,6 +125,8 @@ public struct TaskChanges: Sendable, Hashable {
     public var retries: Int?
     /// Whether the task must not reach private addresses from now on.
     package var deniesPrivate = false
+    /// Whether a client over TCP makes them.
+    package var areOfClient = false
 
     /// Changes nothing.
     public init() {}

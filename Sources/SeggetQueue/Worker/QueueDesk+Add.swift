@@ -62,6 +62,7 @@ extension QueueDesk {
             hasRecorded(id)
         }
         let secrets = try store.insert(task)
+        if new.isOfClient { try store.note(id, isOfClient: true) }
         if new.keepsNoSecrets, !secrets.isEmpty { unstored[id] = secrets }
         return CommandResult(id, .done)
     }
@@ -253,6 +254,7 @@ extension QueueDesk {
         if let retries = changes.retries { task.options.retries = retries }
         if changes.deniesPrivate { task.options.access.deniesPrivate = true }
         let secrets = try store.replace(task)
+        if changes.urls != nil, !changes.areOfClient { try store.note(id, isOfClient: false) }
         unstored[id] = task.keepsNoSecrets && !secrets.isEmpty ? secrets : nil
         machine.restart(id)
         return CommandResult(id, .done)

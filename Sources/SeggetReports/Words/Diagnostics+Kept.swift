@@ -24,7 +24,7 @@ extension Diagnostic {
             .nameTaken,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart),
-            .assembly(.noPart):
+            .assembly(.noPart), .assembly(.partGone):
             return nil
         default: return bytesKept(error)
         }

@@ -239,6 +239,7 @@ extension Diagnostic {
                     "\(Self.quote(path)) was removed, replaced or cut off by another program, so it "
                         + "is not published",
                     hint: "leave it alone while segget runs, then \(again)")
+            case .partGone(let path, let loss): Self(loss, path: path)
             case .noSpace(let path, let needed, let free):
                 Self(
                     .disk, "no_space",

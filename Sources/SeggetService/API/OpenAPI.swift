@@ -57,6 +57,16 @@ enum OpenAPI {
             "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
+          "/links": {
+           "get": {"operationId": "links", "summary": "The whole links of tasks", "parameters": [{"$ref":
+            "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}], "responses": {"200":
+            {"description": "The links", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Links"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
+          },
           "/events": {
            "get": {"operationId": "events", "summary": "What happens, as it happens", "parameters": [{"$ref":
             "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}, {"$ref":
@@ -177,12 +187,16 @@ enum OpenAPI {
            "Tags": {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "object",
             "additionalProperties": {"type": "integer", "minimum": 1}}}},
            "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+           "Links": {"type": "object", "required": ["links"], "properties": {"links": {"type": "array",
+            "items": {"type": "object", "required": ["id", "url", "urls", "from_client"], "properties":
+            {"id": {"$ref": "#/components/schemas/TaskID"}, "url": {"type": "string"}, "urls": {"type":
+            "array", "items": {"type": "string"}}, "from_client": {"type": "boolean"}}}}}},
            "Task": {"type": "object", "required": ["id", "state", "wanted", "url", "folder", "bytes_done",
             "attempts", "added", "digests", "tags"], "properties": {"id": {"$ref":
             "#/components/schemas/TaskID"}, "state": {"type": "string", "enum": ["waiting", "running",
             "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled"]},
             "wanted": {"type": "string", "enum": ["run", "held"]}, "url": {"type": "string"},
-            "current_url": {"type": "string"}, "path": {"type": "string"}, "folder": {"type": "string"},
+            "current_url": {"type": "string"}, "query_tag": {"type": "string", "pattern": "^[0-9a-f]{4}$"}, "path": {"type": "string"}, "folder": {"type": "string"},
             "position": {"type": "integer", "minimum": 1}, "rank": {"type": "integer"}, "bytes_done":
             {"type": "integer", "minimum": 0}, "size": {"type": "integer", "minimum": 0},
             "bytes_per_second": {"type": "number", "minimum": 0}, "seconds_left": {"type": "number",

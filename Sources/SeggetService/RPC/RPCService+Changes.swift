@@ -227,6 +227,7 @@ extension RPCService {
             var changes = TaskChanges()
             changes.urls = urls
             changes.deniesPrivate = policy.deniesPrivate
+            changes.areOfClient = true
             _ = try await carryOut(.set(TaskSelection(report.id), changes))
         }
         return [RPCValue(integerLiteral: count), RPCValue(integerLiteral: usable.count)]
@@ -331,5 +332,6 @@ extension NewTask {
         (isAgain, failsWhereTaken) = (true, true)
         replacesOwnFilesOnly = !policy.isDropIn
         isHeld = task.isPaused
+        isOfClient = true
     }
 }

@@ -61,6 +61,7 @@ struct DownloadState: Sendable {
         request.landing = finding.landing(from: url)
         request.required = plan.required
         request.resume = options.resume || record.hasBegun || options.adopt != nil
+        request.hasPart = record.kept > 0 && attempts.startOver == nil
         request.overwrite = options.overwrite
         request.startOver = attempts.startOver
         request.sampled = attempts.samples.generation
@@ -162,7 +163,9 @@ struct DownloadState: Sendable {
     /// The error with what is known beside it.
     func error(_ reason: DownloadError.Reason, written: Int64? = nil) -> DownloadError {
         var kept = record.kept
-        if kept == 0, let target {
+        if case .assembly(.partGone) = reason {
+            kept = 0
+        } else if kept == 0, let target {
             kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
         }
         var error = DownloadError(

@@ -91,6 +91,12 @@ actor FakeDoor: RPCQueue {
         return Sample.detail(found[0])
     }
 
+    func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
+        try whole(try await report(filter).tasks.map(\.id)).map {
+            TaskLinks($0, isOfClient: $0.id == Sample.first)
+        }
+    }
+
     func settings() async throws(QueueError) -> QueueSettings { kept }
 
     func change(_ settings: QueueSettings) async throws(QueueError) {
