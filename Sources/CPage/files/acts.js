@@ -11,12 +11,15 @@ const UNDO = 5000;
 const forEach = (ids, command) => Array.from(
   { length: Math.ceil(ids.length / 1000) }, (_, part) => ({ ...command, ids: ids.slice(1000 * part, 1000 * (part + 1)) }));
 
+/** Whether a task is complete and its file is gone. */
+export const isMissing = (task) => task.state === "completed" && task.file === "gone";
+
 /** Which actions mean something for a task. */
 const FITS = {
   start: (task) => !["running", "verifying"].includes(task.state) && task.state !== "completed",
   resume: (task) => task.wanted === "held" && !ENDED.has(task.state) || task.state === "failed" || task.state === "cancelled",
   pause: (task) => task.wanted !== "held" && !ENDED.has(task.state),
-  retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state),
+  retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state) || isMissing(task),
   cancel: (task) => !ENDED.has(task.state),
   move: (task) => Boolean(task.position) && !ENDED.has(task.state),
   change: (task) => task.state !== "completed",
@@ -58,6 +61,12 @@ export class Acts {
     const known = list.known();
     // What is not loaded may be anything.
     return known.length < list.selected() || known.some(FITS[name] ?? (() => true));
+  }
+
+  /** The text of an action: what is downloaded again was no failure. */
+  text(name) {
+    const fit = name === "retry" ? this.list.known().filter(FITS.retry) : [];
+    return t(fit.length && fit.every(isMissing) ? "a.again" : `a.${name}`);
   }
 
   /** Carries out an action for what is selected. */
@@ -241,7 +250,7 @@ export class Acts {
   menu(at) {
     const { list } = this;
     const single = list.selected() === 1;
-    const item = (name, more = {}) => ({ text: t(`a.${name}`), act: () => this.act(name), disabled: !this.can(name), ...more });
+    const item = (name, more = {}) => ({ text: this.text(name), act: () => this.act(name), disabled: !this.can(name), ...more });
     const moves = list.sort === "order";
     menu([
       { text: t("a.open"), icon: "info", key: "↵", disabled: !single, act: () => this.open(list.known()[0].id) },

@@ -90,6 +90,7 @@ const table = {
   "a.resume": ["Resume", "Fortsetzen"],
   "a.pause": ["Pause", "Anhalten"],
   "a.retry": ["Retry", "Wiederholen"],
+  "a.again": ["Download again", "Erneut herunterladen"],
   "a.cancel": ["Cancel task…", "Aufgabe abbrechen…"],
   "a.remove": ["Remove", "Entfernen"],
   "a.removeFiles": ["Remove with files…", "Mit Dateien entfernen…"],

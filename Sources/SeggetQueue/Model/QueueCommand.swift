@@ -15,7 +15,8 @@ public enum QueueCommand: Sendable, Hashable {
     case resume(TaskSelection)
     /// Ends tasks: their records stay, parts and manifests go.
     case cancel(TaskSelection)
-    /// Begins again with tasks that failed, were cancelled, or wait to be tried again.
+    /// Downloads again what failed, was cancelled or waits to be retried; and a completed task whose file is gone, if the
+    /// selection names its id or its state.
     case retry(TaskSelection)
     /// Takes the records of tasks away; with `files`, what there is of their files too.
     case remove(TaskSelection, files: Bool)

@@ -79,7 +79,10 @@ struct CancelCommand: TaskCommand {
 /// `segget retry`: tries tasks again.
 struct RetryCommand: TaskCommand {
     static let configuration = QueueCommandName.retry.configuration(
-        discussion: "Also at once what waits to be tried again. What has arrived is kept.")
+        discussion: """
+            Skips the retry delay of a task that waits. Received bytes are kept. A finished task whose file is gone is \
+            downloaded again, if its id is given.
+            """)
     static let done = "waiting again"
     @OptionGroup var tasks: TaskArguments
     @OptionGroup(title: "Queue") var queue: QueueOptions
