@@ -1,7 +1,7 @@
 // What is done with tasks: commands, the seconds in which a removal can be undone, and the dialogs that ask first.
 import { connectionsOf, listOf } from "./add.js";
 import { check, dialog, field, h, menu, notice, rateField, reasonOf } from "./dom.js";
-import { nameOf } from "./format.js";
+import { bytes, nameOf } from "./format.js";
 import { t } from "./texts.js";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
@@ -97,7 +97,7 @@ export class Acts {
         const commands = forEach(ids, { command: "remove" });
         // A browser lets 64 KiB go out after a page: about three thousand ids. What does not go out stays.
         if (leaving) for (const each of commands) this.api.send([each], { keepalive: true }).catch(() => {});
-        else await this.run(commands);
+        else this.sayLeft(await this.run(commands));
         ids.forEach((id) => list.going.delete(id));
       },
       undo: () => {
@@ -112,6 +112,16 @@ export class Acts {
     const forget = notice(t("removed", { n }), { seconds: 0, action: { text: t("undo"), act: removal.undo } });
     list.clear();
     list.render();
+  }
+
+  /** Says which parts of removed tasks stay on the disk. */
+  sayLeft(results = []) {
+    const parts = results.flat().flatMap((result) => result.left ?? []);
+    if (parts.length === 0) return;
+    const size = bytes(parts.reduce((sum, part) => sum + part.bytes, 0));
+    notice(t("partsStay", { n: parts.length, size }), {
+      lines: [...parts.slice(0, 3).map((part) => part.path), t("partsHint")],
+    });
   }
 
   /** Takes back the last removal that was not sent yet. */

@@ -13,8 +13,8 @@ public enum QueueCommand: Sendable, Hashable {
     case pause(TaskSelection)
     /// Lets tasks run that were held; those that failed or were cancelled begin again.
     case resume(TaskSelection)
-    /// Ends tasks: their records stay, parts and manifests go.
-    case cancel(TaskSelection)
+    /// Ends tasks: their records stay; parts and manifests are deleted, unless `keepsPart`.
+    case cancel(TaskSelection, keepsPart: Bool = false)
     /// Downloads again what failed, was cancelled or waits to be retried; and a completed task whose file is gone, if the
     /// selection names its id or its state.
     case retry(TaskSelection)
@@ -149,6 +149,19 @@ public struct CommandResult: Sendable, Hashable, Codable {
     public var message: String?
     /// The exit code of a refusal, else 0.
     public var code: Int32
+    /// The part that a removed task leaves on the disk; `nil` when there is none.
+    public var left: LeftPart?
+
+    /// A part that no task has any more.
+    public struct LeftPart: Sendable, Hashable, Codable {
+        /// Path of the part.
+        public var path: String
+        /// Bytes that the part takes up on the disk.
+        public var bytes: Int64
+
+        /// Makes a description of a part.
+        public init(path: String, bytes: Int64) { (self.path, self.bytes) = (path, bytes) }
+    }
 
     /// Makes a result.
     public init(
@@ -164,7 +177,7 @@ extension QueueCommand {
         switch self {
         case .add: nil
         case .start(let selection), .pause(let selection), .resume(let selection),
-            .cancel(let selection), .retry(let selection), .remove(let selection, _),
+            .cancel(let selection, _), .retry(let selection), .remove(let selection, _),
             .move(let selection, _), .rename(let selection, _, _), .set(let selection, _),
             .tag(let selection, _, _), .markSeen(let selection):
             selection

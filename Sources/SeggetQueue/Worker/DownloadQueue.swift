@@ -75,6 +75,8 @@ public actor DownloadQueue: QueueDoor {
     /// What has happened and could not be recorded, as the disk was full.
     private var unrecorded: [Occurrence] = []
     var choreProblems: [QueueTask.ID: TaskProblem] = [:]
+    /// The parts that tasks leave which were removed while they were fetched.
+    var leftParts: [QueueTask.ID: CommandResult.LeftPart] = [:]
     /// The tasks about which something is done on the disk, and those whose turn comes next.
     var choresUnderWay: Set<QueueTask.ID> = []
     var nextChores: [QueueTask.ID] = []

@@ -39,8 +39,8 @@ extension QueueDesk {
         _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) {
         var task = task
-        // What a failure leaves is gone on with.
-        if task.status.state != .failed { (task.file, task.bytesDone) = (nil, 0) }
+        // The part of a task that failed, or was cancelled and kept its part, is resumed.
+        if task.status.state == .completed { (task.file, task.bytesDone) = (nil, 0) }
         task.status.state = .waiting
         task.status.wanted = isHeld ? .held : .run
         task.status.attempts = 0

@@ -158,11 +158,11 @@ final class QueueDesk {
                 let isRevived = try revive(id, &machine, now)
                 return try result(id, machine.retry(id) || isRevived, machine, downloads: true)
             }
-        case .cancel(let selection):
+        case .cancel(let selection, let keepsPart):
             return try onEach(selection) { id throws(QueueError) in
                 try takeIn(id, &machine, now)
-                try takeBackMove(id, machine)
-                let isDone = machine.cancel(id)
+                if !keepsPart { try takeBackMove(id, machine) }
+                let isDone = machine.cancel(id, keepsPart: keepsPart)
                 if isDone { try store.update(id) { $0.finished = now.wall } }
                 return try result(id, isDone, machine)
             }
@@ -172,9 +172,11 @@ final class QueueDesk {
                 // The bytes of a task that was just cancelled go all the same.
                 let files = files || entry?.chore == .discard
                 guard files || entry.map({ $0.fetching != .none }) ?? false else {
+                    var result = CommandResult(id, .done)
+                    result.left = try whole(id).flatMap(Chores.leftPart)
                     try delete(id)
                     machine.forget(id)
-                    return CommandResult(id, .done)
+                    return result
                 }
                 try takeIn(id, &machine, now)
                 try takeBackMove(id, machine)

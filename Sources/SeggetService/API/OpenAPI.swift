@@ -241,8 +241,8 @@ enum OpenAPI {
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
             "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
             "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
-            "maxItems": 1000}}, "additionalProperties": false}, {"type": "object", "required":
-            ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
+            "maxItems": 1000}, "keep_part": {"type": "boolean"}}, "additionalProperties": false},
+            {"type": "object", "required": ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
@@ -320,7 +320,8 @@ enum OpenAPI {
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
             "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "code": {"type":
-            "integer", "minimum": 0}}}}}}},
+            "integer", "minimum": 0}, "left": {"type": "object", "required": ["path", "bytes"],
+            "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}}}}}}}},
            "Settings": {"type": "object", "required": [], "properties": {"max_running": {"type": "integer",
             "minimum": 1, "maximum": 64}, "rate_limit": {"type": "number", "minimum": 0},
             "rate_schedule": {"type": "object", "required": ["spans"], "properties": {"spans": {"type":

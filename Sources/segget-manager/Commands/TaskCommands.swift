@@ -95,7 +95,7 @@ struct RemoveCommand: TaskCommand {
     static let configuration = QueueCommandName.remove.configuration(
         discussion: """
             Files stay, unless `--files` is given: then the finished file goes too, or the part with its \
-            manifest; never a file that is not this task's.
+            manifest; never a file that is not this task's. Prints path and size of a part that stays.
             """)
     static let done = "removed"
     @OptionGroup var tasks: TaskArguments
@@ -131,6 +131,7 @@ struct ClearCommand: ParsableCommand {
             StandardStreams.write(
                 "\(Units.count(Int64(count), "task")) removed from the list\n",
                 to: STDOUT_FILENO)
+            Results.sayLeft(results.compactMap(\.left))
             access.sayWhetherWorked()
             return status
         }
