@@ -66,6 +66,7 @@ package struct Invocation {
             Self.refuse(error.message, hint: error.hint)
         }
         do {
+            Program.note(configured: settings.settings.map(\.name))
             var command = try program.root.parseAsRoot(settings.arguments)
             for warning in settings.warnings { Self.say(Message(.note, warning)) }
             if let bench = command as? BenchCommand {

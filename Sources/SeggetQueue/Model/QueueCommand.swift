@@ -89,6 +89,10 @@ public struct NewTask: Sendable, Hashable {
     public var position: QueuePosition
     /// Makes another task of a URL that there is a task of already.
     public var isAgain: Bool
+    /// Whether a task of the same URL is meant whatever its folder; else only one for the same folder.
+    public var isKnownAnywhere: Bool
+    /// The folders of tasks that the client may know of; `nil` for all folders.
+    package var knownBelow: [String]?
     /// Writes passwords, headers and the queries of URLs nowhere: they are gone when the worker ends.
     public var keepsNoSecrets: Bool
     /// Why it has failed before it could begin: then it is only recorded.
@@ -105,6 +109,7 @@ public struct NewTask: Sendable, Hashable {
         (self.url, self.place, self.options) = (url, place, options)
         (umask, refreshCommand, tags, isHeld) = (0o022, [], [], false)
         (position, isAgain, keepsNoSecrets) = (.last, false, false)
+        isKnownAnywhere = false
     }
 }
 
@@ -151,6 +156,24 @@ public struct CommandResult: Sendable, Hashable, Codable {
     public var code: Int32
     /// The part that a removed task leaves on the disk; `nil` when there is none.
     public var left: LeftPart?
+
+    /// The task that has the URL of an added one already: the same as ``id``, or the one that ``id`` is a copy of.
+    public var known: KnownTask?
+
+    /// A task that has the URL of an added one.
+    public struct KnownTask: Sendable, Hashable, Codable {
+        /// The task.
+        public var id: QueueTask.ID
+        /// Where its file goes: the path, or the folder as long as there is no name.
+        public var path: String
+        /// What of the added task is not as in this one, and refused for that: `checksum`, `user`, `headers`.
+        public var differs: [String]
+
+        /// Makes a description of a task.
+        public init(id: QueueTask.ID, path: String, differs: [String] = []) {
+            (self.id, self.path, self.differs) = (id, path, differs)
+        }
+    }
 
     /// A part that no task has any more.
     public struct LeftPart: Sendable, Hashable, Codable {

@@ -77,7 +77,10 @@ struct QueueAPI: Sendable {
             return APIReply(forbidden, status: 403)
         }
         let isRestricted = policy?.deniesPrivate ?? false
-        let commands = isRestricted ? commands.map(\.denyingPrivate) : commands
+        let folders = policy?.folders
+        let commands = commands.map { command in
+            (isRestricted ? command.denyingPrivate : command).knowing(folders)
+        }
         return try APIReply(BatchResults(results: try await door.perform(commands)))
     }
 
@@ -98,6 +101,13 @@ struct QueueAPI: Sendable {
 }
 
 extension QueueCommand {
+    /// The same command, where an added URL is known by tasks in these folders only; `nil` for all.
+    fileprivate func knowing(_ folders: [String]?) -> QueueCommand {
+        guard case .add(var new) = self else { return self }
+        new.knownBelow = folders
+        return .add(new)
+    }
+
     /// The same command, where the URLs that it brings must not lead to private addresses.
     fileprivate var denyingPrivate: QueueCommand {
         switch self {
