@@ -133,6 +133,7 @@ extension NewTask {
     /// A client over TCP could guess passwords and headers if they were compared: whatever it gives counts as different.
     ///
     /// - Parameter task: The task, with its secrets.
+    /// - Returns: The names, as ``CommandResult/KnownTask/differs`` has them.
     func differences(from task: QueueTask) -> [String] {
         let compares = knownBelow == nil
         let (given, has) = (options.access, task.options.access)

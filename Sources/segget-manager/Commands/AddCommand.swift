@@ -239,7 +239,8 @@ struct AddCommand: ParsableCommand {
         guard let known = result.known, !known.differs.isEmpty else { return nil }
         let options = ["checksum": "--checksum", "user": "--user", "headers": "--header"]
         let given = known.differs.compactMap { options[$0] }.map { "`\($0)`" }
-        return "leave out \(given.joined(separator: " and ")) to use that task, or give `--again` to download a copy"
+        return "leave out \(given.joined(separator: " and ")) to use that task, or give `--again` "
+            + "to download a copy"
     }
 
     /// The tasks to add.

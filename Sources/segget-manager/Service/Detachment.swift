@@ -50,8 +50,9 @@ enum Detachment {
         guard code == 0 else {
             fail("the service cannot be started: \(Diagnostic.describe(errno: code))")
         }
-        guard case .ended(let reason, let advice) = socket.start(
-            of: pid, status: { Voice.say(.note, $0) })
+        guard
+            case .ended(let reason, let advice) = socket.start(
+                of: pid, status: { Voice.say(.note, $0) })
         else {
             guard !isQuiet else { Glibc.exit(ExitStatus.done.rawValue) }
             Voice.say(.none, "segget works the queue in the background, as process \(pid)")

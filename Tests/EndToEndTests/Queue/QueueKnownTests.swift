@@ -38,7 +38,8 @@ struct QueueKnownTests {
         let third = try add(in: "two")
         #expect(third.end == .exit(0) && id(third) == first)
         #expect(
-            third.errorOutput.contains("is complete, and its file is there, `\(stage.folder)/one/a.iso`"),
+            third.errorOutput.contains(
+                "is complete, and its file is there, `\(stage.folder)/one/a.iso`"),
             "\(third.errorOutput)")
         #expect(try stage.names() == ["one", "two"] && stage.tasks().count == 1)
     }
@@ -59,7 +60,9 @@ struct QueueKnownTests {
         #expect(id(second) == first, "\(second.errorOutput)")
     }
 
-    @Test(arguments: [["--again"], ["-d", "../two"], ["-o", "../two/b.iso"], ["--name", "b.iso"]])
+    @Test(arguments: [
+        ["--again"], ["-d", "../two"], ["-o", "../two/b.iso"], ["--name", "b.iso"],
+    ])
     func aTypedPlaceMakesACopyAndSaysSo(options: [String]) throws {
         let first = id(try add(in: "one"))
         let copy = try Segget.run(

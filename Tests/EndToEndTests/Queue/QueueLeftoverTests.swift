@@ -8,13 +8,13 @@ import Testing
 struct QueueLeftoverTests {
     private let stage: QueueStage
 
-    init() throws { stage = try QueueStage() }
+    init() throws { stage = try QueueStage(size: 30_000_000) }
 
     private var part: String { stage.files.sandbox.path("a.iso.part") }
 
-    /// A worker with a task whose server stalls, of which some bytes are on the disk.
-    private func stalledTask() throws -> (worker: ChildProcess, id: String) {
-        stage.files.bendGET { _, reply in reply.stallAfter = 300_000 }
+    /// A worker with a task whose server is slow, of which some bytes are on the disk.
+    private func slowTask() throws -> (worker: ChildProcess, id: String) {
+        stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso")
         #expect(eventually(timeout: 120) { (stage.files.recorded("a.iso") ?? 0) > 0 })
@@ -28,7 +28,7 @@ struct QueueLeftoverTests {
 
     @Test(arguments: [true, false])
     func removeNamesThePartThatStays(isPaused: Bool) throws {
-        let (worker, id) = try stalledTask()
+        let (worker, id) = try slowTask()
         if isPaused { try stage.done("pause", id) }
         let removed = try stage.run("remove", id)
         #expect(removed.end == .exit(0) && removed.output == "\(id) removed\n")
@@ -40,7 +40,7 @@ struct QueueLeftoverTests {
     }
 
     @Test func removeNamesThePartWithoutAWorker() throws {
-        let (worker, id) = try stalledTask()
+        let (worker, id) = try slowTask()
         try end(worker)
         let removed = try stage.run("remove", id)
         #expect(removed.errorOutput.contains("`\(part)` stays, "), "\(removed.errorOutput)")
@@ -48,7 +48,7 @@ struct QueueLeftoverTests {
     }
 
     @Test func removeWithFilesNamesNoPart() throws {
-        let (worker, id) = try stalledTask()
+        let (worker, id) = try slowTask()
         let removed = try stage.run("remove", "--files", id)
         #expect(!removed.errorOutput.contains("stays"), "\(removed.errorOutput)")
         #expect(try stage.names() == [])
@@ -56,7 +56,7 @@ struct QueueLeftoverTests {
     }
 
     @Test func clearNamesThePartOfAFailedTask() throws {
-        let (worker, id) = try stalledTask()
+        let (worker, id) = try slowTask()
         try stage.done("pause", id)
         stage.files.bend { _, reply in reply = .text(404) }
         try stage.done("resume", id)
@@ -79,7 +79,8 @@ struct QueueLeftoverTests {
     @Test(
         arguments: ClientServer.allCases,
         [("remove", false), ("remove", true), ("forceRemove", false), ("forceRemove", true)])
-    func aria2RemoveKeepsThePart(server: ClientServer, call: (method: String, isPaused: Bool)) throws
+    func aria2RemoveKeepsThePart(server: ClientServer, call: (method: String, isPaused: Bool))
+        throws
     {
         let stage = try ClientStage()
         let door = try stage.open(server)
