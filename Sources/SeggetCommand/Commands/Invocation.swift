@@ -69,6 +69,7 @@ package struct Invocation {
             Self.refuse(error.message, hint: error.hint)
         }
         do {
+            Program.note(configured: settings.settings.map(\.name))
             var command = try program.root.parseAsRoot(settings.arguments)
             if let get = command as? GetCommand { check(get) }
             for warning in settings.warnings { Self.say(Message(.note, warning)) }

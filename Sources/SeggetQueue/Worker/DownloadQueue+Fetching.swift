@@ -92,6 +92,12 @@ extension DownloadQueue {
         switch event {
         case .probed(let file):
             runs[id]?.remote = file
+            // A download that began while its task waited for the network has nothing to say of its return.
+            if case .waitingForNetwork(let since)? = open?.machine.entries[id]?.status.state {
+                let notice = DownloadNotice.networkIsBack(
+                    after: .seconds(max(0, now.wall - since)))
+                addEvent(id, notice.kind, notice.text)
+            }
             networkBack(id)
         case .started(let start): started(id, start)
         case .notice(let notice):

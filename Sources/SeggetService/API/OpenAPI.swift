@@ -255,8 +255,8 @@ enum OpenAPI {
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
             "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
             "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
-            "maxItems": 1000}}, "additionalProperties": false}, {"type": "object", "required":
-            ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
+            "maxItems": 1000}, "keep_part": {"type": "boolean"}}, "additionalProperties": false},
+            {"type": "object", "required": ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
@@ -309,7 +309,8 @@ enum OpenAPI {
             "options": {"$ref": "#/components/schemas/Options"}, "umask": {"type": "string", "pattern":
             "^[0-7]{1,3}$"}, "tags": {"type": "array", "items": {"type": "string"}}, "held": {"type":
             "boolean"}, "position": {"oneOf": [{"type": "string", "enum": ["first", "last"]}, {"type":
-            "integer", "minimum": 1}]}, "again": {"type": "boolean"}, "store_secrets": {"type":
+            "integer", "minimum": 1}]}, "again": {"type": "boolean"},
+            "known_anywhere": {"type": "boolean"}, "store_secrets": {"type":
             "boolean"}}, "additionalProperties": false},
            "Options": {"type": "object", "description": "Those that clients over TCP may give", "properties":
             {"connections": {"oneOf": [{"type": "integer", "minimum": 1, "maximum": 64}, {"type":
@@ -334,7 +335,11 @@ enum OpenAPI {
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
             "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "code": {"type":
-            "integer", "minimum": 0}}}}}}},
+            "integer", "minimum": 0}, "left": {"type": "object", "required": ["path", "bytes"],
+            "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}},
+            "known": {"type": "object", "required": ["id", "path", "differs"], "properties": {"id":
+            {"$ref": "#/components/schemas/TaskID"}, "path": {"type": "string"}, "differs": {"type":
+            "array", "items": {"type": "string"}}}}}}}}}},
            "Settings": {"type": "object", "required": [], "properties": {"max_running": {"type": "integer",
             "minimum": 1, "maximum": 64}, "rate_limit": {"type": "number", "minimum": 0},
             "rate_schedule": {"type": "object", "required": ["spans"], "properties": {"spans": {"type":

@@ -83,8 +83,11 @@ struct QueueAPI: Sendable {
             return APIReply(forbidden, status: 403)
         }
         let isRestricted = policy?.deniesPrivate ?? false
-        var commands = isRestricted ? commands.map(\.denyingPrivate) : commands
-        if policy != nil { commands = commands.map(\.ofClient) }
+        let commands = commands.map { command in
+            var command = isRestricted ? command.denyingPrivate : command
+            if policy != nil { command = command.ofClient }
+            return command.knowing(policy?.folders)
+        }
         return try APIReply(BatchResults(results: try await door.perform(commands)))
     }
 
@@ -121,6 +124,13 @@ extension QueueCommand {
             return .set(selection, changes)
         default: return self
         }
+    }
+
+    /// The same command, where an added URL is known by tasks in these folders only; `nil` for all.
+    fileprivate func knowing(_ folders: [String]?) -> QueueCommand {
+        guard case .add(var new) = self else { return self }
+        new.knownBelow = folders
+        return .add(new)
     }
 
     /// The same command, where the URLs that it brings must not lead to private addresses.

@@ -124,7 +124,8 @@ extension RPCService {
         guard !Self.stopped.contains(report.state) else {
             throw RPCError("Active Download not found for GID#\(report.id)")
         }
-        _ = try await carryOut(.cancel(TaskSelection(report.id)))
+        // aria2 writes its control file, and leaves both files (RequestGroupMan.cc, ProcessStoppedRequestGroup).
+        _ = try await carryOut(.cancel(TaskSelection(report.id), keepsPart: true))
         return .string(report.id.description)
     }
 

@@ -161,6 +161,7 @@ struct DoorOptions: ParsableArguments {
         let secret = try SecretFile(of: path).read()
         var policy = RPCPolicy(secret: secret, folder: folder)
         policy.isOpen = rpcNoSecret
+        policy.folders = allowed.roots
         policy.deniesPrivate = denyPrivate.map { $0 == .yes } ?? !places.allSatisfy(\.isLoopback)
         policy.judge = { folder, name throws(RPCPolicy.Forbidden) in
             try allowed.judge(folder, name)

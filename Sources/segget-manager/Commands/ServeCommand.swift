@@ -133,7 +133,7 @@ struct Service: Sendable {
 
     /// Ends the process because the queue cannot be worked, or any more.
     func end(with error: QueueError) -> Never {
-        manager.tell("STOPPING=1", "STATUS=\(error.message)")
+        manager.tell("STOPPING=1", status: error.message, hint: error.hint)
         log.say(.error, "\(error.message); \(error.hint)")
         Glibc.exit(error.status.rawValue)
     }
@@ -170,7 +170,11 @@ struct Service: Sendable {
         _ listener: Int32?, until stop: AsyncStream<Void>, _ reloads: AsyncStream<Void>
     ) async throws(QueueError) {
         let worked = try await WorkedQueue.open(
-            path, companions: companions, checkPriority: checkPriority, listener: listener)
+            path, companions: companions, checkPriority: checkPriority, listener: listener
+        ) { [log, manager] error in
+            manager.tell(status: error.waiting)
+            log.say(.warning, error.waiting)
+        }
         let queue = worked.queue
         do throws(QueueError) {
             try writePIDFile()
