@@ -4,6 +4,7 @@
 // that (src/event/workqueue.c of swift-corelibs-libdispatch). A definition in the program goes before the one of the C
 // library (ld.so(8)), so libdispatch calls this one. There it reads that a thread is running, and starts no other one.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -26,7 +27,14 @@ int open(const char *path, int flags, ...) {
         mode = va_arg(rest, mode_t);
         va_end(rest);
     }
-    int file = openat(AT_FDCWD, path, flags, mode);
+    // Of the C library, or of what is loaded before it (LD_PRELOAD).
+    static int (*next)(const char *, int, ...);
+    if (!next) next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    if (!next) {
+        errno = ENOSYS;
+        return -1;
+    }
+    int file = next(path, flags, mode);
     if (file >= 0 || errno != ENOENT || !is_thread(path) || access("/proc/self", F_OK) == 0)
         return file;
     static const char running[] = "1 (segget) R 1\n";
