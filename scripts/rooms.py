@@ -134,6 +134,7 @@ PURE_FILES = {
         "Finished/FinishedDecision.swift", "Manifest/Manifest.swift",
         "Manifest/Manifest+Lines.swift", "Manifest/Mirroring.swift", "Manifest/PartNames.swift",
         "Manifest/RemoteIdentity.swift", "Manifest/ResumeDecision.swift",
+        "Part/PartWatch.swift",
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
     "Segmenter": {
         "Download/Attempts.swift", "Download/LossCheck.swift", "Download/NetworkLoss.swift",

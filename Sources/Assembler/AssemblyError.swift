@@ -23,6 +23,9 @@ public enum AssemblyError: Error, Sendable, Hashable {
     /// Somebody else has removed, replaced or shortened the part while it was written. It was not
     /// published.
     case partChanged(path: String)
+    /// The part is lost: somebody else removed or moved it, or its folder, while it was written. No byte of it is
+    /// kept.
+    case partGone(path: String, PartLoss)
     /// The file at this path, which another program has begun, is not gone on with.
     case notAdopted(path: String, AdoptionObstacle)
     /// A lock file says that another process writes to the part, or may do so: `host` and `process` name it, as
@@ -48,6 +51,19 @@ extension AssemblyError {
         default: false
         }
     }
+}
+
+/// How a part was lost while it was written.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum PartLoss: Error, Sendable, Hashable {
+    /// The part or its folder was removed.
+    case removed
+    /// Nothing has the part's name in its folder: it was removed, or moved elsewhere.
+    case nameGone
+    /// Its file system was unmounted while it was in use (`umount -l`).
+    case unmounted
 }
 
 /// Why an earlier run's part cannot be continued, so that the download starts over.

@@ -24,14 +24,15 @@ struct InputOption: Sendable {
         "out": .init("the name of a file in `dir`, or in a folder below it") { target, value in
             let steps = value.split(separator: "/", omittingEmptySubsequences: false)
             guard steps.first != "", steps.last != "", !steps.contains(".."),
-                !value.hasPrefix("~/")
+                !value.hasPrefix("~/"), !PathText.isURL(value)
             else { return false }
             target.name = value
             return true
         },
         // The scripts for Hugging Face name the folder of files at the root so.
-        "dir": .init("a folder, without `~`: no shell replaces it here") { target, value in
-            guard value != "~", !value.hasPrefix("~/") else { return false }
+        "dir": .init("a folder, without `~`, which no shell replaces here, and no URL") {
+            target, value in
+            guard value != "~", !value.hasPrefix("~/"), !PathText.isURL(value) else { return false }
             target.folder = value.isEmpty ? "." : value
             return true
         },
@@ -54,12 +55,12 @@ struct InputOption: Sendable {
             let user = $0.options.access.credentials?.user ?? ""
             $0.options.access.credentials = .init(user: user, password: $1)
         },
-        "load-cookies": text("a file") { $0.options.access.cookieFile = $1 },
+        "load-cookies": file { $0.options.access.cookieFile = $1 },
         "no-cookies": flag { $0.options.access.keepsCookies = !$1 },
         "all-proxy": text("the URL of a proxy") { $0.options.access.proxy = $1 },
         "no-proxy": text("hosts, separated by commas") { $0.options.access.noProxy = $1 },
-        "certificate": text("a file") { $0.options.access.clientCertificate = $1 },
-        "private-key": text("a file") { $0.options.access.clientKey = $1 },
+        "certificate": file { $0.options.access.clientCertificate = $1 },
+        "private-key": file { $0.options.access.clientKey = $1 },
         "check-certificate": flag { $0.options.access.isInsecure = !$1 },
         "allow-downgrade": flag { $0.options.access.allowsDowngrade = $1 },
         "header-cross-origin": flag { $0.options.access.crossesOrigins = $1 },
@@ -86,7 +87,7 @@ struct InputOption: Sendable {
         "wait-for-network": flag { $0.options.waitsForNetwork = $1 },
         "resume-unverified": flag { $0.options.resumeUnverified = $1 },
         "single-request": flag { $0.options.singleRequest = $1 },
-        "ca-certificate": text("a file") { $0.options.caCertificate = $1 },
+        "ca-certificate": file { $0.options.caCertificate = $1 },
         "connect-timeout": seconds { $0.options.connectTimeout = $1 },
         "timeout": seconds { $0.options.stallTimeout = $1 },
         "stall-timeout": seconds { $0.options.stallTimeout = $1 },
@@ -157,6 +158,16 @@ struct InputOption: Sendable {
             guard (try? changed.options.access.checkValues()) != nil else { return false }
             target = changed
             return true
+        }
+    }
+
+    /// The path of a file.
+    private static func file(
+        _ set: @escaping @Sendable (inout Target, String) -> Void
+    ) -> InputOption {
+        let option = text("the path of a file, not a URL", set)
+        return InputOption(option.expected) { target, value in
+            !PathText.isURL(value) && option.apply(&target, value)
         }
     }
 

@@ -574,3 +574,23 @@ def test_settings_are_the_service_s(visit, held):
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Einstellungen")).to_be_visible()
     assert json.loads(held.tell("settings", "--json")) == settings | {"max_running": 3, "rules": []}
+
+
+def test_a_missing_file_is_downloaded_again(visit, service, fast):
+    service.tell("add", f"{fast}/a.bin", "-d", "files")
+    service.wait(lambda tasks: tasks["a.bin"]["state"] == "completed")
+    file = service.folder / "files" / "a.bin"
+    file.unlink()
+    page = visit()
+    row(page, "a.bin").click()
+    expect(tool(page, "Download again")).not_to_have_attribute("aria-disabled", "true")
+    choose(page, "a.bin", "Download again")
+    service.wait(lambda tasks: tasks["a.bin"].get("file") == "there")
+    assert file.stat().st_size == 1 << 20
+    # A task that is complete and has its file has nothing to retry.
+    expect(tool(page, "Retry")).to_have_attribute("aria-disabled", "true")
+    file.unlink()
+    page = visit()
+    row(page, "a.bin").dblclick()
+    page.get_by_role("button", name="Download again").last.click()
+    service.wait(lambda tasks: tasks["a.bin"].get("file") == "there")

@@ -105,9 +105,12 @@ def test_a_task_begins_as_was_chosen(page, service, slow):
 def test_what_is_known_and_what_is_no_link_is_said(page, service, fast):
     expect(state(page, "there.bin")).to_have_text(re.compile("^Complete"))
     dialog = page.get_by_role("dialog")
-    fill(page, ["# files", "ftp://127.0.0.1/none", f"{fast}/there.bin?query"])
+    fill(page, ["# files", "ftp://127.0.0.1/none", f"{fast}/there.bin"])
     expect(dialog).to_contain_text("1 line is no such link, and is left out: ftp://127.0.0.1/none")
     expect(dialog).to_contain_text("Known already: there.bin (Complete")
+    # With another query it is another link.
+    page.get_by_label("Links", exact=True).fill(f"{fast}/there.bin?query")
+    expect(dialog).not_to_contain_text("Known already")
     fill_again = page.get_by_label("Links", exact=True).fill
     fill_again(f"{fast}/there.bin")
     expect(dialog).not_to_contain_text("no such link")

@@ -30,7 +30,7 @@ struct ManagerTests {
         #expect(own == QueueCommandName.options)
     }
 
-    /// A flag of `get`, and in front of a command about the queue the queue's name.
+    /// The queue's name is not taken for a URL, nor a URL for a command.
     @Test func theQueueMayStandInFrontOfACommand() {
         let typed = ["--queue", "q", "list", "--json"]
         #expect(

@@ -74,6 +74,7 @@ struct DiagnosticsTests {
             (.assembly(.cannotCreate(path: "f", errno: ENOSPC)), 74),
             (.assembly(.noSpace(path: "f", needed: 2, free: 1)), 74),
             (.assembly(.partChanged(path: "f")), 74),
+            (.assembly(.partGone(path: "f", .unmounted)), 74),
             (.assembly(.io(operation: "pwrite", path: "f", errno: EIO)), 74),
             (
                 .assembly(

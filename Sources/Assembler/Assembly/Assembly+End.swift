@@ -44,7 +44,8 @@ extension Assembly {
     ///   - isCurrent: Called on this thread when the data is durable, and may wait: whether the file is still
     ///     the server's. If not, the part stays.
     /// - Returns: What was published, or `nil` after `interrupt`, or when it is not current.
-    /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `partChanged`, `io`.
+    /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `partGone`,
+    ///   `partChanged`, `io`.
     package func publish(
         size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void = {},
         isCurrent: () -> Bool = { true }

@@ -23,6 +23,8 @@ extension Assembly {
         package var resume = true
         /// The generation of a part of which a sample was compared with the server's file.
         package var sampled: String?
+        /// Whether this run has brought a part that has to be there still.
+        package var hasPart = false
         /// Whether what stands at the destination may be replaced.
         package var overwrite = false
         /// Why an earlier part must not be continued, decided elsewhere.

@@ -92,8 +92,9 @@ extension Assembly: Output {
 
     /// Writes down what arrived since the last call: one line and one write(2) for all connections.
     ///
-    /// - Throws: `io`, also when an earlier synchronization failed.
+    /// - Throws: `partGone`, also when nothing has arrived; `io`, also when an earlier synchronization failed.
     package func record() throws(AssemblyError) {
+        try recorder.checkPresence()
         let fresh = writers.takeUnrecorded()
         guard !fresh.isEmpty else { return }
         do throws(AssemblyError) {

@@ -19,6 +19,9 @@ struct OpenedPart {
         let folder = try Folder(request.folder)
         try Publishing.checkDestination(request.name, in: folder, overwrite: request.mayReplace)
         let names = PartNames(request.name)
+        if request.hasPart, try folder.status(of: names.part) == nil {
+            throw .partGone(path: folder.path(of: names.part), .nameGone)
+        }
         var file = try PartialFile(folder: folder, name: names.part)
         var resumed: Manifest?
         var made: Manifest.Header?

@@ -16,6 +16,14 @@ extension RemoteIdentity {
         public static let lastModified = Blank(rawValue: 2)
     }
 
+    /// Has the validators that are blank by their form count for no more than weak ones.
+    ///
+    /// - Parameter date: `lastModified` in seconds since 1970; `nil` where it is none.
+    package mutating func distrustBlank(date: Int64?) {
+        if let date, Self.isPlaceholder(date: date) { distrust(.lastModified) }
+        if let etag, Self.isBlank(etag: etag, size: size, date: date) { distrust(.etag) }
+    }
+
     /// Whether a date is a placeholder, and not the time of a change.
     ///
     /// Package stores, reproducible archives and images set the time of each file to the epoch, or to a

@@ -19,6 +19,9 @@ package final class PartialFile: Sendable {
     /// Its length when it was opened, in bytes; `nil` when it was created.
     let initialSize: Int64?
     private let lock: PartLock
+    /// What a look showed when it was opened.
+    private let firstSight: PartSight
+    private let hasUnsureLinks: Bool
     private let unsynchronized = Monitor<Int32?>(nil)
 
     /// Its path, for messages.
@@ -69,6 +72,8 @@ package final class PartialFile: Sendable {
                 self.lock = lock
                 identity = status.identity
                 initialSize = isNew ? nil : status.size
+                hasUnsureLinks = segget_has_unsure_links(descriptor) != 0
+                firstSight = Self.look(at: name, descriptor, in: folder)
                 return
             }
             lock.release()
@@ -283,12 +288,41 @@ package final class PartialFile: Sendable {
     ///   - size: The length that it must have.
     ///   - extents: Read and compared where there may be a hole: also a file system that compresses
     ///     has less allocated than was written.
-    /// - Throws: `partChanged`, `cannotCreate`, `io`.
+    /// - Throws: `partGone`, `partChanged`, `cannotCreate`, `io`.
     func checkUntouched(size: Int64, extents: [Extent]) throws(AssemblyError) {
         let status = try FileStatus(of: descriptor, path)
         guard status.size == size, try stands(at: name),
             status.allocated >= size || extents.allSatisfy({ isIntact($0, in: descriptor) })
-        else { throw .partChanged(path: path) }
+        else { throw changed() }
+    }
+
+    // MARK: Whether it is still there
+
+    /// Looks whether the part has its name and its folder still, without following any path; may block.
+    func look() -> PartSight { Self.look(at: name, descriptor, in: folder) }
+
+    private static func look(
+        at name: String, _ descriptor: Int32, in folder: Folder
+    ) -> PartSight {
+        folder.withDescriptor { folder in
+            var sight = PartSight()
+            var status = stat()
+            if fstat(descriptor, &status) == 0 { sight.links = UInt64(status.st_nlink) }
+            if fstat(folder, &status) == 0 { sight.folderLinks = UInt64(status.st_nlink) }
+            let isFound = fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+            if isFound || errno == ENOENT { sight.isNamed = isFound }
+            let attached = segget_is_attached(folder)
+            if attached >= 0 { sight.isAttached = attached == 1 }
+            return sight
+        }
+    }
+
+    /// Decides about looks that differ from the one when the part was opened.
+    var watch: PartWatch { PartWatch(firstSight, countsNamesOnly: hasUnsureLinks) }
+
+    /// The failure where the part is not what was written: it is lost, or was changed.
+    func changed() -> AssemblyError {
+        watch.loss(in: look()).map { .partGone(path: path, $0) } ?? .partChanged(path: path)
     }
 
     /// Whether what stands at a name of its folder is this file.

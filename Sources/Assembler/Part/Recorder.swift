@@ -45,6 +45,11 @@ struct Recorder {
         sinceRewrite?.append(contentsOf: fresh)
     }
 
+    /// Fails once the part is lost.
+    ///
+    /// - Throws: `partGone`.
+    func checkPresence() throws(AssemblyError) { try syncer.checkPresence() }
+
     /// Has what was appended made durable before long, takes a rewritten manifest into use, and asks for
     /// one when the manifest has grown.
     ///

@@ -1,7 +1,8 @@
 import Glibc
 
-/// Makes data and manifest durable every few seconds, and rewrites the manifest when it has grown:
-/// whatever may wait for a disk and must not keep the loop thread waiting.
+/// Makes data and manifest durable every few seconds, rewrites the manifest when it has grown, and looks
+/// every second whether the part is still there: whatever may wait for a disk and must not keep the loop
+/// thread waiting.
 final class Syncer: Sendable {
     private struct State {
         var stop = false
@@ -11,6 +12,8 @@ final class Syncer: Sendable {
         var request: [Extent]?
         var rewrite: JournalRewrite?
         var failure: AssemblyError?
+        /// `partGone`, which says more than what failed because of that.
+        var loss: AssemblyError?
     }
 
     private enum Task: Sendable {
@@ -24,6 +27,9 @@ final class Syncer: Sendable {
     /// above all not the last, has much to wait for.
     private static let writeback = 0.5
 
+    /// Seconds between two looks at the part.
+    private static let look = 1.0
+
     private let monitor = Monitor(State())
     private let thread: OwnedThread
 
@@ -34,19 +40,27 @@ final class Syncer: Sendable {
     ///   - journalDescriptor: Stays open until `stop` has returned.
     ///   - journalPath: For messages.
     ///   - interval: Seconds between two synchronizations.
+    ///   - look: Seconds between two looks at the part.
     ///   - forgettable: How far nobody will read what is durable, in bytes; `nil` where the page cache may
     ///     keep it.
     ///   - rewrite: Writes a new manifest of the given extents beside the old one.
     init(
         file: PartialFile, journalDescriptor: Int32, journalPath: String,
-        interval: Double = Syncer.interval, forgettable: (@Sendable () -> Int64)? = nil,
+        interval: Double = Syncer.interval, look: Double = Syncer.look,
+        forgettable: (@Sendable () -> Int64)? = nil,
         rewrite: @escaping @Sendable ([Extent]) throws(AssemblyError) -> JournalRewrite
     ) {
         let monitor = monitor
         thread = OwnedThread(name: "sync") {
             var due = monotonicSeconds() + interval
+            var lookDue = monotonicSeconds() + look
+            var watch = file.watch
             while true {
-                let patience = min(Self.writeback, max(0, due - monotonicSeconds()))
+                if monotonicSeconds() >= lookDue {
+                    lookDue = monotonicSeconds() + look
+                    if let loss = watch.take(file.look()) { Self.note(loss, of: file, monitor) }
+                }
+                let patience = min(Self.writeback, max(0, min(due, lookDue) - monotonicSeconds()))
                 let task = monitor.wait(timeout: patience) { state -> Task? in
                     if state.stop { return .stop }
                     defer { state.request = nil }
@@ -54,7 +68,7 @@ final class Syncer: Sendable {
                 }
                 if case .stop? = task { return }
                 if case .rewrite(let request)? = task {
-                    Self.keep(monitor) { () throws(AssemblyError) in
+                    Self.keep(monitor, file) { () throws(AssemblyError) in
                         let done = try rewrite(request)
                         monitor.withLock { $0.rewrite = done }
                     }
@@ -71,7 +85,7 @@ final class Syncer: Sendable {
                 }
                 guard isDirty else { continue }
                 // Data before the journal that vouches for it.
-                Self.keep(monitor) { () throws(AssemblyError) in
+                Self.keep(monitor, file) { () throws(AssemblyError) in
                     try file.syncData()
                     if let forgettable { file.forget(upTo: forgettable()) }
                     guard fdatasync(journalDescriptor) == 0 || isUnsupported(errno: errno) else {
@@ -90,9 +104,16 @@ final class Syncer: Sendable {
     func noteRecorded() throws(AssemblyError) {
         let failure = monitor.withLock { state in
             state.isDirty = true
-            return state.failure
+            return state.loss ?? state.failure
         }
         if let failure { throw failure }
+    }
+
+    /// Fails once the part is lost, also where nothing arrives any more.
+    ///
+    /// - Throws: `partGone`.
+    func checkPresence() throws(AssemblyError) {
+        if let loss = monitor.withLock({ $0.loss }) { throw loss }
     }
 
     /// Asks for a new manifest of `extents`.
@@ -113,15 +134,21 @@ final class Syncer: Sendable {
         monitor.withLock { $0.stop = true }
         thread.join()
         if let rewrite = takeRewrite() { close(rewrite.descriptor) }
-        return monitor.withLock { $0.failure }
+        return monitor.withLock { $0.loss ?? $0.failure }
+    }
+
+    private static func note(_ loss: PartLoss, of file: PartialFile, _ monitor: Monitor<State>) {
+        monitor.withLock { $0.loss = $0.loss ?? .partGone(path: file.path, loss) }
     }
 
     private static func keep(
-        _ monitor: Monitor<State>, _ body: () throws(AssemblyError) -> Void
+        _ monitor: Monitor<State>, _ file: PartialFile, _ body: () throws(AssemblyError) -> Void
     ) {
         do throws(AssemblyError) {
             try body()
         } catch {
+            // With a failure beside it, one look is enough.
+            if let loss = file.watch.loss(in: file.look()) { note(loss, of: file, monitor) }
             monitor.withLock { $0.failure = $0.failure ?? error }
         }
     }

@@ -17,7 +17,7 @@ package enum Publishing {
     ///   - overwrite: Whether a regular file at the destination is replaced.
     ///   - keepsManifest: Whether the manifest stays beside the finished file.
     /// - Returns: How the name was given.
-    /// - Throws: `destinationExists`, `notARegularFile`, `partChanged`, `cannotCreate`, `io`.
+    /// - Throws: `destinationExists`, `notARegularFile`, `partGone`, `partChanged`, `cannotCreate`, `io`.
     static func publish(
         _ file: PartialFile, _ journal: Journal, _ facts: FinishedFacts, expected: [Digest],
         overwrite: Bool, keepsManifest: Bool
@@ -50,7 +50,7 @@ package enum Publishing {
         _ file: PartialFile, to name: String, overwrite: Bool
     ) throws(AssemblyError) -> NamingWay {
         var way = NamingWay.renamed
-        guard try file.stands(at: file.name) else { throw .partChanged(path: file.path) }
+        guard try file.stands(at: file.name) else { throw file.changed() }
         if overwrite {
             try checkDestination(name, in: file.folder, overwrite: true)
             try file.folder.rename(file.name, to: name)

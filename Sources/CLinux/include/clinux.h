@@ -41,6 +41,14 @@ int segget_start_writeback(int fd);
 // Whether the file system of an open file is in memory: tmpfs(5) (fstatfs(2)).
 int segget_is_in_memory(int fd);
 
+// Whether the link counts of an open file may mean nothing, because a server or a program states them: FUSE, NFS,
+// SMB and other shares (fstatfs(2)).
+int segget_has_unsure_links(int fd);
+
+// Whether `..`, often enough, leads from an open folder to the root of this process: not from a file system that was
+// unmounted while in use (umount2(2), MNT_DETACH). Returns -1 with errno when the system does not say.
+int segget_is_attached(int folder);
+
 // Makes `to` refer to what `from` refers to, close-on-exec, in one step (dup3(2)).
 // Returns 0, or -1 with errno.
 int segget_replace_descriptor(int from, int to);

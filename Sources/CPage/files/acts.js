@@ -1,7 +1,7 @@
 // What is done with tasks: commands, the seconds in which a removal can be undone, and the dialogs that ask first.
 import { connectionsOf, listOf } from "./add.js";
 import { check, dialog, field, h, menu, notice, rateField, reasonOf } from "./dom.js";
-import { nameOf } from "./format.js";
+import { bytes, nameOf } from "./format.js";
 import { t } from "./texts.js";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
@@ -11,12 +11,15 @@ const UNDO = 5000;
 const forEach = (ids, command) => Array.from(
   { length: Math.ceil(ids.length / 1000) }, (_, part) => ({ ...command, ids: ids.slice(1000 * part, 1000 * (part + 1)) }));
 
+/** Whether a task is complete and its file is gone. */
+export const isMissing = (task) => task.state === "completed" && task.file === "gone";
+
 /** Which actions mean something for a task. */
 const FITS = {
   start: (task) => !["running", "verifying"].includes(task.state) && task.state !== "completed",
   resume: (task) => task.wanted === "held" && !ENDED.has(task.state) || task.state === "failed" || task.state === "cancelled",
   pause: (task) => task.wanted !== "held" && !ENDED.has(task.state),
-  retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state),
+  retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state) || isMissing(task),
   cancel: (task) => !ENDED.has(task.state),
   move: (task) => Boolean(task.position) && !ENDED.has(task.state),
   change: (task) => task.state !== "completed",
@@ -60,6 +63,12 @@ export class Acts {
     return known.length < list.selected() || known.some(FITS[name] ?? (() => true));
   }
 
+  /** The text of an action: what is downloaded again was no failure. */
+  text(name) {
+    const fit = name === "retry" ? this.list.known().filter(FITS.retry) : [];
+    return t(fit.length && fit.every(isMissing) ? "a.again" : `a.${name}`);
+  }
+
   /** Carries out an action for what is selected. */
   async act(name) {
     const { list } = this;
@@ -88,7 +97,7 @@ export class Acts {
         const commands = forEach(ids, { command: "remove" });
         // A browser lets 64 KiB go out after a page: about three thousand ids. What does not go out stays.
         if (leaving) for (const each of commands) this.api.send([each], { keepalive: true }).catch(() => {});
-        else await this.run(commands);
+        else this.sayLeft(await this.run(commands));
         ids.forEach((id) => list.going.delete(id));
       },
       undo: () => {
@@ -103,6 +112,16 @@ export class Acts {
     const forget = notice(t("removed", { n }), { seconds: 0, action: { text: t("undo"), act: removal.undo } });
     list.clear();
     list.render();
+  }
+
+  /** Says which parts of removed tasks stay on the disk. */
+  sayLeft(results = []) {
+    const parts = results.flat().flatMap((result) => result.left ?? []);
+    if (parts.length === 0) return;
+    const size = bytes(parts.reduce((sum, part) => sum + part.bytes, 0));
+    notice(t("partsStay", { n: parts.length, size }), {
+      lines: [...parts.slice(0, 3).map((part) => part.path), t("partsHint")],
+    });
   }
 
   /** Takes back the last removal that was not sent yet. */
@@ -233,7 +252,15 @@ export class Acts {
   }
 
   async copy() {
-    await navigator.clipboard?.writeText(this.list.known().map((task) => task.current_url ?? task.url).join("\n"));
+    const ids = this.list.known().map((task) => task.id);
+    let links;
+    try {
+      links = await this.api.linksOf(ids);
+    } catch (error) {
+      if (error.status !== 401) notice(t("notSent", { reason: reasonOf(error) }), { bad: true });
+      return;
+    }
+    await navigator.clipboard?.writeText(ids.map((id) => links.get(id)?.urls[0]).filter(Boolean).join("\n"));
     notice(t("copied"), { seconds: 3 });
   }
 
@@ -241,7 +268,7 @@ export class Acts {
   menu(at) {
     const { list } = this;
     const single = list.selected() === 1;
-    const item = (name, more = {}) => ({ text: t(`a.${name}`), act: () => this.act(name), disabled: !this.can(name), ...more });
+    const item = (name, more = {}) => ({ text: this.text(name), act: () => this.act(name), disabled: !this.can(name), ...more });
     const moves = list.sort === "order";
     menu([
       { text: t("a.open"), icon: "info", key: "↵", disabled: !single, act: () => this.open(list.known()[0].id) },

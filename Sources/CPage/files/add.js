@@ -145,11 +145,14 @@ export class AddForm {
     const turn = this.turn += 1;
     const found = [];
     for (const link of this.parsed.links.slice(0, 40)) {
+      const bare = (url) => url.replace(/^(https?:\/\/)[^/@]*@/i, "$1");
       // URLs in answers have no query and no user.
-      const plain = link.replace(/[?#].*$/, "").replace(/^(https?:\/\/)[^/@]*@/i, "$1");
+      const plain = bare(link).replace(/[?#].*$/, "");
       try {
-        const { tasks } = await this.api.get(`api/v1/tasks?limit=5&text=${encodeURIComponent(plain)}`);
-        found.push(...tasks.filter((task) => task.url === plain));
+        const { tasks } = await this.api.get(`api/v1/tasks?limit=100&text=${encodeURIComponent(plain)}`);
+        const alike = tasks.filter((task) => task.url === plain);
+        const links = await this.api.linksOf(alike.map((task) => task.id));
+        found.push(...alike.filter((task) => bare(links.get(task.id)?.url ?? "") === bare(link)));
       } catch {
         break;
       }
@@ -186,6 +189,7 @@ export class AddForm {
     if (folder.startsWith(`${root}/`)) shared.folder = folder.slice(root.length + 1);
     else if (folder.startsWith("/")) shared.root = folder;
     else if (folder) shared.folder = folder;
+    else shared.known_anywhere = true;
     if (!this.nameField.hidden && this.name.value.trim()) shared.name = this.name.value.trim();
     if (this.tags.value.trim()) shared.tags = listOf(this.tags.value);
     if (this.begin.value === "held") shared.held = true;
@@ -208,7 +212,7 @@ export class AddForm {
       for (let from = 0; from < commands.length; from += 1000) results.push(...await this.api.send(commands.slice(from, from + 1000)));
       const flat = results.map(([result]) => result);
       const ids = flat.filter((result) => result.outcome === "done").map((result) => result.id);
-      const known = flat.filter((result) => result.outcome !== "refused" && (result.outcome === "unchanged" || result.message));
+      const known = flat.filter((result) => result.outcome !== "refused" && (result.outcome === "unchanged" || result.known?.id === result.id));
       const fresh = flat.length - known.length - flat.filter((result) => result.outcome === "refused").length;
       const refused = flat.map((result, index) => ({ ...result, url: commands[index].url })).filter((result) => result.outcome === "refused");
       if (ids.length && this.begin.value === "start") await this.act({ command: "start", ids });

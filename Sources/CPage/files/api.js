@@ -47,6 +47,16 @@ async function call(method, path, body, more = {}) {
 export const get = (path, more) => call("GET", path, undefined, more);
 export const put = (path, body) => call("PUT", path, body);
 
+/** The whole links of tasks, by id: `url` as it was added, `urls` that it is fetched from. */
+export async function linksOf(ids) {
+  const links = new Map();
+  for (let from = 0; from < ids.length; from += 100) {
+    const query = ids.slice(from, from + 100).map((id) => `id=${id}`).join("&");
+    for (const each of (await get(`api/v1/links?${query}`)).links) links.set(each.id, each);
+  }
+  return links;
+}
+
 /** Carries out commands; answers a list of results for each of them. */
 export const send = async (commands, more) => (await call("POST", "api/v1/commands", { commands }, more)).results;
 

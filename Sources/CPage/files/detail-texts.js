@@ -4,6 +4,7 @@ const texts = {
   resume: ["Resume", "Fortsetzen"],
   retry: ["Retry", "Wiederholen"],
   retryNow: ["Try now", "Jetzt versuchen"],
+  again: ["Download again", "Erneut herunterladen"],
   newLink: ["New link…", "Neuer Link…"],
   newLinks: ["New links, one a line", "Neue Links, einer je Zeile"],
   newLinkHint: ["They replace all links of this task. What is there stays if it is the same file.",

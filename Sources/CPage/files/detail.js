@@ -316,8 +316,9 @@ export class Detail {
     const focused = document.activeElement;
     show(pause, !ENDED.has(task.state) && task.wanted !== "held");
     show(resume, !ENDED.has(task.state) && task.wanted === "held");
-    show(retry, AGAIN.has(task.state));
-    say(retry, t(task.state === "retrying" ? "d.retryNow" : "d.retry"));
+    const isMissing = task.state === "completed" && task.file === "gone";
+    show(retry, AGAIN.has(task.state) || isMissing);
+    say(retry, t(`d.${isMissing ? "again" : task.state === "retrying" ? "retryNow" : "retry"}`));
     show(link, task.state !== "completed");
     show(this.graphed, FETCHED.has(task.state) || this.graph.samples.length > 0);
     // The button that was pressed gives its focus to the one that takes its place.

@@ -315,7 +315,9 @@ export class List {
     put(element, "id", `task-${task.id}`);
     put(element, "aria-selected", this.has(task));
     put(element, "data-kind", kind);
-    const name = nameOf(task);
+    // Tasks that differ only in the query look alike otherwise.
+    const alike = task.query_tag && this.tasks.some((other) => other?.url === task.url && other.query_tag !== task.query_tag);
+    const name = nameOf(task) + (alike ? `?#${task.query_tag}` : "");
     say(row.name, name);
     put(row.name, "title", name);
     say(row.tags, task.tags.join(" · "));

@@ -238,7 +238,13 @@ function selectionChanged() {
   const k = list.selected();
   const n = list.matching;
   say($("chosen"), k === 0 ? count(n) : narrow.matches ? `${number(k)} / ${number(n)}` : list.everything ? t("chosenAll", { n }) : t("chosen", { k, n }));
-  for (const [name, button] of toolButtons) put(button, "aria-disabled", acts.can(name) ? null : "true");
+  for (const [name, button] of toolButtons) {
+    const text = acts.text(name);
+    put(button, "aria-disabled", acts.can(name) ? null : "true");
+    put(button, "aria-label", text);
+    put(button, "title", text);
+    say(button.lastChild, text);
+  }
   put(more, "aria-disabled", k ? null : "true");
   document.body.classList.toggle("selecting", k > 0);
   const one = k === 1 && list.known()[0];

@@ -35,7 +35,7 @@ struct BenchMeasuringOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write to files in this folder, and remove them, in place of /dev/null.",
             valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var disk: String?
 
     @Option(
@@ -123,7 +123,7 @@ struct BenchOutputOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write a report with plots too: one HTML file that needs nothing else.",
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var report: String?
 
     @Flag(help: "Replace an existing report.")

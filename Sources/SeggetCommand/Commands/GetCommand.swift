@@ -33,7 +33,7 @@ package struct GetCommand: ParsableCommand {
         help: ArgumentHelp(
             "Save in this folder, under the name that the server or the URL suggests; it is made "
                 + "if it is missing. (default: the current folder)", valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var directory: String?
 
     @Option(
@@ -75,21 +75,13 @@ package struct GetCommand: ParsableCommand {
                 """))
     var singleRequest = false
 
-    @Flag(
-        help: ArgumentHelp(
-            "Put the files into the queue, and show how they get on until they are there.",
-            discussion: """
-                It is `segget add --attach`, and takes its options. The download continues when \
-                the terminal is closed, or after Ctrl-C.
-                """))
-    var queue = false
-
     @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Existing files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
     @OptionGroup(title: "Several files") var batch: BatchOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
+    @OptionGroup(title: "Enqueue") var queueing: EnqueueOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
     @OptionGroup(title: "Network") var request: RequestOptions
@@ -172,7 +164,7 @@ package struct GetCommand: ParsableCommand {
 
     /// Downloads on other threads while this one, the main thread, waits for signals.
     package func run() throws {
-        if queue { Handover.runQueued(Array(CommandLine.arguments.dropFirst())) }
+        if queueing.enqueue { Handover.runQueued(Array(CommandLine.arguments.dropFirst())) }
         // First of all: reading a list or a password may take long.
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         if output == "-" { try StandardStreams.checkOutput() }

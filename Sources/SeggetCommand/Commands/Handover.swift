@@ -40,7 +40,7 @@ package enum Handover {
         }
     }
 
-    /// Becomes the manager for `segget get --queue`, which is `segget add --attach` there.
+    /// Becomes the manager for `segget get --enqueue`, which is `segget add --attach` there.
     ///
     /// - Parameter arguments: What was typed, without the program's name.
     static func runQueued(_ arguments: [String]) -> Never {
@@ -56,7 +56,8 @@ package enum Handover {
     static func queued(_ arguments: [String]) -> [String] {
         let typed = Invocation.commandFirst(arguments, of: .segget)
         let rest = typed.first == "get" ? typed.dropFirst() : typed[...]
-        let options = rest.prefix { $0 != "--" }.filter { $0 != "--queue" && $0 != "--queue=true" }
+        let flag: Set = ["--enqueue", "--enqueue=true", "--enqueue=false"]
+        let options = rest.prefix { $0 != "--" }.filter { !flag.contains($0) }
         return ["add", "--attach"] + options + rest.drop { $0 != "--" }
     }
 
@@ -132,8 +133,6 @@ package enum Handover {
             switch Invocation.judge(arguments[..<index], by: program.tree) {
             case .options: return .manager(command)
             case .unknownOption: return .managerIfThere
-            // A flag of `get`, but the commands about the queue take a value with it.
-            case .others where arguments[..<index].contains("--queue"): return .managerIfThere
             case .others: return .segget
             }
         }

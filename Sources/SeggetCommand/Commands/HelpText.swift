@@ -31,7 +31,13 @@ enum HelpText {
         guard let topic = titles.first(where: { $0 == name || $0 == name + "s" }) else {
             let others = queueText(program) == nil ? [exitCodes] : [queue, exitCodes]
             let known = titles + (arguments.count == 2 ? others : [])
-            return .unknown(name, hint: "topics are \(known.joined(separator: ", "))")
+            let near =
+                arguments.count == 2
+                ? CommandTree.nearest(to: name, among: program.commandNames + known) : nil
+            return .unknown(
+                name,
+                hint: (near.map { "did you mean `segget help \($0)`? " } ?? "")
+                    + "topics are \(known.joined(separator: ", "))")
         }
         return sections(of: command, in: program)[topic].map { .text($0) }
     }

@@ -59,6 +59,9 @@ package struct Invocation {
     /// Runs what was typed, and ends the process.
     func run() -> Never {
         if let topic = HelpText.topic(in: typed, of: program) { Self.end(topic) }
+        if let word = typed.first, !program.commandNames.contains(word) {
+            Self.refuse(word, program)
+        }
         let settings: Settings
         do throws(Settings.Problem) {
             settings = try read()
@@ -66,7 +69,9 @@ package struct Invocation {
             Self.refuse(error.message, hint: error.hint)
         }
         do {
+            Program.note(configured: settings.settings.map(\.name))
             var command = try program.root.parseAsRoot(settings.arguments)
+            if let get = command as? GetCommand { check(get) }
             for warning in settings.warnings { Self.say(Message(.note, warning)) }
             if let bench = command as? BenchCommand {
                 try bench.run(arguments: settings.arguments)
@@ -84,6 +89,22 @@ package struct Invocation {
     /// - Throws: `Settings.Problem`, or the parser's error.
     func command() throws -> any ParsableCommand {
         try program.root.parseAsRoot(try read().arguments)
+    }
+
+    /// Ends the process where `get` was not meant, or not as it was typed.
+    private func check(_ command: GetCommand) {
+        if typed.first != "get", let word = command.urls.first { Self.refuse(word, program) }
+        // Once it was a flag: what followed was a URL, and would be taken for the queue's file.
+        guard !command.queueing.enqueue, QueueFileOption.isTyped(in: typed) else { return }
+        Self.refuse(
+            "`--queue` names the queue's file, and `get` uses no queue without `--enqueue`",
+            hint: QueueFileOption.instead)
+    }
+
+    /// Ends the process where a word is neither a command nor a URL.
+    private static func refuse(_ word: String, _ program: Program) {
+        guard let unknown = UnknownCommand(word, among: program.commandNames) else { return }
+        refuse(unknown.message, hint: unknown.hint)
     }
 
     /// Reads the environment and the configuration file, unless only help is wanted.
@@ -134,6 +155,11 @@ package struct Invocation {
                     "the environment variable \(Diagnostic.quote(name)) is not UTF-8: no "
                         + "configuration file is read"))
             return nil
+        }
+        if let named, PathText.isURL(named) {
+            throw Settings.Problem(
+                message: "`--config` takes the path of a file, not a URL",
+                hint: "so does the environment variable `SEGGET_CONFIG`")
         }
         guard let path = named ?? defaultPath(variable) else { return nil }
         guard let (text, isReadableByOthers) = ConfigurationFile.read(path) else {
@@ -186,6 +212,9 @@ package struct Invocation {
                 "\(culprit.source.text): \(text(of: problem, settings))",
                 hint: "correct it, or give `--no-config`")
         }
+        if QueueFileOption.lacksValue(in: typed) {
+            Self.refuse(QueueFileOption.withoutValue, hint: QueueFileOption.instead)
+        }
         let tree = program.tree
         if let command = tree.command(of: typed) ?? tree.commands.first,
             let (option, hint) = ForeignOptions.hint(for: typed, in: command)
@@ -218,14 +247,22 @@ package struct Invocation {
     /// word or a number.
     private func hide(_ message: String, _ arguments: [String]) -> String {
         arguments.reduce(message) { message, argument in
-            let value =
-                argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
-            let isPlain = value.utf8.allSatisfy { byte in
-                let character = Character(Unicode.Scalar(byte))
-                return character.isLetter || character.isNumber || ".+-_".contains(character)
+            var values = [argument[...]]
+            if argument.hasPrefix("-") {
+                values = [argument.drop { $0 != "=" }.dropFirst()]
+                // As in `-oFILE`.
+                if !argument.hasPrefix("--") { values.append(argument.dropFirst(2)) }
             }
-            return isPlain ? message : message.replacing("'\(value)'", with: "(not shown)")
+            return values.reduce(message) { Self.hide($1, in: $0) }
         }
+    }
+
+    private static func hide(_ value: Substring, in message: String) -> String {
+        let isPlain = value.utf8.allSatisfy { byte in
+            let character = Character(Unicode.Scalar(byte))
+            return character.isLetter || character.isNumber || ".+-_".contains(character)
+        }
+        return isPlain ? message : message.replacing("'\(value)'", with: "(not shown)")
     }
 
     /// Says what is wrong and what to do about it, and ends the process as for wrong usage.

@@ -28,6 +28,16 @@ package final class Program: Sendable {
         }
     }
 
+    private static let configured = Monitor<Set<String>>([])
+
+    /// Notes the options whose values come from the environment or the configuration file, by their long names.
+    static func note(configured names: [String]) { configured.withLock { $0 = Set(names) } }
+
+    /// Whether the value of an option was not typed, but comes from the environment or the configuration file.
+    package static func isConfigured(_ name: String) -> Bool {
+        configured.withLock { $0.contains(name) }
+    }
+
     /// Keeps libdispatch from telling the system's log at each of its threads that it may not raise the priority,
     /// which it tries as any user.
     ///

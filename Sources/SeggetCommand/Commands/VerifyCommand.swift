@@ -15,7 +15,7 @@ package struct VerifyCommand: ParsableCommand {
             checked is as it should be; 65: something is not.
             """)
 
-    @Argument(help: "The file to check.")
+    @Argument(help: "The file to check.", transform: PathArgument.file)
     var file: String
 
     @Option(
@@ -25,7 +25,8 @@ package struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "File of checksums with a line for it, such as `SHA256SUMS`.", valueName: "file"))
+            "File of checksums with a line for it, such as `SHA256SUMS`.", valueName: "file"),
+        transform: PathArgument.file)
     var sums: String?
 
     @Flag(name: .shortAndLong, help: "Print errors only.")

@@ -33,7 +33,9 @@ package struct CredentialArguments: ParsableArguments {
     @Flag(help: "Look credentials up in ~/.netrc, by host.")
     package var netrc = false
 
-    @Option(help: ArgumentHelp("Look credentials up in this file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Look credentials up in this file.", valueName: "file"),
+        transform: PathArgument.file)
     package var netrcFile: String?
 
     @Option(
@@ -45,7 +47,8 @@ package struct CredentialArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Send the cookies of this file, in Netscape's format, to their hosts.",
-            valueName: "file"))
+            valueName: "file"),
+        transform: PathArgument.file)
     package var cookie: String?
 
     @Option(
@@ -179,18 +182,21 @@ package struct TLSArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Accept a server with this public key only: `sha256//BASE64[;…]`, or a PEM file.",
-            valueName: "key"))
+            valueName: "key"),
+        transform: PathArgument.file)
     package var pinnedPublicKey: String?
 
     @Option(
         help: ArgumentHelp(
             "Certificate to show to the server: a PEM file, or PKCS #12 (.p12, .pfx).",
-            valueName: "file"))
+            valueName: "file"),
+        transform: PathArgument.file)
     package var clientCertificate: String?
 
     @Option(
         help: ArgumentHelp(
-            "PEM file with its key, unless it is in the same file.", valueName: "file"))
+            "PEM file with its key, unless it is in the same file.", valueName: "file"),
+        transform: PathArgument.file)
     package var clientKey: String?
 
     @Option(
@@ -215,7 +221,7 @@ package struct CookieJarOption: ParsableArguments {
                 user, headers or cookies of their own are left out.
                 """,
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     package var cookieJar: String?
 
     package init() {}

@@ -17,7 +17,8 @@ package struct BatchOptions: ParsableArguments {
                 They go before those of the command line; `dir` counts from the current folder; \
                 what is missing of a path is made, below that folder or `--directory`. Lines that begin with # are skipped.
                 """,
-            valueName: "file"))
+            valueName: "file"),
+        transform: PathArgument.file)
     package var inputFile: [String] = []
 
     @Option(

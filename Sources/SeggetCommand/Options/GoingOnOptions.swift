@@ -13,7 +13,7 @@ package struct GoingOnOptions: ParsableArguments {
                 advertises or, with `--resume-unverified`, a sample has to show that it is. Until then \
                 it is only read.
                 """, valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     package var adopt: String?
 
     @Option(
@@ -24,7 +24,7 @@ package struct GoingOnOptions: ParsableArguments {
                 strong validator, `--checksum` or, with `--resume-unverified`, a sample has to show that \
                 it is the same file; else the part stays as it is.
                 """, valueName: "part"),
-        completion: .file(extensions: ["part"]))
+        completion: .file(extensions: ["part"]), transform: PathArgument.file)
     package var continueFrom: String?
 
     @Option(

@@ -41,7 +41,7 @@ package struct ConfigurationOptions: ParsableArguments {
                 flag.
                 """,
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     package var config: String?
 
     @Flag(help: "Read no configuration file.")

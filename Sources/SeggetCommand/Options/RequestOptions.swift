@@ -21,7 +21,7 @@ package struct RequestOptions: ParsableArguments {
         help: ArgumentHelp(
             "PEM file with the certificates to trust, in place of the system's.",
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     package var caCertificate: String?
 
     @Option(

@@ -57,8 +57,6 @@ struct Settings {
         "bench": ["connections", "max-time", "overwrite"],
         // It prints what `--attach` shows, and nothing else.
         "add": ["json"],
-        // Elsewhere it names the queue.
-        "get": ["queue"],
     ]
     /// Options whose values may be secrets.
     private static let secret: Set<String> = [
@@ -244,7 +242,9 @@ struct Settings {
             guard option.isFlag || line.value != nil else {
                 throw Problem(
                     message: "\(source.text): `\(line.name)` needs a value",
-                    hint: "give it as `\(line.name) = VALUE`")
+                    hint: line.name == "queue"
+                        ? "give it as `queue = FILE`; \(QueueFileOption.instead)"
+                        : "give it as `\(line.name) = VALUE`")
             }
             result.append(setting(line.name, line.value, option, source))
         }

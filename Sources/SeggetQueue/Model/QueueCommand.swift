@@ -13,9 +13,10 @@ public enum QueueCommand: Sendable, Hashable {
     case pause(TaskSelection)
     /// Lets tasks run that were held; those that failed or were cancelled begin again.
     case resume(TaskSelection)
-    /// Ends tasks: their records stay, parts and manifests go.
-    case cancel(TaskSelection)
-    /// Begins again with tasks that failed, were cancelled, or wait to be tried again.
+    /// Ends tasks: their records stay; parts and manifests are deleted, unless `keepsPart`.
+    case cancel(TaskSelection, keepsPart: Bool = false)
+    /// Downloads again what failed, was cancelled or waits to be retried; and a completed task whose file is gone, if the
+    /// selection names its id or its state.
     case retry(TaskSelection)
     /// Takes the records of tasks away; with `files`, what there is of their files too.
     case remove(TaskSelection, files: Bool)
@@ -88,12 +89,18 @@ public struct NewTask: Sendable, Hashable {
     public var position: QueuePosition
     /// Makes another task of a URL that there is a task of already.
     public var isAgain: Bool
+    /// Whether a task of the same URL is meant whatever its folder; else only one for the same folder.
+    public var isKnownAnywhere: Bool
+    /// The folders of tasks that the client may know of; `nil` for all folders.
+    package var knownBelow: [String]?
     /// Writes passwords, headers and the queries of URLs nowhere: they are gone when the worker ends.
     public var keepsNoSecrets: Bool
     /// Why it has failed before it could begin: then it is only recorded.
     package var problem: TaskProblem?
     /// Whether it is recorded as failed where another task's file goes to the same path, and not refused.
     package var failsWhereTaken = false
+    /// Whether a client over TCP adds it.
+    package var isOfClient = false
     /// Whether nothing is replaced but what a task of this queue has brought, whatever the options say.
     package var replacesOwnFilesOnly = false
 
@@ -104,6 +111,7 @@ public struct NewTask: Sendable, Hashable {
         (self.url, self.place, self.options) = (url, place, options)
         (umask, refreshCommand, tags, isHeld) = (0o022, [], [], false)
         (position, isAgain, keepsNoSecrets) = (.last, false, false)
+        isKnownAnywhere = false
     }
 }
 
@@ -123,6 +131,8 @@ public struct TaskChanges: Sendable, Hashable {
     public var retries: Int?
     /// Whether the task must not reach private addresses from now on.
     package var deniesPrivate = false
+    /// Whether a client over TCP makes them.
+    package var areOfClient = false
 
     /// Changes nothing.
     public init() {}
@@ -148,6 +158,37 @@ public struct CommandResult: Sendable, Hashable, Codable {
     public var message: String?
     /// The exit code of a refusal, else 0.
     public var code: Int32
+    /// The part that a removed task leaves on the disk; `nil` when there is none.
+    public var left: LeftPart?
+
+    /// The task that has the URL of an added one already: the same as ``id``, or the one that ``id`` is a copy of.
+    public var known: KnownTask?
+
+    /// A task that has the URL of an added one.
+    public struct KnownTask: Sendable, Hashable, Codable {
+        /// The task.
+        public var id: QueueTask.ID
+        /// Where its file goes: the path, or the folder as long as there is no name.
+        public var path: String
+        /// What of the added task is not as in this one, and refused for that: `checksum`, `user`, `headers`.
+        public var differs: [String]
+
+        /// Makes a description of a task.
+        public init(id: QueueTask.ID, path: String, differs: [String] = []) {
+            (self.id, self.path, self.differs) = (id, path, differs)
+        }
+    }
+
+    /// A part that no task has any more.
+    public struct LeftPart: Sendable, Hashable, Codable {
+        /// Path of the part.
+        public var path: String
+        /// Bytes that the part takes up on the disk.
+        public var bytes: Int64
+
+        /// Makes a description of a part.
+        public init(path: String, bytes: Int64) { (self.path, self.bytes) = (path, bytes) }
+    }
 
     /// Makes a result.
     public init(
@@ -163,7 +204,7 @@ extension QueueCommand {
         switch self {
         case .add: nil
         case .start(let selection), .pause(let selection), .resume(let selection),
-            .cancel(let selection), .retry(let selection), .remove(let selection, _),
+            .cancel(let selection, _), .retry(let selection), .remove(let selection, _),
             .move(let selection, _), .rename(let selection, _, _), .set(let selection, _),
             .tag(let selection, _, _), .markSeen(let selection):
             selection

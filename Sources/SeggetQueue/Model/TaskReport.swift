@@ -15,6 +15,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var url: String
     /// The URL that it is fetched from now, where that is another one.
     public var currentURL: String?
+    /// Four digits of a hash of the query that ``url`` does not show; `nil` without one.
+    public var queryTag: String?
     /// Path of the file; `nil` as long as it has no name.
     public var path: String?
     /// Path of the folder.
@@ -73,6 +75,7 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
         case attempts, added
         case paused, started, finished, digests, tags, seen, file
         case currentURL = "current_url"
+        case queryTag = "query_tag"
         case bytesDone = "bytes_done"
         case bytesPerSecond = "bytes_per_second"
         case secondsLeft = "seconds_left"
@@ -223,6 +226,8 @@ public protocol QueueDoor: Sendable {
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport
     /// Tells everything of one task; `selector` is an id or the beginning of one.
     func detail(_ selector: String) async throws(QueueError) -> TaskDetail
+    /// The whole links of the tasks that a filter lets pass.
+    func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks]
     /// The settings.
     func settings() async throws(QueueError) -> QueueSettings
     /// Changes the settings.

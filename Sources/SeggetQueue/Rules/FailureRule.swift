@@ -111,8 +111,10 @@ extension FailureRule {
         case .noSpace(_, let needed, _): self = .space(needed: needed)
         case .folderUnavailable(_, let code), .cannotCreate(_, let code), .io(_, _, let code):
             self.init(errno: code)
-        // Another process works with it; somebody has removed it, and it begins anew.
+        // Another process works with it; somebody has changed it, and it begins anew.
         case .busy, .locked, .partChanged, .notAdopted(_, .inUse): self = .passes()
+        // Nothing is made anew in a place that somebody has cleared.
+        case .partGone: self = .final
         case .destinationExists, .notARegularFile, .foreignPart, .noPart, .notAdopted,
             .digestMismatch, .streamDigestMismatch, .readerGone:
             self = .final

@@ -107,10 +107,10 @@ extension QueueMachine {
         return true
     }
 
-    /// Ends a task: it is cancelled, and its part is thrown away once nothing writes to it.
+    /// Ends a task: it is cancelled, and its part is deleted once nothing writes to it, unless `keepsPart`.
     ///
     /// - Returns: Whether it had not ended, or had failed.
-    mutating func cancel(_ id: QueueTask.ID) -> Bool {
+    mutating func cancel(_ id: QueueTask.ID, keepsPart: Bool = false) -> Bool {
         guard let entry = entries[id], !entry.isRemoved,
             !entry.status.isEnded || entry.status.state == .failed
         else { return false }
@@ -121,10 +121,10 @@ extension QueueMachine {
             entry.goesOn = false
             entry.hasClaim = false
             entry.due = .infinity
-            entry.chore = .discard
+            if !keepsPart { entry.chore = .discard }
         }
         stop(id)
-        if entries[id]?.fetching == Entry.Fetching.none { doChore(id) }
+        if !keepsPart, entries[id]?.fetching == Entry.Fetching.none { doChore(id) }
         return true
     }
 

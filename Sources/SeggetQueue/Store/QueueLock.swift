@@ -34,13 +34,16 @@ package final class QueueLock: Sendable {
     ///   - files: The queue; the lock's file is made where it is missing, with its folder.
     ///   - seconds: The longest time to wait.
     ///   - isWorker: Whether this process is to be told of as the one that works the queue.
+    ///   - waits: Is told who has the lock, once, as soon as that is known.
     /// - Returns: The lock, held until it is released or let go of.
     /// - Throws: `QueueError`: `workedAlready` when a worker has it, `busy` when somebody else has.
     package static func acquire(
-        _ files: QueueFiles, waiting seconds: Double, isWorker: Bool
+        _ files: QueueFiles, waiting seconds: Double, isWorker: Bool,
+        waits: ((QueueError) -> Void)? = nil
     ) throws(QueueError) -> QueueLock {
         // At least as long as one may have it who looks whether somebody has.
         let deadline = monotonicSeconds() + max(seconds, 0.05)
+        var waits = waits
         while true {
             if let lock = try tryAcquire(files) {
                 if isWorker { try lock.announce(socket: nil) }
@@ -48,6 +51,10 @@ package final class QueueLock: Sendable {
             }
             // A worker keeps it: whoever is none is told by it.
             if !isWorker, try holder(files) != nil { throw taken(files) }
+            if let tell = waits, case let error = taken(files), error.code == .workedAlready {
+                tell(error)
+                waits = nil
+            }
             guard monotonicSeconds() < deadline else { throw taken(files) }
             usleep(10_000)
         }

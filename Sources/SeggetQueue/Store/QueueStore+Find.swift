@@ -57,32 +57,6 @@ extension QueueStore {
         try forEach(try TaskCondition(filter), TaskRow.selectWithoutOptions, body)
     }
 
-    /// Finds the tasks of a URL for a folder.
-    ///
-    /// What is kept elsewhere is not compared: users and passwords, and queries that are not in the records.
-    ///
-    /// - Parameters:
-    ///   - url: The URL as it was added.
-    ///   - root: Path of the root.
-    ///   - folder: The folder below it; root and folder may be divided in another way in the task.
-    /// - Returns: Their records, as ``find(_:)`` orders them.
-    /// - Throws: `QueueError`.
-    package func known(url: String, root: String, folder: String) throws(QueueError) -> [QueueTask]
-    {
-        let path = QueueTask.Place(root: root, folder: folder).folderPath
-        return try findFew(
-            TaskCondition(
-                sql: """
-                    (tasks.url = ? OR tasks.url = ? AND secret_parts & ?)
-                        AND \(Self.folderPath) = ?
-                    """,
-                arguments: [
-                    WebAddress.withoutSecrets(url),
-                    WebAddress.withoutSecrets(url, keepsQuery: false),
-                    QueueTask.SecretParts.query.rawValue, path,
-                ]))
-    }
-
     /// Finds the task whose file has a place.
     ///
     /// - Parameters:
@@ -291,7 +265,7 @@ extension QueueStore {
     }
 
     /// The path of a task's folder, as ``QueueTask/Place/folderPath`` has it.
-    private static let folderPath = """
+    static let folderPath = """
         CASE WHEN tasks.folder = '' THEN roots.path
             ELSE CASE WHEN roots.path LIKE '%/' THEN roots.path ELSE roots.path || '/' END
                 || tasks.folder END

@@ -20,6 +20,14 @@ struct StoreSchema: Sendable {
                 try db.execute(sql: "PRAGMA application_id = \(0x5347_5151)")
                 try db.execute(sql: queueVersion1)
             }
+            migrator.registerMigration("2") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE client_tasks (
+                            task TEXT NOT NULL PRIMARY KEY REFERENCES tasks (id) ON DELETE CASCADE
+                        ) STRICT
+                        """)
+            }
         }, keepsBackup: true)
 
     /// The database of its secrets, which are kept no longer than their tasks: not in copies either.

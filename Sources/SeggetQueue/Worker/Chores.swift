@@ -10,6 +10,8 @@ enum Chores {
         case done
         /// The file was moved, and is another one now.
         case moved(QueueTask.FileMark)
+        /// The task can be removed, and leaves this part.
+        case left(CommandResult.LeftPart)
         /// It cannot be done, for this reason; what there is stays where it is.
         case failed(TaskProblem)
         /// It was broken off, and all is as it was.
@@ -27,7 +29,7 @@ enum Chores {
             switch task.chore {
             case .discard: try discard(task)
             case .remove(let files):
-                guard files else { break }
+                guard files else { return leftPart(task).map(Outcome.left) ?? .done }
                 try discard(task)
                 if let target = target(task.place), let version = task.file?.version {
                     _ = try Assembly.removeFinished(at: target, version, owner: owner(task))
@@ -66,6 +68,22 @@ enum Chores {
         guard let target = target(task.place) else { return }
         let known = task.file.map { FileIdentity(device: $0.device, inode: $0.inode) }
         _ = try Assembly.discard(at: target, owner: owner(task), known: known)
+    }
+
+    /// Finds the part of a task that is not complete.
+    ///
+    /// - Parameter task: The task, with its secrets.
+    /// - Returns: The part; `nil` when there is none that is known to be this task's.
+    static func leftPart(_ task: QueueTask) -> CommandResult.LeftPart? {
+        guard task.status.state != .completed, let target = target(task.place),
+            let path = task.place.path,
+            let there = try? Assembly.standing(at: target, owner: owner(task)),
+            case .ours = there.part, case .ours(let record) = there.manifest
+        else { return nil }
+        let part = PartNames(path).part
+        let occupied = FinishedFile.occupiedBytes(at: part) ?? 0
+        // Some file systems count no blocks.
+        return CommandResult.LeftPart(path: part, bytes: max(occupied, record.bytes))
     }
 
     /// What a task's part is known by: the URLs that it may have been begun for, and the recorded part.

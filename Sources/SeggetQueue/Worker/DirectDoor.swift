@@ -108,6 +108,18 @@ public struct DirectDoor: QueueDoor {
         }
     }
 
+    /// The whole links of tasks; where there is no queue yet, of none.
+    public func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
+        do throws(QueueError) {
+            return try await offLoop("queue") { [files, now] () throws(QueueError) in
+                let store = try QueueStore(files, mode: .readOnly)
+                return try QueueDesk(store, maxRunning: 0, now).links(filter)
+            }
+        } catch  where error.code == .noQueue {
+            return []
+        }
+    }
+
     /// The settings.
     public func settings() async throws(QueueError) -> QueueSettings {
         do throws(QueueError) {

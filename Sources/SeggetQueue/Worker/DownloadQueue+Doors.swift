@@ -18,9 +18,11 @@ extension DownloadQueue {
         while try self.desk().machine.hasChore(touched) { await change() }
         for (index, list) in results.enumerated() {
             for (place, result) in list.enumerated() where result.outcome == .done {
-                guard let id = result.id, let problem = choreProblems.removeValue(forKey: id) else {
-                    continue
+                guard let id = result.id else { continue }
+                if let left = leftParts.removeValue(forKey: id) {
+                    results[index][place].left = left
                 }
+                guard let problem = choreProblems.removeValue(forKey: id) else { continue }
                 results[index][place] = CommandResult(
                     id, .refused, problem.message, code: problem.code)
             }
@@ -36,7 +38,7 @@ extension DownloadQueue {
                 ids.formUnion(try desk().ids(of: selection))
             }
             // How earlier ones ended is no answer to these commands.
-            for id in ids { choreProblems[id] = nil }
+            for id in ids { (choreProblems[id], leftParts[id]) = (nil, nil) }
             guard try desk().machine.hasChore(ids) else { return }
             // Another command may begin something about one of them meanwhile.
             while try desk().machine.hasChore(ids) { await change() }
@@ -101,7 +103,11 @@ extension DownloadQueue {
 
     private func choreEnded(_ id: QueueTask.ID, _ task: QueueTask?, _ outcome: Chores.Outcome) {
         choresUnderWay.remove(id)
-        if case .failed(let problem) = outcome { choreProblems[id] = problem }
+        switch outcome {
+        case .failed(let problem): choreProblems[id] = problem
+        case .left(let part): leftParts[id] = part
+        default: break
+        }
         occur { [self] machine, now throws(QueueError) in
             try desk().choreDone(id, task, outcome, &machine, now)
         }

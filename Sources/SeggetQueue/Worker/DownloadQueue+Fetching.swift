@@ -92,6 +92,12 @@ extension DownloadQueue {
         switch event {
         case .probed(let file):
             runs[id]?.remote = file
+            // A download that began while its task waited for the network has nothing to say of its return.
+            if case .waitingForNetwork(let since)? = open?.machine.entries[id]?.status.state {
+                let notice = DownloadNotice.networkIsBack(
+                    after: .seconds(max(0, now.wall - since)))
+                addEvent(id, notice.kind, notice.text)
+            }
             networkBack(id)
         case .started(let start): started(id, start)
         case .notice(let notice):
@@ -281,7 +287,11 @@ extension DownloadQueue {
                 message: "complete and verified, \(Units.size(file.size))"
                     + (file.isPage ? "; \(Summary.pageWarning)" : ""))
         case .failure(let error) where error.reason == .cancelled:
-            TaskEvent(time: now.wall, event: "stopped", message: "stopped in order")
+            TaskEvent(
+                time: now.wall, event: "stopped",
+                message: "stopped in order"
+                    + (error.startsOver == nil
+                        ? "" : "; the next start downloads the file from the beginning"))
         case .failure(let error):
             TaskEvent(
                 time: now.wall, event: Diagnostic(error).kind, message: Diagnostic(error).message)

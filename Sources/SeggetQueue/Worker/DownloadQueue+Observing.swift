@@ -11,6 +11,11 @@ extension DownloadQueue {
         }
     }
 
+    /// The whole links of tasks.
+    public func links(_ filter: TaskFilter) throws(QueueError) -> [TaskLinks] {
+        try desk().links(filter)
+    }
+
     /// Tells everything of one task.
     public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
         let id = try desk().id(selector)

@@ -20,6 +20,10 @@ public actor DownloadQueue: QueueDoor {
     public struct Configuration: Sendable {
         /// Seconds that another process is waited for to let go of the queue.
         public var patience = 5.0
+        /// Is told which process works the queue, once, while this one waits for its end.
+        ///
+        /// Called on a thread of its own, before the queue is open.
+        public var waits: (@Sendable (QueueError) -> Void)?
         /// What earlier sessions learned of servers, and where this one adds to it.
         public var memory: ServerMemory?
         /// How the disk serves the threads that read what has arrived back, to check it.
@@ -75,6 +79,8 @@ public actor DownloadQueue: QueueDoor {
     /// What has happened and could not be recorded, as the disk was full.
     private var unrecorded: [Occurrence] = []
     var choreProblems: [QueueTask.ID: TaskProblem] = [:]
+    /// The parts that tasks leave which were removed while they were fetched.
+    var leftParts: [QueueTask.ID: CommandResult.LeftPart] = [:]
     /// The tasks about which something is done on the disk, and those whose turn comes next.
     var choresUnderWay: Set<QueueTask.ID> = []
     var nextChores: [QueueTask.ID] = []
@@ -114,7 +120,8 @@ public actor DownloadQueue: QueueDoor {
     ) async throws(QueueError) -> DownloadQueue {
         let files = QueueFiles(path)
         let lock = try await offLoop("queue lock") { () throws(QueueError) in
-            try QueueLock.acquire(files, waiting: configuration.patience, isWorker: true)
+            try QueueLock.acquire(
+                files, waiting: configuration.patience, isWorker: true, waits: configuration.waits)
         }
         let queue = DownloadQueue(files, lock, configuration)
         try await queue.prepare()

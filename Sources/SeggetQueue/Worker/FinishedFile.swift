@@ -30,6 +30,14 @@ enum FinishedFile {
             device: part.device, inode: part.inode, generation: Assembly.generation(at: target))
     }
 
+    /// Returns how many bytes a file takes up on the disk; `nil` when there is none.
+    static func occupiedBytes(at path: String) -> Int64? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        // st_blocks counts 512 bytes, whatever the block size is (stat(2)).
+        return Int64(status.st_blocks) * 512
+    }
+
     /// Whether anything stands at a path.
     static func anythingStands(at path: String) -> Bool {
         var status = stat()

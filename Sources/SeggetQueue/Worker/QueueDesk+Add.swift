@@ -13,8 +13,9 @@ extension QueueDesk {
         for url in [new.url] + new.options.mirrors {
             if let reason = DownloadSession.problem(with: url) { return Self.refusal(nil, reason) }
         }
-        if !new.isAgain, let known = try known(new) {
-            return try goOn(known, new, &machine, now)
+        let others = try allKnown(new)
+        if !new.isAgain, let known = Self.known(new, among: others) {
+            return try continueKnown(known, new, &machine, now)
         }
         let id = new.id ?? QueueTask.ID()
         if try store.task(id) != nil {
@@ -24,7 +25,8 @@ extension QueueDesk {
         // The part of a task of the same URL is not to be taken for this one's.
         if new.isAgain, new.place.name == nil {
             // The first one's name has no number yet.
-            let first = try allKnown(new).min { $0.added < $1.added }?.place.name
+            let first = others.filter { Self.isAtPlace($0, of: new) }.min { $0.added < $1.added }?
+                .place.name
             if let first { (new.place.name, new.place.isNameGiven) = (first, false) }
         }
         if new.replacesOwnFilesOnly, new.options.overwrite {
@@ -62,8 +64,11 @@ extension QueueDesk {
             hasRecorded(id)
         }
         let secrets = try store.insert(task)
+        if new.isOfClient { try store.note(id, isOfClient: true) }
         if new.keepsNoSecrets, !secrets.isEmpty { unstored[id] = secrets }
-        return CommandResult(id, .done)
+        var result = CommandResult(id, .done)
+        result.known = others.last.map { Self.describe($0) }
+        return result
     }
 
     /// The first numbered name that neither another task nor anybody else has.
@@ -94,80 +99,6 @@ extension QueueDesk {
             owner.status.state == .completed
         else { return false }
         return FinishedFile.look(at: owner) == .there
-    }
-
-    /// The task that is known by the same URL and goes to the same folder; one that has not ended before others.
-    private func known(_ new: NewTask) throws(QueueError) -> QueueTask? {
-        let found = try allKnown(new)
-        return found.last { !$0.status.isEnded } ?? found.last
-    }
-
-    private func allKnown(_ new: NewTask) throws(QueueError) -> [QueueTask] {
-        let place = new.place
-        return try store.known(url: new.url, root: place.root, folder: place.folder).filter {
-            (place.name == nil || place.name == $0.place.name) && isKnown($0, by: new.url)
-        }
-    }
-
-    /// Whether a task that ``QueueStore/known(url:root:folder:)`` has found has the query of a URL, too.
-    ///
-    /// One whose query is gone is known by none.
-    private func isKnown(_ task: QueueTask, by url: String) -> Bool {
-        guard task.secretParts.contains(.query) else { return true }
-        guard let full = unstored[task.id]?.url else { return false }
-        return WebAddress.withoutSecrets(full) == WebAddress.withoutSecrets(url)
-    }
-
-    /// Adds the URL of a task that there is.
-    private func goOn(
-        _ task: QueueTask, _ new: NewTask, _ machine: inout QueueMachine,
-        _ now: QueueMachine.Moment
-    ) throws(QueueError) -> CommandResult {
-        let id = task.id
-        let state = task.status.state.word
-        switch task.status.state {
-        case .completed:
-            let standing = FinishedFile.look(at: task)
-            guard standing != .there else {
-                return CommandResult(id, .unchanged, "is complete, and its file is there")
-            }
-            var task = task
-            if standing == .changed, !task.options.overwrite {
-                guard !task.place.isNameGiven else {
-                    return CommandResult(
-                        id, .refused,
-                        "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed since: it is "
-                            + "not replaced; rename or remove it, or give another name with `--name`",
-                        code: ExitStatus.cannotCreate.rawValue)
-                }
-                // It stays, and the new one gets another name.
-                task.place.name = nil
-            }
-            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
-            return CommandResult(
-                id, .done,
-                "was complete, and its file is \(standing.rawValue): "
-                    + Self.whatFollows(new))
-        case .cancelled where machine.entries[id] != nil:
-            // Its bytes are still going.
-            _ = machine.retry(id)
-            if new.isHeld { _ = machine.pause(id) }
-            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
-        case .failed, .cancelled:
-            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
-            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
-        default:
-            guard task.status.wanted == .held, !new.isHeld else {
-                let word = task.status.wanted == .held ? "held" : task.status.state.word
-                return CommandResult(id, .unchanged, "is \(word.replacing("_", with: " "))")
-            }
-            return CommandResult(
-                id, machine.resume(id) ? .done : .unchanged, "was held: it is resumed")
-        }
-    }
-
-    private static func whatFollows(_ new: NewTask) -> String {
-        new.isHeld ? "it is held, to be fetched again" : "it is fetched again"
     }
 
     /// Gives a task's file another name or folder.
@@ -253,6 +184,7 @@ extension QueueDesk {
         if let retries = changes.retries { task.options.retries = retries }
         if changes.deniesPrivate { task.options.access.deniesPrivate = true }
         let secrets = try store.replace(task)
+        if changes.urls != nil, !changes.areOfClient { try store.note(id, isOfClient: false) }
         unstored[id] = task.keepsNoSecrets && !secrets.isEmpty ? secrets : nil
         machine.restart(id)
         return CommandResult(id, .done)

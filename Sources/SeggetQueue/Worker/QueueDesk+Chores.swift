@@ -20,7 +20,7 @@ extension QueueDesk {
         switch (task?.chore, outcome) {
         // It is gone on with when the queue is opened next.
         case (_, .cancelled): break
-        case (.remove?, .done):
+        case (.remove?, .done), (.remove?, .left):
             try delete(id)
             machine.choreDone(id, isRemoved: true, now)
         case (.discard?, .done):
@@ -42,7 +42,7 @@ extension QueueDesk {
             machine.choreDone(id, isRemoved: false, now)
         case (_, .failed(let problem)):
             machine.choreDone(id, isRemoved: false, problem: problem, now)
-        case (.move?, .done), (nil, .done): machine.choreDone(id, isRemoved: false, now)
+        case (.move?, .done), (nil, .done), (_, .left): machine.choreDone(id, isRemoved: false, now)
         }
     }
 }

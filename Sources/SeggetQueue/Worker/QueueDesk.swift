@@ -136,7 +136,7 @@ final class QueueDesk {
                 for id in ids { _ = try revive(id, &machine, now) }
                 let started = machine.start(ids, now)
                 return try ids.map { id throws(QueueError) in
-                    try result(id, started.contains(id), machine)
+                    try result(id, started.contains(id), machine, downloads: true)
                 }
             }
         case .pause(let selection):
@@ -146,18 +146,23 @@ final class QueueDesk {
         case .resume(let selection):
             return try onEach(selection) { id throws(QueueError) in
                 let isRevived = try revive(id, &machine, now)
-                return try result(id, machine.resume(id) || isRevived, machine)
+                return try result(id, machine.resume(id) || isRevived, machine, downloads: true)
             }
         case .retry(let selection):
             return try onEach(selection) { id throws(QueueError) in
+                if selection.meansCompleted(id),
+                    let result = try downloadAgain(id, &machine, now)
+                {
+                    return result
+                }
                 let isRevived = try revive(id, &machine, now)
-                return try result(id, machine.retry(id) || isRevived, machine)
+                return try result(id, machine.retry(id) || isRevived, machine, downloads: true)
             }
-        case .cancel(let selection):
+        case .cancel(let selection, let keepsPart):
             return try onEach(selection) { id throws(QueueError) in
                 try takeIn(id, &machine, now)
-                try takeBackMove(id, machine)
-                let isDone = machine.cancel(id)
+                if !keepsPart { try takeBackMove(id, machine) }
+                let isDone = machine.cancel(id, keepsPart: keepsPart)
                 if isDone { try store.update(id) { $0.finished = now.wall } }
                 return try result(id, isDone, machine)
             }
@@ -167,9 +172,11 @@ final class QueueDesk {
                 // The bytes of a task that was just cancelled go all the same.
                 let files = files || entry?.chore == .discard
                 guard files || entry.map({ $0.fetching != .none }) ?? false else {
+                    var result = CommandResult(id, .done)
+                    result.left = try whole(id).flatMap(Chores.leftPart)
                     try delete(id)
                     machine.forget(id)
-                    return CommandResult(id, .done)
+                    return result
                 }
                 try takeIn(id, &machine, now)
                 try takeBackMove(id, machine)
@@ -291,73 +298,18 @@ final class QueueDesk {
     }
 
     private func result(
-        _ id: QueueTask.ID, _ isDone: Bool, _ machine: QueueMachine
+        _ id: QueueTask.ID, _ isDone: Bool, _ machine: QueueMachine, downloads: Bool = false
     ) throws(QueueError) -> CommandResult {
         guard !isDone else { return CommandResult(id, .done) }
         guard let entry = machine.entries[id] else {
-            let state = try store.task(id)?.status.state.word ?? "gone"
-            return CommandResult(id, .unchanged, "is \(state)")
+            guard let task = try store.task(id) else {
+                return CommandResult(id, .unchanged, "is gone")
+            }
+            let missing = downloads ? Self.missingFile(of: task) : nil
+            return CommandResult(id, .unchanged, "is \(task.status.state.word)\(missing ?? "")")
         }
         let isHeld = entry.status.wanted == .held && !entry.status.isEnded
         let word = isHeld ? "held" : entry.status.state.word.replacing("_", with: " ")
         return CommandResult(id, .unchanged, "is \(word)")
-    }
-
-    // MARK: Tasks that have ended
-
-    /// Has the machine know a task that has ended.
-    private func takeIn(
-        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
-    ) throws(QueueError) {
-        guard machine.entries[id] == nil, let task = try store.task(id) else { return }
-        machine.insert(Self.entry(task), now)
-    }
-
-    /// A move that is not begun yet is not made any more: what is to go is where it was.
-    private func takeBackMove(
-        _ id: QueueTask.ID, _ machine: QueueMachine
-    ) throws(QueueError) {
-        guard case .move(let place)? = machine.entries[id]?.chore else { return }
-        try store.update(id) { $0.place = place }
-    }
-
-    /// Has a task wait again that failed or was cancelled.
-    ///
-    /// - Returns: Whether it does.
-    private func revive(
-        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
-    ) throws(QueueError) -> Bool {
-        // The bytes of one that was cancelled may still be going.
-        if machine.entries[id]?.status.state == .cancelled { return machine.retry(id) }
-        guard let task = try store.task(id), [.failed, .cancelled].contains(task.status.state),
-            machine.entries[id]?.chore == nil
-        else { return false }
-        try fetchAgain(task, at: .last, &machine, now)
-        return true
-    }
-
-    /// Has a task that has ended wait again.
-    func fetchAgain(
-        _ task: QueueTask, at position: QueuePosition, isHeld: Bool = false,
-        _ machine: inout QueueMachine, _ now: QueueMachine.Moment
-    ) throws(QueueError) {
-        var task = task
-        // What a failure leaves is gone on with.
-        if task.status.state != .failed { (task.file, task.bytesDone) = (nil, 0) }
-        task.status.state = .waiting
-        task.status.wanted = isHeld ? .held : .run
-        task.status.attempts = 0
-        task.status.problem = nil
-        task.finished = nil
-        task.isSeen = false
-        task.verified = []
-        try store.update(task)
-        machine.insert(Self.entry(task), at: position, now)
-    }
-
-    static func entry(_ task: QueueTask) -> QueueMachine.Entry {
-        QueueMachine.Entry(
-            id: task.id, status: task.status, host: DownloadSession.origin(of: task.urls[0]),
-            chore: task.chore)
     }
 }

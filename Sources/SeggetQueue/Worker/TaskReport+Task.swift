@@ -19,6 +19,7 @@ extension TaskReport {
         state = status.state.word
         wanted = status.wanted
         url = Self.shown(task.url)
+        queryTag = Self.queryTag(task.url)
         if let first = task.urls.first, first != task.url {
             let current = Self.shown(first)
             currentURL = current == url ? nil : current

@@ -106,7 +106,7 @@ extension Aria2ErrorCode {
             case .busy, .locked: .duplicateDownload
             case .noPart: .option
             case .notAdopted(_, let obstacle): Self(obstacle)
-            case .partChanged: .fileIO
+            case .partChanged, .partGone: .fileIO
             case .noSpace: .notEnoughSpace
             case .io(_, _, let code): Self(errno: code, else: .fileIO)
             case .digestMismatch, .streamDigestMismatch: .checksum

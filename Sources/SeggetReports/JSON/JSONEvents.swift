@@ -239,6 +239,8 @@ public enum JSONEvents {
         var url: String
         var path: String?
         var bytesKept: Int64
+        /// Why the next run starts over all the same.
+        var startsOver: String?
         var mirrors: [Mirror]?
 
         /// A mirror that failed.
@@ -257,6 +259,7 @@ public enum JSONEvents {
             url = error.url
             path = error.path
             bytesKept = error.bytesKept
+            startsOver = error.startsOver?.kind
             let mirrors = error.mirrors.map {
                 Mirror(
                     url: $0.url, reason: $0.fault.kind, message: Diagnostic.describe($0.fault))

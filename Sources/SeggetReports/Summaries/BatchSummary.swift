@@ -16,6 +16,8 @@ package struct BatchSummary {
     package private(set) var stopped: [Int: String] = [:]
     /// Bytes that came over the network.
     package private(set) var received: Int64 = 0
+    /// Stopped files that the next run starts over.
+    private var startingOver = 0
     private var worst = ExitStatus.done
 
     /// Of that many files, none of which has ended.
@@ -42,7 +44,9 @@ package struct BatchSummary {
             worst = worst.worse(diagnostic.status)
             if error.reason == .cancelled {
                 let kept = diagnostic.kept ?? "nothing"
-                stopped[index] = "\(Diagnostic.quote(error.url)), kept: \(kept)"
+                let outlook = diagnostic.outlook.map { "; \($0)" } ?? ""
+                if error.startsOver != nil { startingOver += 1 }
+                stopped[index] = "\(Diagnostic.quote(error.url)), kept: \(kept)\(outlook)"
             } else {
                 failures[index] = diagnostic.message
             }
@@ -87,8 +91,16 @@ package struct BatchSummary {
             Message(
                 .error,
                 "stopped \(cause): \(Units.count(Int64(unfinished), "file")) of \(count) left"),
-            Message(.hint, "run the same command again to resume"),
+            Message(.hint, "run the same command again to \(nextRun)"),
         ]
+    }
+
+    /// What the next run does with the files that were stopped.
+    private var nextRun: String {
+        guard startingOver > 0 else { return "resume" }
+        guard startingOver < stopped.count || notStarted > 0 else { return "start over" }
+        let files = Units.count(Int64(startingOver), "file")
+        return "resume; \(files) \(startingOver == 1 ? "starts" : "start") over"
     }
 
     private var isStopped: Bool { !stopped.isEmpty || notStarted > 0 }

@@ -24,7 +24,7 @@ extension Diagnostic {
             .nameTaken,
             .assembly(.notARegularFile), .assembly(.busy),
             .assembly(.folderUnavailable), .assembly(.cannotCreate), .assembly(.foreignPart),
-            .assembly(.noPart):
+            .assembly(.noPart), .assembly(.partGone):
             return nil
         default: return bytesKept(error)
         }
@@ -36,6 +36,31 @@ extension Diagnostic {
         if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
         guard error.bytesKept > 0 else { return "nothing; no data had been recorded yet" }
         return "\(Units.size(error.bytesKept)) in \(quote(PartNames(path).part))"
+    }
+
+    /// What to do to get the file after all.
+    static func again(after error: DownloadError) -> String {
+        let again = "run the same command again"
+        guard error.bytesKept > 0 else { return again }
+        return switch error.startsOver {
+        case nil: "\(again) to resume"
+        case .notWanted: "run the same command without `--no-resume` to resume"
+        default: "\(again) to start over"
+        }
+    }
+
+    /// Why what is kept is not continued by the same command, and what would continue it; `nil` where it is.
+    static func outlook(_ error: DownloadError) -> String? {
+        switch error.startsOver {
+        case nil: nil
+        case .notWanted: "with `--no-resume`, the same command starts over"
+        case .noRanges:
+            "the part cannot be continued, because the server sends this file only as a whole"
+        case .noValidator:
+            "`--checksum` or `--resume-unverified` continues the part; without them it cannot be "
+                + "continued, because the server sends nothing that identifies the version"
+        case let reason?: "the part cannot be continued: \(reason.text)"
+        }
     }
 
     /// What has gone out through a descriptor, and cannot be taken back.

@@ -73,11 +73,14 @@ extension Diagnostic {
             break
         default: return nil
         }
-        guard error.bytesKept > 0, error.bytesWritten == nil, let path = error.path else {
-            return nil
-        }
+        guard error.bytesKept > 0, error.bytesWritten == nil, error.startsOver != .noRanges,
+            let path = error.path
+        else { return nil }
+        let proof =
+            error.startsOver == .noValidator ? " and `--checksum` or `--resume-unverified`" : ""
         let part = PrintableText.escape(PartNames(path).part)
-        return "get a fresh link for the same file, and go on with `--continue-from \(part)`; "
+        return
+            "get a fresh link for the same file, and go on with `--continue-from \(part)`\(proof); "
             + "`--refresh-url` asks a command for one"
     }
 }

@@ -17,6 +17,8 @@ public struct Diagnostic: Sendable {
     public internal(set) var hint: String
     /// What is left on disk, when anything can be.
     public internal(set) var kept: String?
+    /// Why the same command starts over although bytes are kept, and what would continue them.
+    public internal(set) var outlook: String?
     /// What has gone out already, for a stream.
     public internal(set) var written: String?
     /// Whether nothing is printed: the reader went away, and knows.
@@ -36,7 +38,7 @@ public struct Diagnostic: Sendable {
     /// URL as the command line has it, if it has.
     public init(_ error: DownloadError, signal: Int32? = nil, typed: String? = nil) {
         let url = Self.quote(error.url)
-        let again = "run the same command again\(error.bytesKept > 0 ? " to resume" : "")"
+        let again = Self.again(after: error)
         self =
             switch error.reason {
             case .invalidURL(let text):
@@ -140,6 +142,8 @@ public struct Diagnostic: Sendable {
                     hint: again)
             }
         if !error.isLinkExpired, let fresh = Self.hint(freshLink: error) { hint += "; or \(fresh)" }
+        outlook = Self.outlook(error)
+        if let outlook, hint.contains(again) { hint += "; \(outlook)" }
         addHint(at: typed, error.reason)
         if error.isNetworkLost {
             hint += "; with `--wait-for-network`, segget waits until the network is back"
@@ -235,6 +239,7 @@ extension Diagnostic {
                     "\(Self.quote(path)) was removed, replaced or cut off by another program, so it "
                         + "is not published",
                     hint: "leave it alone while segget runs, then \(again)")
+            case .partGone(let path, let loss): Self(loss, path: path)
             case .noSpace(let path, let needed, let free):
                 Self(
                     .disk, "no_space",

@@ -57,6 +57,16 @@ enum OpenAPI {
             "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
+          "/links": {
+           "get": {"operationId": "links", "summary": "The whole links of tasks", "parameters": [{"$ref":
+            "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}], "responses": {"200":
+            {"description": "The links", "content": {"application/json": {"schema": {"$ref":
+            "#/components/schemas/Links"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
+            {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
+            "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
+            "431": {"$ref": "#/components/responses/LongHead"}, "500": {"$ref":
+            "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
+          },
           "/events": {
            "get": {"operationId": "events", "summary": "What happens, as it happens", "parameters": [{"$ref":
             "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}, {"$ref":
@@ -177,12 +187,16 @@ enum OpenAPI {
            "Tags": {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "object",
             "additionalProperties": {"type": "integer", "minimum": 1}}}},
            "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+           "Links": {"type": "object", "required": ["links"], "properties": {"links": {"type": "array",
+            "items": {"type": "object", "required": ["id", "url", "urls", "from_client"], "properties":
+            {"id": {"$ref": "#/components/schemas/TaskID"}, "url": {"type": "string"}, "urls": {"type":
+            "array", "items": {"type": "string"}}, "from_client": {"type": "boolean"}}}}}},
            "Task": {"type": "object", "required": ["id", "state", "wanted", "url", "folder", "bytes_done",
             "attempts", "added", "digests", "tags"], "properties": {"id": {"$ref":
             "#/components/schemas/TaskID"}, "state": {"type": "string", "enum": ["waiting", "running",
             "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled"]},
             "wanted": {"type": "string", "enum": ["run", "held"]}, "url": {"type": "string"},
-            "current_url": {"type": "string"}, "path": {"type": "string"}, "folder": {"type": "string"},
+            "current_url": {"type": "string"}, "query_tag": {"type": "string", "pattern": "^[0-9a-f]{4}$"}, "path": {"type": "string"}, "folder": {"type": "string"},
             "position": {"type": "integer", "minimum": 1}, "rank": {"type": "integer"}, "bytes_done":
             {"type": "integer", "minimum": 0}, "size": {"type": "integer", "minimum": 0},
             "bytes_per_second": {"type": "number", "minimum": 0}, "seconds_left": {"type": "number",
@@ -241,8 +255,8 @@ enum OpenAPI {
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
             "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
             "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
-            "maxItems": 1000}}, "additionalProperties": false}, {"type": "object", "required":
-            ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
+            "maxItems": 1000}, "keep_part": {"type": "boolean"}}, "additionalProperties": false},
+            {"type": "object", "required": ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
@@ -295,7 +309,8 @@ enum OpenAPI {
             "options": {"$ref": "#/components/schemas/Options"}, "umask": {"type": "string", "pattern":
             "^[0-7]{1,3}$"}, "tags": {"type": "array", "items": {"type": "string"}}, "held": {"type":
             "boolean"}, "position": {"oneOf": [{"type": "string", "enum": ["first", "last"]}, {"type":
-            "integer", "minimum": 1}]}, "again": {"type": "boolean"}, "store_secrets": {"type":
+            "integer", "minimum": 1}]}, "again": {"type": "boolean"},
+            "known_anywhere": {"type": "boolean"}, "store_secrets": {"type":
             "boolean"}}, "additionalProperties": false},
            "Options": {"type": "object", "description": "Those that clients over TCP may give", "properties":
             {"connections": {"oneOf": [{"type": "integer", "minimum": 1, "maximum": 64}, {"type":
@@ -320,7 +335,11 @@ enum OpenAPI {
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
             "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "code": {"type":
-            "integer", "minimum": 0}}}}}}},
+            "integer", "minimum": 0}, "left": {"type": "object", "required": ["path", "bytes"],
+            "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}},
+            "known": {"type": "object", "required": ["id", "path", "differs"], "properties": {"id":
+            {"$ref": "#/components/schemas/TaskID"}, "path": {"type": "string"}, "differs": {"type":
+            "array", "items": {"type": "string"}}}}}}}}}},
            "Settings": {"type": "object", "required": [], "properties": {"max_running": {"type": "integer",
             "minimum": 1, "maximum": 64}, "rate_limit": {"type": "number", "minimum": 0},
             "rate_schedule": {"type": "object", "required": ["spans"], "properties": {"spans": {"type":

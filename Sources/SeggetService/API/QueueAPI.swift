@@ -8,6 +8,8 @@ struct QueueAPI: Sendable {
     let door: any QueueFeed
     /// What clients over TCP may do; `nil` for this user's own processes, which may do everything.
     var policy: RPCPolicy?
+    /// Whether the links of all tasks are given, not only of those that clients have added.
+    var givesAllLinks = true
     /// What lets into the page.
     let openings: OpeningTokens
 
@@ -32,6 +34,10 @@ struct QueueAPI: Sendable {
         case .page(let filter, let window): try APIReply(try await door.page(filter, window))
         case .tags: try APIReply(TagCounts(tags: try await door.tags()))
         case .task(let selector): try APIReply(try await door.detail(selector))
+        case .links(let filter):
+            try APIReply(
+                LinkList(
+                    links: try await door.links(filter).filter { givesAllLinks || $0.isOfClient }))
         // Whoever asks for events is not answered once, but listens.
         case .events: throw Refusal("there is nothing at this path", status: 404)
         case .commands:
@@ -77,7 +83,11 @@ struct QueueAPI: Sendable {
             return APIReply(forbidden, status: 403)
         }
         let isRestricted = policy?.deniesPrivate ?? false
-        let commands = isRestricted ? commands.map(\.denyingPrivate) : commands
+        let commands = commands.map { command in
+            var command = isRestricted ? command.denyingPrivate : command
+            if policy != nil { command = command.ofClient }
+            return command.knowing(policy?.folders)
+        }
         return try APIReply(BatchResults(results: try await door.perform(commands)))
     }
 
@@ -97,7 +107,32 @@ struct QueueAPI: Sendable {
     }
 }
 
+/// The whole links of tasks.
+struct LinkList: Codable, Sendable {
+    var links: [TaskLinks]
+}
+
 extension QueueCommand {
+    /// The same command, noted as a client's over TCP.
+    fileprivate var ofClient: QueueCommand {
+        switch self {
+        case .add(var new):
+            new.isOfClient = true
+            return .add(new)
+        case .set(let selection, var changes):
+            changes.areOfClient = true
+            return .set(selection, changes)
+        default: return self
+        }
+    }
+
+    /// The same command, where an added URL is known by tasks in these folders only; `nil` for all.
+    fileprivate func knowing(_ folders: [String]?) -> QueueCommand {
+        guard case .add(var new) = self else { return self }
+        new.knownBelow = folders
+        return .add(new)
+    }
+
     /// The same command, where the URLs that it brings must not lead to private addresses.
     fileprivate var denyingPrivate: QueueCommand {
         switch self {

@@ -7,6 +7,7 @@ enum Route: Sendable, Hashable {
     case tasks(TaskFilter)
     case page(TaskFilter, TaskWindow)
     case tags
+    case links(TaskFilter)
     case task(String)
     case events(TaskFilter)
     case commands
@@ -37,6 +38,8 @@ enum Route: Sendable, Hashable {
             self = try Self.choose(asked, ["GET": try Self.tasks(items)], [])
         case ["v1", "tags"]:
             self = try Self.choose(asked, ["GET": .tags], items)
+        case ["v1", "links"]:
+            self = try Self.choose(asked, ["GET": .links(try Self.filter(items))], [])
         case ["v1", "events"]:
             self = try Self.choose(asked, ["GET": .events(try Self.filter(items))], [])
         case ["v1", "commands"]:

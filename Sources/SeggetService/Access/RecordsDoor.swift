@@ -18,6 +18,10 @@ struct RecordsDoor: QueueDoor {
         try await by { door throws(QueueError) in try await door.detail(selector) }
     }
 
+    func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
+        try await by { door throws(QueueError) in try await door.links(filter) }
+    }
+
     func settings() async throws(QueueError) -> QueueSettings {
         try await by { door throws(QueueError) in try await door.settings() }
     }

@@ -145,23 +145,24 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         var request = APIRequest(
             method: head.method.rawValue, target: head.uri, body: Data(body.readableBytesView))
         body = ByteBuffer()
+        var api = api
         if let site {
             guard let target = site.apiTarget(head.uri) else {
                 answer(request, by: site, context)
                 return
             }
-            guard site.isAuthorized(head.headers, port: ends.port) else {
+            guard let credential = site.credential(head.headers, port: ends.port) else {
                 answer(WebSite.unauthorized, after: site.fail(ends.client), context)
                 return
             }
             site.succeed(ends.client)
             request.target = target
+            api.givesAllLinks = credential == .session
         }
         if case .events(let filter)? = try? Route(request.method, request.target) {
             tellEvents(filter, context)
             return
         }
-        var api = api
         api.policy = site?.rpc.policy
         context.eventLoop.makeFutureWithTask { [api, request, site] in
             if let reply = await site?.answerBeside(request) { return reply }

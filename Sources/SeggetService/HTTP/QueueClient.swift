@@ -81,6 +81,11 @@ package actor QueueClient: QueueDoor {
         try await ask(.GET, Route.target(selector), TaskDetail.self)
     }
 
+    package func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
+        try filter.check()
+        return try await ask(.GET, Route.target(filter, at: "/v1/links"), LinkList.self).links
+    }
+
     package func settings() async throws(QueueError) -> QueueSettings {
         try await ask(.GET, "/v1/settings", QueueSettings.self)
     }

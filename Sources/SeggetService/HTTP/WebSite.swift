@@ -61,17 +61,23 @@ package final class WebSite: Sendable {
         return gate?.refusal(head.headers, isPage: isPage)
     }
 
+    /// What lets a request use the API.
+    enum Credential { case secret, session }
+
     /// Whether a request for the API shows the secret (RFC 6750 §2.1), or the token and the cookie of a session.
-    func isAuthorized(_ headers: HTTPHeaders, port: Int) -> Bool {
+    ///
+    /// - Returns: Which of them; `nil` for neither.
+    func credential(_ headers: HTTPHeaders, port: Int) -> Credential? {
         let fields = headers["authorization"]
-        guard let secret, fields.count == 1 else { return false }
+        guard let secret, fields.count == 1 else { return nil }
         let parts = fields[0].split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-        if secret.is(parts[1]) { return true }
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        if secret.is(parts[1]) { return .secret }
         guard let sessions, let cookie = Self.cookie(headers, PageSessions.cookieName(port: port))
-        else { return false }
-        return sessions.isValid(
+        else { return nil }
+        let isValid = sessions.isValid(
             cookie: cookie, token: String(parts[1]), now: Date().timeIntervalSince1970)
+        return isValid ? .session : nil
     }
 
     /// The value of a cookie (RFC 6265 §5.4).

@@ -124,7 +124,8 @@ extension RPCService {
         guard !Self.stopped.contains(report.state) else {
             throw RPCError("Active Download not found for GID#\(report.id)")
         }
-        _ = try await carryOut(.cancel(TaskSelection(report.id)))
+        // aria2 writes its control file, and leaves both files (RequestGroupMan.cc, ProcessStoppedRequestGroup).
+        _ = try await carryOut(.cancel(TaskSelection(report.id), keepsPart: true))
         return .string(report.id.description)
     }
 
@@ -227,6 +228,7 @@ extension RPCService {
             var changes = TaskChanges()
             changes.urls = urls
             changes.deniesPrivate = policy.deniesPrivate
+            changes.areOfClient = true
             _ = try await carryOut(.set(TaskSelection(report.id), changes))
         }
         return [RPCValue(integerLiteral: count), RPCValue(integerLiteral: usable.count)]
@@ -331,5 +333,6 @@ extension NewTask {
         (isAgain, failsWhereTaken) = (true, true)
         replacesOwnFilesOnly = !policy.isDropIn
         isHeld = task.isPaused
+        isOfClient = true
     }
 }

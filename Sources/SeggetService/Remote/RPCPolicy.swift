@@ -14,6 +14,8 @@ package struct RPCPolicy: Sendable {
     package var isOpen = false
     /// The download folder, absolute.
     package var folder: String
+    /// The folders that are open to clients, absolute: they know of tasks in these only.
+    package var folders: [String]
     /// Judges where a client wants a file to go; both paths are absolute, the name may be missing.
     ///
     /// - Throws: `RPCPolicy.Forbidden`.
@@ -45,7 +47,7 @@ package struct RPCPolicy: Sendable {
 
     /// Makes a policy that lets files go below one folder.
     package init(secret: String?, folder: String) {
-        (self.secret, self.folder) = (secret, folder)
+        (self.secret, self.folder, folders) = (secret, folder, [folder])
         judge = { path, _ throws(Forbidden) in
             guard path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
             else { throw Forbidden("\(Diagnostic.quote(path)) is not below the download folder") }

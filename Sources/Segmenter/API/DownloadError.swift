@@ -74,6 +74,11 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var path: String?
     /// Bytes that are kept on disk, recorded for the next run.
     public var bytesKept: Int64
+    /// Why the same download, begun again, starts over although bytes are kept.
+    ///
+    /// As far as that can be known: if the server then offers what it has offered. `nil` where it continues, and
+    /// where nothing is kept.
+    public var startsOver: StartOverReason?
     /// Bytes that had gone out through the descriptor; `nil` when the destination was none.
     public var bytesWritten: Int64?
     /// Whether the complete file has its name already: making that durable or tidying up failed.

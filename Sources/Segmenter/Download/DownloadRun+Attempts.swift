@@ -104,7 +104,7 @@ extension DownloadRun {
             return nil
         }
         state.attempts.opened(hasStartedOver: output.startedOver != nil)
-        state.record.opened(output)
+        state.record.opened(output, for: primary.finding.file)
         state.mirrors?.opened(output)
         reportStart(primary.finding, output, state)
         let earlier = state.attempts.received

@@ -61,6 +61,7 @@ struct DownloadState: Sendable {
         request.landing = finding.landing(from: url)
         request.required = plan.required
         request.resume = options.resume || record.hasBegun || options.adopt != nil
+        request.hasPart = record.kept > 0 && attempts.startOver == nil
         request.overwrite = options.overwrite
         request.startOver = attempts.startOver
         request.sampled = attempts.samples.generation
@@ -162,7 +163,9 @@ struct DownloadState: Sendable {
     /// The error with what is known beside it.
     func error(_ reason: DownloadError.Reason, written: Int64? = nil) -> DownloadError {
         var kept = record.kept
-        if kept == 0, let target {
+        if case .assembly(.partGone) = reason {
+            kept = 0
+        } else if kept == 0, let target {
             kept = Assembly.bytesRecorded(folder: target.folder, name: target.name)
         }
         var error = DownloadError(
@@ -170,6 +173,7 @@ struct DownloadState: Sendable {
             path: target?.path ?? stream.output?.destination,
             bytesKept: kept, bytesWritten: written, mirrors: mirrors?.book.failed ?? [])
         error.isPublished = record.isPublished
+        if kept > 0, !record.isPublished { error.startsOver = obstacleOfNextRun }
         error.isNetworkLost =
             !network.isWaitedFor && (network.hasAnswered || kept > 0) && reason.isNetworkLoss
         error.isLinkUsedUp = isUsedUp(reason)
@@ -177,6 +181,25 @@ struct DownloadState: Sendable {
             reason.isRefusal
             && job.url.flatMap(LinkExpiry.init)?.isOver(now: secondsSince1970()) == true
         return error
+    }
+
+    /// Why the same download, begun again, does not continue the part; `nil` where it does, or nothing tells.
+    private var obstacleOfNextRun: StartOverReason? {
+        guard !job.isRepair, let target,
+            let header = Assembly.headerRecorded(folder: target.folder, name: target.name)
+        else { return nil }
+        let options = job.options
+        var offered = record.offered?.identity ?? header.identity
+        offered.distrustBlank(date: offered.lastModified.flatMap(secondsSince1970(httpDate:)))
+        // One request needs no ranges, and says nothing of them.
+        let mayServe = options.singleRequest && record.offered?.acceptsRanges != false
+        let isAdopted = options.adopt != nil
+        return ResumeDecision.obstacle(
+            toContinuing: header, offered: offered,
+            servesRanges: header.isOneStream != true || mayServe,
+            by: .init(
+                wantsResume: options.resume || isAdopted, hasChecksum: options.checksum != nil,
+                acceptsSample: options.resumeUnverified || isAdopted && !header.required.isEmpty))
     }
 
     /// Whether a link leads nowhere any more that has led to the file in this run: the server sent some of it, or
@@ -191,6 +214,8 @@ struct DownloadState: Sendable {
 struct OutputRecord: Sendable {
     /// Whether a part was opened: what is in it from then on is this run's own.
     private(set) var hasBegun = false
+    /// What the server has offered, for which that was.
+    private(set) var offered: RemoteFile?
     /// Which part was opened last.
     private(set) var generation: String?
     /// Bytes of it that a later run can build on.
@@ -201,8 +226,9 @@ struct OutputRecord: Sendable {
     var isPublished = false
 
     /// Notes that an output was opened.
-    mutating func opened(_ output: any Output) {
+    mutating func opened(_ output: any Output, for file: RemoteFile) {
         hasBegun = true
+        offered = file
         generation = (output as? Assembly)?.generation
     }
 

@@ -39,12 +39,19 @@ struct FolderMaker: Sendable {
     }
 
     /// Opens the part, in a folder that is made again if another process has removed it meanwhile; blocks.
+    ///
+    /// - Throws: `partGone` where the run had a part in that folder.
     func open(_ request: Assembly.Request) throws(AssemblyError) -> Assembly {
         var attempts = makes(request.folder) ? Self.attempts : 0
         while true {
             do throws(AssemblyError) {
                 return try Assembly(request)
             } catch {
+                if request.hasPart, case .folderUnavailable(_, ENOENT) = error {
+                    let names = PartNames(request.name)
+                    let place = FileTarget(folder: request.folder, name: names.part)
+                    throw .partGone(path: place.path, .removed)
+                }
                 guard attempts > 0, error.mayBeMissingFolder else { throw error }
                 attempts -= 1
                 try make(request.folder)

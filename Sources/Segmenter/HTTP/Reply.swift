@@ -132,14 +132,7 @@ struct Reply: Sendable, Hashable {
         var identity = RemoteIdentity(
             size: size, etag: self["etag"], lastModified: modified,
             lastModifiedIsStrong: (age ?? 0) >= 1, coding: coding)
-        if let changed, RemoteIdentity.isPlaceholder(date: changed) {
-            identity.distrust(.lastModified)
-        }
-        if let etag = identity.etag,
-            RemoteIdentity.isBlank(etag: etag, size: size, date: changed)
-        {
-            identity.distrust(.etag)
-        }
+        identity.distrustBlank(date: changed)
         return identity
     }
 }

@@ -61,6 +61,14 @@ package enum WebAddress: Sendable, Hashable {
         return String(text[..<end])
     }
 
+    /// Puts `***` in place of the password in a URL, which else stays as it was written, query and all.
+    package static func withoutPassword(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "@")), hasUser(text) else { return text }
+        let bare = withoutSecrets(text)
+        guard let start = bare.firstRange(of: "://")?.upperBound else { return bare }
+        return "\(bare[..<start])***@\(bare[start...])"
+    }
+
     /// A URL as a `Referer` field may have it (RFC 9110 §10.1.3): without user, password and fragment.
     package static func referer(_ text: String) -> String { WebURL(text)?.text ?? "" }
 

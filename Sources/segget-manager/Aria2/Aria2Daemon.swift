@@ -62,6 +62,9 @@ struct Aria2Daemon: Sendable {
                 Glibc.exit(code)
             } catch {
                 log.say(.error, error.message)
+                if settings.isDaemon {
+                    ServiceManager.take().tell("STOPPING=1", status: error.message)
+                }
                 Glibc.exit(Aria2ErrorCode.unknown.rawValue)
             }
         }

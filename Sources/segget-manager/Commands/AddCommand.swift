@@ -13,8 +13,9 @@ struct AddCommand: ParsableCommand {
     static let configuration = QueueCommandName.add.configuration(
         usage: "segget add <url>... [<options>]\nsegget add --recover <dir> [<options>]",
         discussion: """
-            Prints the id of each task, one a line. A URL that the queue has already for the same folder gets no \
-            second task: what was held, failed or was cancelled goes on, and the id of that task is printed.
+            Prints the id of each task, one a line. A URL that a task has already, for whatever folder, gets no second \
+            task: segget prints id and path of that task, and resumes a task that was paused, failed or was \
+            cancelled. `--again`, or `-d` or `-o` with another place, makes a copy.
             """)
 
     @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
@@ -25,7 +26,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Save in this folder; it is made if it is missing. (default: the current folder)",
             valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var directory: String?
 
     @Option(
@@ -44,7 +45,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Add the files of this list too, in the form of `segget get`; repeatable.",
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var inputFile: [String] = []
 
     @Flag(help: "Add held: `segget start` or `segget resume` begins.") var paused = false
@@ -55,7 +56,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp("Give the tasks this tag; repeatable.", valueName: "tag"),
         completion: .custom(Completions.tags))
     var tag: [String] = []
-    @Flag(help: "Make another task of a URL that the queue has already.") var again = false
+    @Flag(help: "Download a copy of a URL that the queue has already.") var again = false
     @Option(
         help: ArgumentHelp("The id of the task: 16 hexadecimal digits.", valueName: "hex"),
         transform: AddCommand.id)
@@ -72,7 +73,7 @@ struct AddCommand: ParsableCommand {
                 They keep their places and names; all other options hold for each of them. Given the queue's own file, \
                 which is damaged, it makes a new one of what can be read, and keeps the damaged one beside it.
                 """, valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var recover: String?
 
     @Option(
@@ -98,7 +99,7 @@ struct AddCommand: ParsableCommand {
         help: ArgumentHelp(
             "Show how the tasks get on, until they have ended, as `segget attach` does.",
             discussion: """
-                `segget get --queue` is short for it. The ids are printed as notes; the options of *Attaching* say how \
+                `segget get --enqueue` is short for it. The ids are printed as notes; the options of *Attaching* say how \
                 much is shown.
                 """))
     var attach = false
@@ -202,13 +203,15 @@ struct AddCommand: ParsableCommand {
         try queue.run(atSignal: attachment?.letGo) { access in
             var (status, ids): (ExitStatus?, [QueueTask.ID]) = (nil, [])
             for result in try await access.door.perform(commands).joined() {
-                if let id = result.id {
+                if let id = result.id, result.outcome != .refused {
                     if attachment == nil { StandardStreams.write("\(id)\n", to: STDOUT_FILENO) }
-                    let text = result.message ?? (attachment == nil ? nil : "is added")
+                    let text = Self.text(result, id) ?? (attachment == nil ? nil : "is added")
                     if let text, !isQuiet { Voice.say(.note, "task \(id) \(text)") }
                     if !ids.contains(id) { ids.append(id) }
                 } else {
-                    Voice.say(.error, result.message ?? "a task was refused")
+                    let task = result.id.map { "task \($0) " } ?? ""
+                    Voice.say(.error, task + (result.message ?? "a task was refused"))
+                    if let hint = Self.hint(result) { Voice.say(.hint, hint) }
                     status = status ?? ExitStatus(rawValue: result.code) ?? .usage
                 }
             }
@@ -221,10 +224,33 @@ struct AddCommand: ParsableCommand {
         }
     }
 
+    /// Says what became of an added URL, behind its task's id; `nil` of a new task.
+    private static func text(_ result: CommandResult, _ id: QueueTask.ID) -> String? {
+        guard let known = result.known else { return result.message }
+        let path = Diagnostic.quote(known.path)
+        guard known.id == id else {
+            return "is a copy: task \(known.id) has the same URL, for \(path)"
+        }
+        return "\(result.message ?? "has this URL"), \(path)"
+    }
+
+    /// Names the ways forward for a URL of which another checksum, user or header was given.
+    private static func hint(_ result: CommandResult) -> String? {
+        guard let known = result.known, !known.differs.isEmpty else { return nil }
+        let options = ["checksum": "--checksum", "user": "--user", "headers": "--header"]
+        let given = known.differs.compactMap { options[$0] }.map { "`\($0)`" }
+        return "leave out \(given.joined(separator: " and ")) to use that task, or give `--again` "
+            + "to download a copy"
+    }
+
     /// The tasks to add.
     func tasks() throws -> [NewTask] {
         let options = try given()
         let folder = Paths.absolute(directory ?? ".")
+        // Who types a place wants the file there, whatever other tasks there are.
+        let isPlaceTyped =
+            output != nil || goingOn.part != nil
+            || directory != nil && !Program.isConfigured("directory")
         var tasks = urls.map { NewTask($0, to: place(in: folder), options: options) }
         let items: [InputFile.Item]
         do throws(InputError) {
@@ -244,6 +270,8 @@ struct AddCommand: ParsableCommand {
         }
         return try tasks.enumerated().map { index, task in
             var task = try self.task(task)
+            let isOwnFolder = task.place.folderPath != folder
+            task.isKnownAnywhere = !isPlaceTyped && !isOwnFolder
             // What is added together stays together.
             task.position = task.position.moved(by: index)
             return task

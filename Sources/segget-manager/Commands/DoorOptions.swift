@@ -40,7 +40,7 @@ struct DoorOptions: ParsableArguments {
         help: ArgumentHelp(
             "Show the page that stands in this folder, such as AriaNg, in place of segget's.",
             valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var ui: String?
     @Flag(help: "Print the secret of clients over TCP, and end.") var showSecret = false
     @Flag(help: "Say by the exit code whether a service of the queue answers, and end.") var ping =
@@ -66,12 +66,12 @@ struct DoorOptions: ParsableArguments {
         name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp(
             "Save what clients add here. (default: ~/Downloads)", valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var directory: String?
     @Option(
         help: ArgumentHelp(
             "Let clients save below this folder, too; repeatable.", valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var allowDir: [String] = []
     @Option(
         help: ArgumentHelp(
@@ -161,6 +161,7 @@ struct DoorOptions: ParsableArguments {
         let secret = try SecretFile(of: path).read()
         var policy = RPCPolicy(secret: secret, folder: folder)
         policy.isOpen = rpcNoSecret
+        policy.folders = allowed.roots
         policy.deniesPrivate = denyPrivate.map { $0 == .yes } ?? !places.allSatisfy(\.isLoopback)
         policy.judge = { folder, name throws(RPCPolicy.Forbidden) in
             try allowed.judge(folder, name)

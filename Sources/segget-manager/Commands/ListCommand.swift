@@ -16,6 +16,11 @@ struct ListCommand: ParsableCommand {
             """)
 
     @Flag(help: "Print one JSON array of objects (see docs/json.md).") var json = false
+    @Flag(
+        help: ArgumentHelp(
+            "With `--json`: add the whole links.",
+            discussion: "With their queries, which may be secret; passwords are `***`."))
+    var links = false
     @Flag(help: "With `--json`: the ends that are printed count as seen.") var markSeen = false
     @Option(
         help: ArgumentHelp(
@@ -43,6 +48,7 @@ struct ListCommand: ParsableCommand {
             throw ValidationError(
                 "there is no state `\(state)`: they are \(known.joined(separator: ", "))")
         }
+        guard !links || json else { throw ValidationError("`--links` goes with `--json`") }
         guard !markSeen || json else { throw ValidationError("`--mark-seen` goes with `--json`") }
         try WatchScreen.check(watch, json: json)
     }
@@ -54,7 +60,7 @@ struct ListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (filter, json, markSeen, watch) = (filter, json, markSeen, watch)
+        let (filter, json, links, markSeen, watch) = (filter, json, links, markSeen, watch)
         let isFiltered = filter != TaskFilter()
         let leave: (() -> Void)? = watch ? { OtherScreen.leave() } : nil
         try queue.run(atSignal: leave) { access in
@@ -63,7 +69,10 @@ struct ListCommand: ParsableCommand {
             let report = try await access.report(filter)
             let ended = report.tasks.filter { $0.seen == false }
             if json {
-                guard let text = JSONText.line(report.tasks),
+                let all = links ? try await access.door.links(filter) : []
+                let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+                let tasks = report.tasks.map { LinkedTask(task: $0, links: byID[$0.id]) }
+                guard let text = JSONText.line(tasks),
                     StandardStreams.write(text + "\n", to: STDOUT_FILENO)
                 else { return .disk }
                 if markSeen { try await access.markSeen(ended.map(\.id)) }

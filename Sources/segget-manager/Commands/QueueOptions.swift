@@ -12,19 +12,10 @@ import Segmenter
 
 /// Which queue a command is about.
 struct QueueOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The queue's file. (default: $XDG_DATA_HOME/segget/queue.sqlite)",
-            discussion: """
-                Without `XDG_DATA_HOME` it is `~/.local/share/segget/queue.sqlite`. Beside it are its lock, its \
-                secrets and the backups of older versions; all can be read by you alone.
-                """,
-            valueName: "file"),
-        completion: .file(extensions: ["sqlite"]))
-    var queue: String?
+    @OptionGroup var file: QueueFileOption
+    private var queue: String? { file.queue }
 
     func validate() throws {
-        guard queue != "" else { throw ValidationError("`--queue` needs the name of a file") }
         _ = try path
     }
 

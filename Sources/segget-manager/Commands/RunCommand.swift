@@ -55,7 +55,9 @@ struct RunCommand: ParsableCommand {
         _ path: String, keepRunning: Bool, _ report: RunReport, _ companions: WorkerCompanions,
         _ interrupts: Interrupts, _ stop: AsyncStream<Void>
     ) async throws(QueueError) -> ExitStatus {
-        let worked = try await WorkedQueue.open(path, companions: companions)
+        let worked = try await WorkedQueue.open(path, companions: companions) {
+            Voice.say(.note, $0.waiting)
+        }
         let queue = worked.queue
         let ends = await queue.events()
         let snapshots = await queue.snapshots()
@@ -83,7 +85,7 @@ actor RunReport {
     private let terminal = Terminal.standardError
     private var isLineShown = false
     private var codes: [ExitStatus] = []
-    private var told: [QueueTask.ID: String] = [:]
+    private var states = ReportedStates()
 
     init(isQuiet: Bool) { self.isQuiet = isQuiet }
 
@@ -93,9 +95,11 @@ actor RunReport {
     /// Says what ends.
     func tell(_ events: AsyncStream<QueueEvent>) async {
         for await event in events {
-            guard case .changed(let task) = event, told[task.id] != task.state else { continue }
-            told[task.id] = task.state
-            guard let text = TaskNews(task).text else { continue }
+            if case .notice(_, let event) = event, event.isNetworkBack { say(.note, event.message) }
+            if case .removed(let id) = event { states.forget(id) }
+            guard case .changed(let task) = event, states.take(task) != nil,
+                let text = TaskNews(task).text
+            else { continue }
             switch task.state {
             case "failed":
                 codes.append(task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable)

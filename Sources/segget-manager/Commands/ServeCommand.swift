@@ -30,13 +30,13 @@ struct ServeCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write the number of the process here while it runs.", valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var pidFile: String?
     @Option(
         help: ArgumentHelp(
             "Append the log to this file; with `--detach`, what else is said, too.",
             valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: PathArgument.file)
     var logFile: String?
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Doors") var doors: DoorOptions
@@ -133,7 +133,7 @@ struct Service: Sendable {
 
     /// Ends the process because the queue cannot be worked, or any more.
     func end(with error: QueueError) -> Never {
-        manager.tell("STOPPING=1", "STATUS=\(error.message)")
+        manager.tell("STOPPING=1", status: error.message, hint: error.hint)
         log.say(.error, "\(error.message); \(error.hint)")
         Glibc.exit(error.status.rawValue)
     }
@@ -170,7 +170,11 @@ struct Service: Sendable {
         _ listener: Int32?, until stop: AsyncStream<Void>, _ reloads: AsyncStream<Void>
     ) async throws(QueueError) {
         let worked = try await WorkedQueue.open(
-            path, companions: companions, checkPriority: checkPriority, listener: listener)
+            path, companions: companions, checkPriority: checkPriority, listener: listener
+        ) { [log, manager] error in
+            manager.tell(status: error.waiting)
+            log.say(.warning, error.waiting)
+        }
         let queue = worked.queue
         do throws(QueueError) {
             try writePIDFile()

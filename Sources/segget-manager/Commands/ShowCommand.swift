@@ -13,6 +13,11 @@ struct ShowCommand: ParsableCommand {
     @Argument(help: "The id of the task, or its beginning.", completion: .custom(Completions.ids))
     var id: String
     @Flag(help: "Print one JSON object (see docs/json.md).") var json = false
+    @Flag(
+        help: ArgumentHelp(
+            "Print only the whole links, one a line.",
+            discussion: "With their queries, which may be secret; passwords are `***`."))
+    var link = false
     @Flag(help: "With `--json`: its end counts as seen.") var markSeen = false
     @Flag(help: "Show it again and again, in place, until Ctrl-C.") var watch = false
     @OptionGroup(title: "Queue") var queue: QueueOptions
@@ -21,13 +26,17 @@ struct ShowCommand: ParsableCommand {
     func validate() throws {
         guard !markSeen || json else { throw ValidationError("`--mark-seen` goes with `--json`") }
         try WatchScreen.check(watch, json: json)
+        guard !link || !watch && !markSeen else {
+            throw ValidationError("`--link` goes with neither `--watch` nor `--mark-seen`")
+        }
     }
 
     func run() throws {
-        let (id, json, markSeen, watch) = (id, json, markSeen, watch)
+        let (id, json, link, markSeen, watch) = (id, json, link, markSeen, watch)
         let leave: (() -> Void)? = watch ? { OtherScreen.leave() } : nil
         try queue.run(atSignal: leave) { access in
             let detail = try await access.door.detail(id)
+            if link { return try await Self.printLinks(access, detail.task.id, json: json) }
             if watch { return try await Self.watch(access, detail.task.id) }
             let isTerminal = isatty(STDOUT_FILENO) == 1
             let text =
@@ -47,6 +56,21 @@ struct ShowCommand: ParsableCommand {
 }
 
 extension ShowCommand {
+    /// Prints the whole links of a task.
+    private static func printLinks(
+        _ access: QueueAccess, _ id: QueueTask.ID, json: Bool
+    ) async throws -> ExitStatus {
+        let filter = TaskFilter(selection: TaskSelection(id))
+        guard let links = try await access.door.links(filter).first(where: { $0.id == id }) else {
+            throw QueueError(.noTask, "task \(id) is gone", hint: "`segget list` shows the tasks")
+        }
+        let urls = [links.url] + links.urls.filter { $0 != links.url }
+        let text =
+            json ? JSONText.line(links) : urls.map(PrintableText.escape).joined(separator: "\n")
+        guard let text, StandardStreams.write(text + "\n", to: STDOUT_FILENO) else { return .disk }
+        return .done
+    }
+
     /// Shows a task again and again.
     private static func watch(
         _ access: QueueAccess, _ id: QueueTask.ID

@@ -68,6 +68,7 @@ extension QueueAccess {
     ) async throws(QueueError) -> ExitStatus {
         let results = try await door.perform([command]).joined()
         let status = Results.say(Array(results), done: done)
+        Results.sayLeft(results.compactMap(\.left))
         sayWhetherWorked()
         return status
     }
@@ -88,6 +89,25 @@ extension QueueAccess {
 
 /// What the commands say of what they did.
 enum Results {
+    /// Says which parts stay on the disk after tasks were removed: each one, or of many the sum.
+    static func sayLeft(_ parts: [CommandResult.LeftPart]) {
+        guard let first = parts.first else { return }
+        guard parts.count > 3 else {
+            for part in parts {
+                Voice.say(
+                    .note,
+                    "the part \(Diagnostic.quote(part.path)) stays, \(Units.size(part.bytes)); "
+                        + "`segget remove --files` deletes it too")
+            }
+            return
+        }
+        let bytes = parts.reduce(0) { $0 + $1.bytes }
+        Voice.say(
+            .note,
+            "\(parts.count) parts stay, \(Units.size(bytes)) in all, such as "
+                + "\(Diagnostic.quote(first.path)); `segget remove --files` deletes them too")
+    }
+
     /// Says what a command has done to each task, and gives the code to end with.
     ///
     /// - Parameters:

@@ -79,7 +79,10 @@ struct CancelCommand: TaskCommand {
 /// `segget retry`: tries tasks again.
 struct RetryCommand: TaskCommand {
     static let configuration = QueueCommandName.retry.configuration(
-        discussion: "Also at once what waits to be tried again. What has arrived is kept.")
+        discussion: """
+            Skips the retry delay of a task that waits. Received bytes are kept. A finished task whose file is gone is \
+            downloaded again, if its id is given.
+            """)
     static let done = "waiting again"
     @OptionGroup var tasks: TaskArguments
     @OptionGroup(title: "Queue") var queue: QueueOptions
@@ -92,7 +95,7 @@ struct RemoveCommand: TaskCommand {
     static let configuration = QueueCommandName.remove.configuration(
         discussion: """
             Files stay, unless `--files` is given: then the finished file goes too, or the part with its \
-            manifest; never a file that is not this task's.
+            manifest; never a file that is not this task's. Prints path and size of a part that stays.
             """)
     static let done = "removed"
     @OptionGroup var tasks: TaskArguments
@@ -128,6 +131,7 @@ struct ClearCommand: ParsableCommand {
             StandardStreams.write(
                 "\(Units.count(Int64(count), "task")) removed from the list\n",
                 to: STDOUT_FILENO)
+            Results.sayLeft(results.compactMap(\.left))
             access.sayWhetherWorked()
             return status
         }
@@ -186,7 +190,7 @@ struct RenameCommand: ParsableCommand {
     @Option(
         name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp("Move the file to this folder.", valueName: "dir"),
-        completion: .directory)
+        completion: .directory, transform: PathArgument.folder)
     var directory: String?
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions

@@ -1,6 +1,11 @@
 import SeggetQueue
 import SeggetReports
 
+extension TaskEvent {
+    /// Whether the network of a task is back that had waited for it.
+    var isNetworkBack: Bool { event == "network_is_back" }
+}
+
 /// What is said of a task whose state has changed.
 ///
 /// Pure.

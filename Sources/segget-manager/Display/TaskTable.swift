@@ -27,8 +27,11 @@ struct TaskTable {
         let header = row(
             String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", "", "DONE", "SIZE",
             "SPEED", "LEFT", "NAME")
+        let tags = report.tasks.tellingTags
         return [paint(header, "1")]
-            + zip(report.tasks, ids).map { line($0, id: $1.utf8.prefix(digits)) }
+            + zip(report.tasks, ids).map {
+                line($0, id: $1.utf8.prefix(digits), queryTag: tags[$0.id])
+            }
     }
 
     /// How many digits of the ids tell them apart; at least 4.
@@ -42,7 +45,9 @@ struct TaskTable {
         return min(16, digits)
     }
 
-    private func line(_ task: TaskReport, id: Substring.UTF8View) -> String {
+    private func line(
+        _ task: TaskReport, id: Substring.UTF8View, queryTag: String?
+    ) -> String {
         let word = TaskText.word(task, now: now)
         let isFetched = task.bytesPerSecond != nil
         let left = task.secondsLeft.flatMap { Units.duration(.seconds($0)) } ?? ""
@@ -53,7 +58,8 @@ struct TaskTable {
             String(Substring(id)), word, bar(task), done,
             task.size.map(Units.size) ?? "",
             isFetched ? Units.speed(task.bytesPerSecond ?? 0) : "", isFetched ? left : "",
-            TaskText.name(task), colour: colour ? TaskText.colour(task) : nil)
+            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""),
+            colour: colour ? TaskText.colour(task) : nil)
     }
 
     private func row(

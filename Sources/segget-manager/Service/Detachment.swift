@@ -50,7 +50,10 @@ enum Detachment {
         guard code == 0 else {
             fail("the service cannot be started: \(Diagnostic.describe(errno: code))")
         }
-        if socket.isToldReady(by: pid) {
+        guard
+            case .ended(let reason, let advice) = socket.start(
+                of: pid, status: { Voice.say(.note, $0) })
+        else {
             guard !isQuiet else { Glibc.exit(ExitStatus.done.rawValue) }
             Voice.say(.none, "segget works the queue in the background, as process \(pid)")
             Glibc.exit(ExitStatus.done.rawValue)
@@ -58,10 +61,13 @@ enum Detachment {
         var status: Int32 = 0
         waitpid(pid, &status, 0)
         let problem = Hooks.problem(status) ?? "ended at once"
-        Voice.say(.error, "the service \(problem)")
-        Voice.say(
-            .hint,
-            log.map { "see \(Diagnostic.quote($0))" } ?? hint)
+        Voice.say(.error, reason ?? "the service \(problem)")
+        if let advice { Voice.say(.hint, advice) }
+        if let log {
+            Voice.say(.hint, "see \(Diagnostic.quote(log))")
+        } else if reason == nil {
+            Voice.say(.hint, hint)
+        }
         Glibc.exit(status & 0x7f == 0 ? max(1, (status >> 8) & 0xff) : 70)
     }
 

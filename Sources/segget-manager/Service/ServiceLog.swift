@@ -67,23 +67,23 @@ struct ServiceLog: Sendable {
 
     /// Writes what happens in a queue, until that ends.
     func follow(_ events: AsyncStream<QueueEvent>) async {
-        var told: [QueueTask.ID: String] = [:]
+        var states = ReportedStates()
         for await event in events {
             switch event {
-            case .changed(let task):
-                guard told[task.id] != task.state else { continue }
-                told[task.id] = task.isEnded ? nil : task.state
-                tell(task)
-            case .removed(let id): told[id] = nil
+            case .changed(let task): if let before = states.take(task) { tell(task, before) }
+            case .notice(let id, let event) where event.isNetworkBack:
+                say(.notice, "\(id): \(event.message)")
+            case .removed(let id): states.forget(id)
             default: break
             }
         }
     }
 
-    private func tell(_ task: TaskReport) {
+    private func tell(_ task: TaskReport, _ before: String) {
         let news = TaskNews(task)
-        guard let text = news.text ?? (task.state == "running" ? "\(news.name): begins" : nil)
-        else { return }
+        // A task that had waited for the network continues: the return of the network is in the log.
+        let begins = task.state == "running" && before != "waiting_for_network"
+        guard let text = news.text ?? (begins ? "\(news.name): begins" : nil) else { return }
         let priority: Priority =
             switch task.state {
             case "failed": .error

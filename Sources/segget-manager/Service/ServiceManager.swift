@@ -30,9 +30,23 @@ struct ServiceManager: Sendable {
     }
 
     /// Tells something, in lines such as `READY=1`; nobody waits for it.
-    func tell(_ lines: String...) {
+    func tell(_ lines: String...) { send(lines) }
+
+    private func send(_ lines: [String]) {
         guard let address, let socket = NotifySocket(address) else { return }
         socket.send(lines.joined(separator: "\n"))
+    }
+
+    /// Tells a state in words, beside other lines; line breaks in the words are escaped.
+    ///
+    /// - Parameters:
+    ///   - lines: Lines such as `STOPPING=1`.
+    ///   - status: What is so.
+    ///   - hint: What to do about it: for the process that detached this one, the manager knows no such variable.
+    func tell(_ lines: String..., status: String, hint: String? = nil) {
+        var lines = lines + ["STATUS=\(PrintableText.escape(status))"]
+        if let hint { lines.append(NotifySocket.hint + PrintableText.escape(hint)) }
+        send(lines)
     }
 
     /// Tells that settings are being read again; `READY=1` ends that.
@@ -82,13 +96,28 @@ final class NotifySocket {
         }
     }
 
+    /// What comes before a hint: a variable of ours, which begins as sd_notify(3) wants it.
+    static let hint = "X_SEGGET_HINT="
+
+    /// How the start of a process went.
+    enum Start {
+        /// The process says that it is ready.
+        case ready
+        /// The process has ended, and why, as far as it said so.
+        case ended(reason: String?, hint: String?)
+    }
+
     /// Waits until a process says that it is ready, or ends.
     ///
-    /// - Returns: Whether it is ready.
-    func isToldReady(by pid: pid_t) -> Bool {
+    /// - Parameters:
+    ///   - pid: The process.
+    ///   - status: Takes what the process says of its state meanwhile.
+    /// - Returns: How its start went.
+    func start(of pid: pid_t, status: (String) -> Void) -> Start {
         let process = segget_open_process(pid)
-        guard process >= 0 else { return false }
+        guard process >= 0 else { return .ended(reason: nil, hint: nil) }
         defer { close(process) }
+        var end: (reason: String?, hint: String?)
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             var events = [
@@ -99,9 +128,19 @@ final class NotifySocket {
             if events[0].revents != 0 {
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 let lines = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
-                if lines.split(separator: "\n").contains("READY=1") { return true }
+                    .split(separator: "\n")
+                func value(_ name: String) -> String? {
+                    lines.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.utf8.count)) }
+                }
+                if lines.contains("READY=1") { return .ready }
+                let text = value("STATUS=")
+                if lines.contains("STOPPING=1") {
+                    end = (text, value(Self.hint))
+                } else if let text {
+                    status(text)
+                }
             } else if events[1].revents != 0 {
-                return false
+                return .ended(reason: end.reason, hint: end.hint)
             }
         }
     }

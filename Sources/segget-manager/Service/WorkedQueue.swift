@@ -16,16 +16,18 @@ struct WorkedQueue {
     ///   - companions: What is done beside it.
     ///   - checkPriority: How the disk serves those who read files to check them.
     ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
+    ///   - waits: Is told who works the queue, once, while this process waits for the end of that worker.
     /// - Returns: The queue, which commands find.
     /// - Throws: `QueueError`.
     static func open(
         _ path: String, companions: WorkerCompanions, checkPriority: DiskPriority = .normal,
-        listener: Int32? = nil
+        listener: Int32? = nil, waits: @escaping @Sendable (QueueError) -> Void
     ) async throws(QueueError) -> WorkedQueue {
         var configuration = DownloadQueue.Configuration()
         configuration.memory = ServerMemory.own
         configuration.refresh = { RefreshCommand($0).link }
         configuration.checkPriority = checkPriority
+        configuration.waits = waits
         companions.prepare(&configuration)
         let queue = try await DownloadQueue.open(path, configuration: configuration)
         do throws(QueueError) {
@@ -74,5 +76,13 @@ struct WorkedQueue {
     func close() async {
         await server.close()
         await queue.shutdown()
+    }
+}
+
+extension QueueError {
+    /// The same, while a worker waits for the end of another one.
+    var waiting: String {
+        let seconds = Int(DownloadQueue.Configuration().patience)
+        return "\(message); waiting up to \(seconds) s for its end"
     }
 }

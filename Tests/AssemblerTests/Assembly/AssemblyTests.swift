@@ -49,6 +49,21 @@ import Testing
         #expect(folder.status(Sample.name)?.st_mtim.tv_sec == 1_000_000_000)
     }
 
+    /// A run that has brought bytes reopens its part; if that is gone, it does not begin in its place.
+    @Test(arguments: [[Sample.part], [Sample.part, Sample.manifest]])
+    func aPartThatIsGoneIsNotBegunAgain(removed: [String]) throws {
+        let request = sample.request { $0.hasPart = true }
+        try sample.leave([ByteRange(0, 1000)])
+        let assembly = try Assembly(request)
+        try assembly.stop()
+        for name in removed { unlink(folder.path(of: name)) }
+        let left = folder.names
+        #expect(throws: AssemblyError.partGone(path: folder.path(of: Sample.part), .nameGone)) {
+            try Assembly(request)
+        }
+        #expect(folder.names == left)
+    }
+
     @Test func givesTheModeThatAnyNewFileGets() throws {
         let other = open(folder.path(of: "other"), O_CREAT | O_WRONLY, 0o666)
         close(other)

@@ -23,6 +23,7 @@ struct MeddledPartTests {
     /// Lets it go on and expects that it refuses to publish, and that the next run is right.
     private func expectRefused(
         _ stage: Stage, _ process: ChildProcess, _ goesOn: Guarded<Bool>,
+        saying text: String = "`file.part` was removed, replaced or cut off by another program",
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         goesOn.withLock { $0 = true }
@@ -30,9 +31,7 @@ struct MeddledPartTests {
         let report = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.end == .exit(74), report, sourceLocation: location)
         #expect(
-            outcome.errorOutput.contains(
-                "`file.part` was removed, replaced or cut off by another program"), report,
-            sourceLocation: location)
+            outcome.errorOutput.contains(text), report, sourceLocation: location)
         #expect(try !stage.names().contains("file"), report, sourceLocation: location)
     }
 
@@ -85,7 +84,8 @@ struct MeddledPartTests {
         let process = try begin(stage, goesOn, ["--overwrite"])
         try stage.remove("file.part")
         if isReplaced { try stage.write([UInt8](repeating: 7, count: 5), to: "file.part") }
-        try expectRefused(stage, process, goesOn)
+        try expectRefused(
+            stage, process, goesOn, saying: "another program removed `file.part` or its folder")
         if isReplaced {
             #expect(try stage.read("file.part") == [UInt8](repeating: 7, count: 5))
         }
@@ -99,7 +99,8 @@ struct MeddledPartTests {
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn)
         #expect(rename(stage.path("file.part"), stage.path("moved")) == 0)
-        try expectRefused(stage, process, goesOn)
+        try expectRefused(
+            stage, process, goesOn, saying: "another program removed or moved `file.part`")
         try expectNextIsRight(stage)
         #expect(try stage.names() == ["file", "moved"])
     }
@@ -152,7 +153,7 @@ struct MeddledPartTests {
         goesOn.withLock { $0 = true }
         let outcome = try process.wait()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("`sub/file.part` was removed"))
+        #expect(outcome.errorOutput.contains("another program removed `sub/file.part`"))
         #expect(try stage.names() == (isMadeAgain ? ["sub"] : []))
         if isMadeAgain {
             #expect(try FileManager.default.contentsOfDirectory(atPath: stage.path("sub")).isEmpty)

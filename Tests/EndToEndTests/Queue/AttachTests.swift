@@ -3,14 +3,34 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What follows tasks of a queue to their ends: `segget attach`, `add --attach` and `get --queue`.
+/// What follows tasks of a queue to their ends: `segget attach`, `add --attach` and `get --enqueue`.
 @Suite(.timeLimit(.minutes(10)))
 struct AttachTests {
-    /// `get --queue` finds the queue by its variable, since the option says there that one is wanted.
+    /// Runs `get --enqueue`, with the queue's file on the command line.
     private func get(_ stage: QueueStage, _ arguments: String...) throws -> ChildProcess {
         try Segget.start(
-            ["get", "--queue"] + arguments, in: stage.folder,
-            environment: ["SEGGET_NO_CONFIG": "1", "SEGGET_QUEUE": stage.queue])
+            ["get", "--enqueue", "--queue", stage.queue] + arguments, in: stage.folder,
+            environment: ["SEGGET_NO_CONFIG": "1"])
+    }
+
+    /// Which queue `get --enqueue` uses, and that it is one, may be said in other places.
+    @Test func theQueueMayBeNamedByItsVariable() throws {
+        let stage = try QueueStage()
+        let worker = try stage.work("--keep-running")
+        for (index, environment) in [[:], ["SEGGET_ENQUEUE": "1"]].enumerated() {
+            let outcome = try Segget.start(
+                (environment.isEmpty ? ["--enqueue"] : []) + [stage.origin.url("/v\(index)")],
+                in: stage.folder,
+                environment: ["SEGGET_NO_CONFIG": "1", "SEGGET_QUEUE": stage.queue].merging(
+                    environment
+                ) { $1 }
+            ).wait(timeout: 300)
+            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+            #expect(try stage.isRight("v\(index)", "/v\(index)"))
+        }
+        #expect(try stage.tasks().count == 2)
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
     }
 
     @Test func itShowsWhatGetShowsAndLetsGo() throws {

@@ -213,6 +213,15 @@ struct DoorFilesTests {
                 #expect(reply.body.contains("?key=shown"))
             }
         }
+        let own = try stage.queue.add("/own?key=hidden", "--paused")
+        let links = try door.ask("GET /api/v1/links", door.authorization)
+        #expect(links.status == 200)
+        #expect(links.body.contains("?key=shown") && links.body.contains(gid), "\(links.body)")
+        #expect(!links.body.contains("SECRET"), "\(links.body)")
+        #expect(!links.body.contains("hidden") && !links.body.contains(own), "\(links.body)")
+        // A link that somebody else gave to a client's task is none of the client's.
+        try stage.queue.done("set", gid, "--url", url("/a?key=private"))
+        #expect(!(try door.ask("GET /api/v1/links", door.authorization)).body.contains("private"))
         _ = try door.call("aria2.changeGlobalOption", #"{"http-passwd":"SECRET"}"#)
         #expect(
             !(try door.ask("POST /jsonrpc", "", door.body("aria2.getGlobalOption"))).body

@@ -248,6 +248,18 @@ struct QueueCommandTests {
             add.errorOutput, try stage.done("list"), try stage.done("list", "--json"),
             try stage.done("show", id), try stage.done("show", "--json", id),
         ] { #expect(!output.contains(secret)) }
+        // Whole links on request only, and without the password.
+        let link = stage.origin.url("/1/a.iso?sig=\(secret)")
+        #expect(try stage.done("show", "--link", id) == link + "\n")
+        let listed = try #require(try stage.tasks("--links").first)
+        #expect(listed["link"] as? String == link && listed["links"] as? [String] == [link])
+        let withUser = try stage.run(
+            "add", stage.origin.url("/2/b.iso?z").replacing("://", with: "://me:\(secret)@"),
+            "--paused")
+        let other = withUser.output.trimmingCharacters(in: .newlines)
+        let masked = try stage.done("show", "--link", other)
+        #expect(masked.contains("***@") && masked.contains("/2/b.iso?z"))
+        #expect(!masked.contains(secret) && !masked.contains("me:"))
         let folder = stage.home.path("q")
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             var status = stat()
@@ -256,6 +268,19 @@ struct QueueCommandTests {
         }
         var status = stat()
         #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func tasksThatDifferInTheQueryShowATag() throws {
+        let stage = try QueueStage()
+        for query in ["1", "2", "3", "4"] {
+            _ = try stage.add("/x/big.iso?\(query)", "--paused")
+        }
+        _ = try stage.add("/x/only.iso?1", "--paused")
+        let tags = try stage.tasks().compactMap { $0["query_tag"] as? String }
+        #expect(Set(tags.prefix(4)).count == 4, "\(tags)")
+        let table = try stage.done("list")
+        for tag in tags.prefix(4) { #expect(table.contains("big.iso?#\(tag)"), "\(table)") }
+        #expect(table.contains("only.iso") && !table.contains("only.iso?"))
     }
 
     @Test(.timeLimit(.minutes(5))) func endsThatNobodySawAreToldOnce() throws {

@@ -47,6 +47,28 @@ struct QueueNetworkTests {
         }
     }
 
+    @Test(arguments: ["serve", "run"])
+    func theReturnOfTheNetworkIsSaid(command: String) throws {
+        let network = try NetworkPair()
+        let stage = try QueueStage(size: 4_000_000, network: network)
+        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        let id = try add(stage, 1)
+        let worker = try stage.start([command])
+        #expect(eventually(timeout: 120) { stage.origin.bytesServed > 300_000 })
+        try network.unplug(.client)
+        #expect(try stage.waits(for: "waiting_for_network", of: id))
+        #expect(
+            eventually(timeout: 120) { worker.errorOutput.contains("waiting for the network") })
+        #expect(!worker.errorOutput.contains("the network is back"))
+        try network.plug(.client)
+        #expect(
+            eventually(timeout: 240) { worker.errorOutput.contains("the network is back after ") })
+        stage.files.behave()
+        #expect(try stage.waits(for: "completed", of: id))
+        worker.signal(SIGTERM)
+        _ = try worker.wait(timeout: 240)
+    }
+
     /// While the network is away, the slots are lent, no host is asked by more than one task, and all of them go on
     /// when it is back.
     @Test func oneTaskAsksForTheHost() throws {

@@ -202,8 +202,53 @@ struct ServeTests {
         let outcome = try serve().wait(timeout: 60)
         #expect(outcome.end == .exit(69))
         #expect(outcome.errorOutput.contains("is worked already: by process \(worker.pid)"))
+        // It says so before it waits.
+        #expect(outcome.errorOutput.contains("; waiting up to 5 s for its end\n"))
+        #expect(manager.hears { $0.hasPrefix("STATUS=") && $0.contains("waiting up to 5 s") })
         kill(worker.pid, SIGTERM)
         _ = try worker.wait(timeout: 60)
+    }
+
+    @Test func theReasonIsSaidWhereThereIsNoLog() throws {
+        let worker = try stage.work("--keep-running")
+        let outcome = try serve("--detach").wait(timeout: 60)
+        #expect(outcome.end == .exit(69))
+        let lines = outcome.errorOutput.split(separator: "\n")
+        let reason = "is worked already: by process \(worker.pid)"
+        #expect(lines.contains { $0.hasPrefix("note: ") && $0.contains(reason) }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("error: ") && $0.contains(reason) }, "\(lines)")
+        #expect(!outcome.errorOutput.contains("exit code"), "\(lines)")
+        kill(worker.pid, SIGTERM)
+        _ = try worker.wait(timeout: 60)
+    }
+
+    /// What happens to a finished task in the list is no second end.
+    @Test(arguments: [true, false])
+    func theLogReportsAnEndOnce(isSameService: Bool) throws {
+        var service = try serve()
+        #expect(manager.hears("READY=1"))
+        let good = try stage.add("/a")
+        let bad = try stage.add(
+            "/b", "--checksum", "sha-256=" + String(repeating: "0", count: 64))
+        #expect(try stage.waits(for: "completed", of: good))
+        #expect(try stage.waits(for: "failed", of: bad))
+        var log = ""
+        if !isSameService {
+            kill(service.pid, SIGTERM)
+            log = try service.wait(timeout: 60).errorOutput
+            service = try serve()
+            #expect(manager.hears("READY=1"))
+        }
+        try stage.done("rename", good, "c")
+        for id in [good, bad] { try stage.done("tag", id, "+t") }
+        try stage.done("remove", "--files", good, bad)
+        kill(service.pid, SIGTERM)
+        log += try service.wait(timeout: 60).errorOutput
+        func lines(_ id: String, _ word: String) -> Int {
+            log.split(separator: "\n").count { $0.contains(id) && $0.contains(word) }
+        }
+        #expect(lines(good, ": complete") == 1, "\(log)")
+        #expect(lines(bad, " error: ") == 1, "\(log)")
     }
 
     @Test func itGoesOnInTheBackground() throws {

@@ -50,6 +50,7 @@ import Testing
         (.locked(path: "p", lock: "l", host: "h", process: 1), .passes()),
         (.busy(path: "p"), .passes()), (.foreignPart(path: "p"), .final),
         (.noPart(path: "p", isThere: true), .final), (.partChanged(path: "p"), .passes()),
+        (.partGone(path: "p", .removed), .final),
         (.notAdopted(path: "p", .inUse), .passes()), (.notAdopted(path: "p", .missing), .final),
         (.noSpace(path: "p", needed: 5000, free: 10), .space(needed: 5000)),
         (.io(operation: "write", path: "p", errno: ENOSPC), .space()),
@@ -95,7 +96,7 @@ import Testing
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
         #expect(reasons.count == 25)
         #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 8)
-        #expect(Set(Self.files.map { Self.name($0.0) }).count == 15)
+        #expect(Set(Self.files.map { Self.name($0.0) }).count == 16)
     }
 
     private static func name(_ reason: DownloadError.Reason) -> String {
@@ -118,7 +119,7 @@ import Testing
     private static func name(_ error: AssemblyError) -> String {
         switch error {
         case .destinationExists, .notARegularFile, .folderUnavailable, .cannotCreate, .busy,
-            .locked, .foreignPart, .noPart, .partChanged, .notAdopted, .noSpace, .io,
+            .locked, .foreignPart, .noPart, .partChanged, .partGone, .notAdopted, .noSpace, .io,
             .digestMismatch,
             .streamDigestMismatch, .readerGone:
             caseName(error)

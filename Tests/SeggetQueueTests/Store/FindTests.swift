@@ -181,7 +181,9 @@ import Testing
         unstored.keepsNoSecrets = true
         try store.insert(tasks + [unstored])
         func known(_ url: String, _ root: String, _ folder: String) throws -> [Int64] {
-            try store.known(url: url, root: root, folder: folder).map(\.status.position)
+            try store.known(
+                url: url, folder: QueueTask.Place(root: root, folder: folder).folderPath
+            ).map(\.status.position)
         }
         #expect(try known("https://h/f?q", "/a/b", "") == [0, 1, 4, 5])
         #expect(try known("https://h/f?q", "/a", "b") == [0, 1, 4, 5])

@@ -35,7 +35,7 @@ import Testing
                 Set(names) == [
                     "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "queue.sqlite.lock",
                     "queue.sqlite.secrets", "queue.sqlite.secrets-wal", "queue.sqlite.secrets-shm",
-                    "queue.sqlite.backup-1",
+                    "queue.sqlite.backup-2",
                 ])
             for name in names { #expect(mode(sandbox.path("a/b/\(name)")) == 0o600, "\(name)") }
             for folder in ["a", "a/b"] { #expect(mode(sandbox.path(folder)) == 0o700) }
@@ -99,7 +99,7 @@ import Testing
         let found = try named("")
         #expect(found.allSatisfy { $0.hasPrefix("queue.sqlite.secrets") })
         #expect(!found.isEmpty)
-        #expect(try queue.sandbox.names().contains("queue.sqlite.backup-1"))
+        #expect(try queue.sandbox.names().contains("queue.sqlite.backup-2"))
         // What is deleted is nowhere any more, while the store is open still.
         try store.delete(tasks.map(\.id))
         #expect(try named("").isEmpty)
@@ -112,7 +112,7 @@ import Testing
         try FirstVersion.make(queue.files.database)
         var task = FirstVersion.task
         #expect(try queue.open().find() == [task])
-        #expect(try !queue.sandbox.names().contains("queue.sqlite.backup-1"))
+        #expect(try queue.sandbox.names() == ["queue.sqlite", "queue.sqlite.backup-1"])
         do {
             let store = try QueueStore(queue.files, mode: .readWrite, schema: Self.later)
             let extra = try store.read { db in
@@ -123,13 +123,15 @@ import Testing
             try store.update(task.id) { $0.size = 9 }
             task.size = 9
         }
-        let backup = QueueFiles(queue.files.backup(ofVersion: 1))
-        #expect(try QueueStore(backup, mode: .readOnly).find() == [FirstVersion.task])
         // It is made once; and what was migrated is not migrated again.
-        let before = try queue.sandbox.read("queue.sqlite.backup-1")
+        let before = try queue.sandbox.read("queue.sqlite.backup-2")
         #expect(try QueueStore(queue.files, mode: .readWrite, schema: Self.later).find() == [task])
-        #expect(try queue.sandbox.read("queue.sqlite.backup-1") == before)
-        #expect(try queue.sandbox.names() == ["queue.sqlite", "queue.sqlite.backup-1"])
+        #expect(try queue.sandbox.read("queue.sqlite.backup-2") == before)
+        #expect(
+            try queue.sandbox.names()
+                == ["queue.sqlite", "queue.sqlite.backup-1", "queue.sqlite.backup-2"])
+        let backup = QueueFiles(queue.files.backup(ofVersion: 1))
+        #expect(try QueueStore(backup, mode: .readWrite).find() == [FirstVersion.task])
     }
 
     /// A copy would keep them longer than their tasks.
@@ -157,7 +159,7 @@ import Testing
         let queue = try StoredQueue()
         try FirstVersion.make(queue.files.database)
         var schema = StoreSchema.queue
-        schema.migrator.registerMigration("2") { db in
+        schema.migrator.registerMigration("3") { db in
             try db.execute(sql: "DROP TABLE events")
             try db.execute(sql: "ALTER TABLE nonsense ADD COLUMN extra TEXT")
         }

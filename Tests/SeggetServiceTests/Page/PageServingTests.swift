@@ -28,6 +28,25 @@ struct PageServingTests {
         return (entry.token, "Cookie: other=1; \(field.prefix { $0 != ";" })\r\n")
     }
 
+    /// With the secret alone only the links are given of what clients have added.
+    @Test func aSessionSeesTheLinksOfAllTasks() async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            func ids(_ fields: String) async throws -> [QueueTask.ID] {
+                let reply = try #require(await site.ask("GET /api/v1/links", fields))
+                #expect(reply.status == 200, "\(reply.body)")
+                let list = try JSONDecoder().decode(LinkList.self, from: Data(reply.body.utf8))
+                return list.links.map(\.id)
+            }
+            let (token, cookie) = try await Self.logIn(site)
+            let session = "Authorization: Bearer \(token)\r\n\(cookie)"
+            #expect(try await ids(session) == [Sample.first, Sample.second])
+            let secret = "Authorization: Bearer \(ServedSite.secret)\r\n"
+            #expect(try await ids(secret) == [Sample.first])
+            #expect(try await ids(secret + cookie) == [Sample.first])
+            #expect(try await site.ask("GET /api/v1/links", cookie)?.status == 401)
+        }
+    }
+
     @Test func thePageIsShownToEverybodyAndNothingElse() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let page = try #require(await site.ask("GET /?url=https://example.org/"))

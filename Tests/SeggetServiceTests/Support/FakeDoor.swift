@@ -52,7 +52,7 @@ actor FakeDoor: RPCQueue {
         return commands.map { command in
             switch command {
             case .add(let task): [CommandResult(task.id ?? Sample.first, .done)]
-            case .start(let tasks), .pause(let tasks), .resume(let tasks), .cancel(let tasks),
+            case .start(let tasks), .pause(let tasks), .resume(let tasks), .cancel(let tasks, _),
                 .retry(let tasks), .remove(let tasks, _), .move(let tasks, _),
                 .rename(let tasks, _, _), .set(let tasks, _), .tag(let tasks, _, _),
                 .markSeen(let tasks):
@@ -89,6 +89,12 @@ actor FakeDoor: RPCQueue {
                 hint: "`segget list` shows the ids")
         }
         return Sample.detail(found[0])
+    }
+
+    func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
+        try whole(try await report(filter).tasks.map(\.id)).map {
+            TaskLinks($0, isOfClient: $0.id == Sample.first)
+        }
     }
 
     func settings() async throws(QueueError) -> QueueSettings { kept }

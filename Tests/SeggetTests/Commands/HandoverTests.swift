@@ -20,7 +20,7 @@ struct HandoverTests {
             (["-q", "http://h/", "list"], .segget), (["-q", "verify", "list"], .segget),
             (["--", "list"], .segget),
             // Only the manager knows whether this is an option, and whether it takes a value.
-            (["--wibble", "list"], .managerIfThere), (["--queue", "q", "list"], .managerIfThere),
+            (["--wibble", "list"], .managerIfThere), (["--queue", "q", "list"], .manager(.list)),
             // What is asked about the program as a whole.
             (["--help"], .managerIfThere), (["-h"], .managerIfThere), (["help"], .managerIfThere),
             (["help", "network"], .managerIfThere),
@@ -35,9 +35,10 @@ struct HandoverTests {
 
     @Test(
         arguments: [
-            (["get", "--queue", "u"], ["u"]), (["--queue", "u", "-q"], ["u", "-q"]),
-            (["-x", "4", "get", "u", "--queue=true"], ["-x", "4", "u"]),
-            (["get", "--queue", "--", "--queue"], ["--", "--queue"]),
+            (["get", "--enqueue", "u"], ["u"]), (["--enqueue", "u", "-q"], ["u", "-q"]),
+            (["-x", "4", "get", "u", "--enqueue=true"], ["-x", "4", "u"]),
+            (["--enqueue", "--queue", "q", "u"], ["--queue", "q", "u"]),
+            (["get", "--enqueue", "--", "--enqueue"], ["--", "--enqueue"]),
         ])
     func getWithAQueueIsAdd(typed: [String], rest: [String]) {
         #expect(Handover.queued(typed) == ["add", "--attach"] + rest)

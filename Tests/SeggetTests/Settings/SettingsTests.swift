@@ -46,11 +46,12 @@ struct SettingsTests {
                 == connections)
     }
 
-    /// Where a queue is named, `get` is not for it.
-    @Test func theQueuesNameIsNotForGet() throws {
-        let command = try get(["http://h/"], ["SEGGET_QUEUE": "/q"], file: "queue = /q")
-        #expect(!command.queue)
-        #expect(try get(["--queue", "http://h/"], ["SEGGET_QUEUE": "/q"]).queue)
+    /// Where a queue is named, `get` uses it only when that is wanted.
+    @Test func theQueuesNameAloneEnqueuesNothing() throws {
+        let command = try get(["http://h/"], ["SEGGET_QUEUE": "/q"], file: "queue = /p")
+        #expect(!command.queueing.enqueue && command.queueing.file.queue == "/q")
+        #expect(try get(["--enqueue", "http://h/"], ["SEGGET_QUEUE": "/q"]).queueing.enqueue)
+        #expect(try get(["http://h/"], file: "enqueue").queueing.enqueue)
     }
 
     @Test(
@@ -108,6 +109,7 @@ struct SettingsTests {
         ("resume", "line 1: there is no option `resume`", ""),
         ("continue", "line 1: there is no option `continue`", ""),
         ("connections", "line 1: `connections` needs a value", "connections = VALUE"),
+        ("queue", "line 1: `queue` needs a value", "`--enqueue`"),
         ("config = f", "can only be given on the command line", ""),
         ("no-config", "can only be given on the command line", ""),
         ("help", "can only be given on the command line", ""),

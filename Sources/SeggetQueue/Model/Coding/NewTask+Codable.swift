@@ -5,7 +5,8 @@ extension NewTask: Codable {
     /// Its keys; `command` is among them, since a command that adds has them all in one object.
     static let keys: Set<String> = [
         "command", "id", "url", "root", "folder", "name", "name_given", "options", "umask",
-        "refresh_command", "tags", "held", "position", "again", "store_secrets",
+        "refresh_command", "tags", "held", "position", "again", "known_anywhere",
+        "store_secrets",
     ]
 
     /// Reads a task.
@@ -37,6 +38,7 @@ extension NewTask: Codable {
         isHeld = try fields.decode("held", else: isHeld)
         position = try fields.decode("position", else: position)
         isAgain = try fields.decode("again", else: isAgain)
+        isKnownAnywhere = try fields.decode("known_anywhere", else: isKnownAnywhere)
         keepsNoSecrets = !(try fields.decode("store_secrets", else: !keepsNoSecrets))
     }
 
@@ -59,6 +61,7 @@ extension NewTask: Codable {
         try fields.encode(isHeld, as: "held", unless: false)
         try fields.encode(position, as: "position", unless: .last)
         try fields.encode(isAgain, as: "again", unless: false)
+        try fields.encode(isKnownAnywhere, as: "known_anywhere", unless: false)
         try fields.encode(!keepsNoSecrets, as: "store_secrets", unless: true)
     }
 }

@@ -10,11 +10,12 @@ extension QueueCommand: Codable {
             switch self {
             case .add: NewTask.keys
             case .remove: ["files"]
+            case .cancel: ["keep_part"]
             case .move: ["to"]
             case .rename: ["name", "folder"]
             case .set: TaskChanges.keys
             case .tag: ["add", "remove"]
-            case .start, .pause, .resume, .cancel, .retry, .markSeen: []
+            case .start, .pause, .resume, .retry, .markSeen: []
             }
         }
     }
@@ -42,7 +43,8 @@ extension QueueCommand: Codable {
         case .start: self = .start(tasks)
         case .pause: self = .pause(tasks)
         case .resume: self = .resume(tasks)
-        case .cancel: self = .cancel(tasks)
+        case .cancel:
+            self = .cancel(tasks, keepsPart: try fields.decode("keep_part", else: false))
         case .retry: self = .retry(tasks)
         case .remove: self = .remove(tasks, files: try fields.decode("files", else: false))
         case .move: self = .move(tasks, to: try fields.decode(QueuePosition.self, forKey: "to"))
@@ -65,9 +67,12 @@ extension QueueCommand: Codable {
         try fields.encode(word.rawValue, forKey: "command")
         switch self {
         case .add(let task): try task.encode(to: encoder)
-        case .start(let tasks), .pause(let tasks), .resume(let tasks), .cancel(let tasks),
-            .retry(let tasks), .markSeen(let tasks):
+        case .start(let tasks), .pause(let tasks), .resume(let tasks), .retry(let tasks),
+            .markSeen(let tasks):
             try tasks.write(to: &fields)
+        case .cancel(let tasks, let keepsPart):
+            try tasks.write(to: &fields)
+            try fields.encode(keepsPart, as: "keep_part", unless: false)
         case .remove(let tasks, let files):
             try tasks.write(to: &fields)
             try fields.encode(files, as: "files", unless: false)

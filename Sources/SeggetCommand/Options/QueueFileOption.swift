@@ -1,0 +1,55 @@
+package import ArgumentParser
+
+/// Whether `get` puts its files into a queue, and into which.
+struct EnqueueOptions: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Put the files into the queue, and show their progress until they are complete.",
+            discussion: """
+                It is `segget add --attach`, and takes its options. The download continues when \
+                the terminal is closed, or after Ctrl-C.
+                """))
+    var enqueue = false
+
+    @OptionGroup var file: QueueFileOption
+}
+
+/// Which queue a command uses.
+package struct QueueFileOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The queue's file. (default: $XDG_DATA_HOME/segget/queue.sqlite)",
+            discussion: """
+                Without `XDG_DATA_HOME` it is `~/.local/share/segget/queue.sqlite`. Beside it are its lock, its \
+                secrets and the backups of older versions; all can be read by you alone. `get` uses it with \
+                `--enqueue`.
+                """,
+            valueName: "file"),
+        completion: .file(extensions: ["sqlite"]), transform: PathArgument.queue)
+    package var queue: String?
+
+    package init() {}
+
+    /// What to do instead of `--queue` as a flag, which it once was in `get`.
+    static let instead = "use `--enqueue` to have `get` put files into the queue"
+
+    /// What is said where the file is missing behind `--queue`.
+    static let withoutValue = "`--queue` needs the path of the queue's file"
+
+    /// Whether `--queue` was typed.
+    static func isTyped(in arguments: [String]) -> Bool {
+        arguments.prefix { $0 != "--" }.contains { $0 == "--queue" || $0.hasPrefix("--queue=") }
+    }
+
+    /// Whether `--queue` was typed and no value behind it.
+    static func lacksValue(in arguments: [String]) -> Bool {
+        for (index, argument) in arguments.prefix(while: { $0 != "--" }).enumerated() {
+            if argument == "--queue=" { return true }
+            guard argument == "--queue" else { continue }
+            guard index + 1 < arguments.count else { return true }
+            let next = arguments[index + 1]
+            if next.hasPrefix("-"), next != "-" { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,95 @@
+import Segmenter
+
+// Tasks that have ended: how they run again, and how they are taken away.
+extension QueueDesk {
+    /// Has the machine know a task that has ended.
+    func takeIn(
+        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) {
+        guard machine.entries[id] == nil, let task = try store.task(id) else { return }
+        machine.insert(Self.entry(task), now)
+    }
+
+    /// A move that is not begun yet is not made any more: what is to go is where it was.
+    func takeBackMove(
+        _ id: QueueTask.ID, _ machine: QueueMachine
+    ) throws(QueueError) {
+        guard case .move(let place)? = machine.entries[id]?.chore else { return }
+        try store.update(id) { $0.place = place }
+    }
+
+    /// Has a task wait again that failed or was cancelled.
+    ///
+    /// - Returns: Whether it does.
+    func revive(
+        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) -> Bool {
+        // The bytes of one that was cancelled may still be going.
+        if machine.entries[id]?.status.state == .cancelled { return machine.retry(id) }
+        guard let task = try store.task(id), [.failed, .cancelled].contains(task.status.state),
+            machine.entries[id]?.chore == nil
+        else { return false }
+        try fetchAgain(task, at: .last, &machine, now)
+        return true
+    }
+
+    /// Has a task that has ended wait again.
+    func fetchAgain(
+        _ task: QueueTask, at position: QueuePosition, isHeld: Bool = false,
+        _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) {
+        var task = task
+        // The part of a task that failed, or was cancelled and kept its part, is resumed.
+        if task.status.state == .completed { (task.file, task.bytesDone) = (nil, 0) }
+        task.status.state = .waiting
+        task.status.wanted = isHeld ? .held : .run
+        task.status.attempts = 0
+        task.status.problem = nil
+        task.finished = nil
+        task.isSeen = false
+        task.verified = []
+        try store.update(task)
+        machine.insert(Self.entry(task), at: position, now)
+    }
+
+    static func entry(_ task: QueueTask) -> QueueMachine.Entry {
+        QueueMachine.Entry(
+            id: task.id, status: task.status, host: DownloadSession.origin(of: task.urls[0]),
+            chore: task.chore)
+    }
+
+    /// Downloads a completed task again if its file is gone.
+    ///
+    /// A file that was changed is the user's by now: it is neither replaced nor downloaded beside itself.
+    ///
+    /// - Returns: What was done; `nil` for any other task.
+    func downloadAgain(
+        _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
+    ) throws(QueueError) -> CommandResult? {
+        guard machine.entries[id] == nil, let task = try store.task(id),
+            task.status.state == .completed, FinishedFile.look(at: task) == .gone
+        else { return nil }
+        try fetchAgain(task, at: .last, &machine, now)
+        return CommandResult(id, .done, "waiting again: its file was gone")
+    }
+
+    /// Says what became of the file of a completed task; `nil` if the file is there.
+    static func missingFile(of task: QueueTask) -> String? {
+        guard task.status.state == .completed else { return nil }
+        switch FinishedFile.look(at: task) {
+        case .there: return nil
+        case .gone: return ", and its file is gone (`segget retry \(task.id)` downloads it again)"
+        case .changed: return ", and its file was changed since"
+        }
+    }
+}
+
+extension TaskSelection {
+    /// Whether a completed task is meant on purpose: by its id or by its state.
+    ///
+    /// `retry --all` is about tasks that failed. Files that the user moved away are not to be downloaded again by it.
+    func meansCompleted(_ id: QueueTask.ID) -> Bool {
+        states.contains(TaskStatus.State.completed.word)
+            || ids.contains { id.description.hasPrefix($0.lowercased()) }
+    }
+}

@@ -1,0 +1,158 @@
+import Segmenter
+import SeggetReports
+
+// Adding a URL that a task has already.
+extension QueueDesk {
+    /// Finds the tasks of a new one's URL, in whatever folder, that the client may know of.
+    func allKnown(_ new: NewTask) throws(QueueError) -> [QueueTask] {
+        try store.known(url: new.url).filter { task in
+            isKnown(task, by: new.url) && new.mayKnow(task.place.folderPath)
+        }
+    }
+
+    /// Picks the task that a new one is: in the same folder before others, and one that has not ended before others.
+    static func known(_ new: NewTask, among tasks: [QueueTask]) -> QueueTask? {
+        func pick(_ tasks: [QueueTask]) -> QueueTask? {
+            tasks.last { !$0.status.isEnded } ?? tasks.last
+        }
+        if let known = pick(tasks.filter { isAtPlace($0, of: new) }) { return known }
+        guard new.isKnownAnywhere else { return nil }
+        return pick(tasks.filter { new.place.name == nil || new.place.name == $0.place.name })
+    }
+
+    /// Whether the file of a task goes where that of a new one is to go.
+    static func isAtPlace(_ task: QueueTask, of new: NewTask) -> Bool {
+        task.place.folderPath == new.place.folderPath
+            && (new.place.name == nil || new.place.name == task.place.name)
+    }
+
+    /// Whether a task that ``QueueStore/known(url:folder:)`` has found has the query of a URL, too.
+    ///
+    /// One whose query is gone is known by none.
+    private func isKnown(_ task: QueueTask, by url: String) -> Bool {
+        guard task.secretParts.contains(.query) else { return true }
+        guard let full = unstored[task.id]?.url else { return false }
+        return WebAddress.withoutSecrets(full) == WebAddress.withoutSecrets(url)
+    }
+
+    /// Describes a known task to a client.
+    static func describe(
+        _ task: QueueTask, differs: [String] = []
+    ) -> CommandResult.KnownTask {
+        CommandResult.KnownTask(
+            id: task.id, path: task.place.path ?? task.place.folderPath, differs: differs)
+    }
+
+    /// Adds the URL of a known task; refuses it if something was given that this task does not have.
+    func continueKnown(
+        _ task: QueueTask, _ new: NewTask, _ machine: inout QueueMachine,
+        _ now: QueueMachine.Moment
+    ) throws(QueueError) -> CommandResult {
+        let differs = try whole(task.id).map { new.differences(from: $0) } ?? []
+        guard differs.isEmpty else {
+            let path = Diagnostic.quote(task.place.path ?? task.place.folderPath)
+            var result = CommandResult(
+                task.id, .refused,
+                "has this URL already, for \(path), but not the same "
+                    + "\(differs.joined(separator: " and ")): nothing was changed",
+                code: ExitStatus.usage.rawValue)
+            result.known = Self.describe(task, differs: differs)
+            return result
+        }
+        var result = try goOn(task, new, &machine, now)
+        result.known = Self.describe(task)
+        return result
+    }
+
+    private func goOn(
+        _ task: QueueTask, _ new: NewTask, _ machine: inout QueueMachine,
+        _ now: QueueMachine.Moment
+    ) throws(QueueError) -> CommandResult {
+        let id = task.id
+        let state = task.status.state.word
+        switch task.status.state {
+        case .completed:
+            let standing = FinishedFile.look(at: task)
+            guard standing != .there else {
+                return CommandResult(id, .unchanged, "is complete, and its file is there")
+            }
+            var task = task
+            if standing == .changed, !task.options.overwrite {
+                guard !task.place.isNameGiven else {
+                    return CommandResult(
+                        id, .refused,
+                        "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed since: it is "
+                            + "not replaced; rename or remove it, or give another name with `--name`",
+                        code: ExitStatus.cannotCreate.rawValue)
+                }
+                // It stays, and the new one gets another name.
+                task.place.name = nil
+            }
+            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
+            return CommandResult(
+                id, .done,
+                "was complete, and its file is \(standing.rawValue): "
+                    + Self.whatFollows(new))
+        case .cancelled where machine.entries[id] != nil:
+            // Its bytes are still going.
+            _ = machine.retry(id)
+            if new.isHeld { _ = machine.pause(id) }
+            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
+        case .failed, .cancelled:
+            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
+            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
+        default:
+            guard task.status.wanted == .held, !new.isHeld else {
+                let word = task.status.wanted == .held ? "held" : task.status.state.word
+                return CommandResult(id, .unchanged, "is \(word.replacing("_", with: " "))")
+            }
+            return CommandResult(
+                id, machine.resume(id) ? .done : .unchanged, "was held: it is resumed")
+        }
+    }
+
+    private static func whatFollows(_ new: NewTask) -> String {
+        new.isHeld ? "it is held, to be fetched again" : "it is fetched again"
+    }
+}
+
+extension NewTask {
+    /// Whether the client may know of tasks in a folder.
+    fileprivate func mayKnow(_ folder: String) -> Bool {
+        guard let knownBelow else { return true }
+        return knownBelow.contains { root in
+            guard folder == root || folder.hasPrefix(root + "/") else { return false }
+            return !folder.dropFirst(root.count).split(separator: "/").contains {
+                $0.hasPrefix(".")
+            }
+        }
+    }
+
+    /// Names what was given and is not as in a task of the same URL; what was not given differs from nothing.
+    ///
+    /// A client over TCP could guess passwords and headers if they were compared: whatever it gives counts as different.
+    ///
+    /// - Parameter task: The task, with its secrets.
+    /// - Returns: The names, as ``CommandResult/KnownTask/differs`` has them.
+    func differences(from task: QueueTask) -> [String] {
+        let compares = knownBelow == nil
+        let (given, has) = (options.access, task.options.access)
+        var differs: [String] = []
+        if let checksum = options.checksum, checksum != task.options.checksum,
+            !task.verified.contains(checksum)
+        {
+            differs.append("checksum")
+        }
+        let hasUser = WebAddress.hasUser(url)
+        let isUserGiven = given.credentials != nil || given.bearerToken != nil || hasUser
+        let isSameUser =
+            (given.credentials == nil || given.credentials == has.credentials)
+            && (given.bearerToken == nil || given.bearerToken == has.bearerToken)
+            && (!hasUser || url == task.url)
+        if isUserGiven, !compares || !isSameUser { differs.append("user") }
+        if !options.headers.isEmpty, !compares || options.headers != task.options.headers {
+            differs.append("headers")
+        }
+        return differs
+    }
+}

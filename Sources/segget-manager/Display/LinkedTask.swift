@@ -1,0 +1,17 @@
+import SeggetQueue
+
+/// A task in JSON, with its whole links beside what is told of it anyway.
+struct LinkedTask: Encodable {
+    var task: TaskReport
+    var links: TaskLinks?
+
+    private enum CodingKeys: String, CodingKey { case link, links }
+
+    func encode(to encoder: any Encoder) throws {
+        try task.encode(to: encoder)
+        guard let links else { return }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(links.url, forKey: .link)
+        try container.encode(links.urls, forKey: .links)
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is typed wrong downloads nothing, makes nothing, and says what to type instead.
+@Suite(.timeLimit(.minutes(5)))
+struct MistypedTests {
+    /// A folder, and an origin that every request would reach, as it is the proxy of all.
+    private struct Trial {
+        let sandbox: Sandbox
+        let origin: FaultOrigin
+
+        init() throws {
+            sandbox = try Sandbox()
+            origin = try FaultOrigin { _ in .text(200) }
+        }
+
+        /// Runs a command line, which has to be refused without a request and without a trace.
+        ///
+        /// - Returns: What was printed.
+        func refused(
+            _ arguments: [String], _ variables: [String: String] = [:],
+            at place: SourceLocation = #_sourceLocation
+        ) throws -> String {
+            let before = try sandbox.names()
+            var environment = [
+                "http_proxy": origin.url(""), "no_proxy": "", "SEGGET_NO_CONFIG": "1",
+                "XDG_DATA_HOME": sandbox.path("data"),
+            ]
+            environment.merge(variables) { $1 }
+            if variables["SEGGET_CONFIG"] != nil { environment["SEGGET_NO_CONFIG"] = "0" }
+            let outcome = try Segget.start(arguments, in: sandbox.path, environment: environment)
+                .wait()
+            #expect(
+                outcome.end == .exit(64), "\(arguments): \(outcome.errorOutput)",
+                sourceLocation: place)
+            #expect(outcome.output.isEmpty, sourceLocation: place)
+            #expect(origin.acceptedConnections == 0, "\(arguments)", sourceLocation: place)
+            #expect(try sandbox.names() == before, sourceLocation: place)
+            return outcome.errorOutput
+        }
+    }
+
+    @Test(arguments: [
+        (["pasue", "60ad"], "`segget pause`"), (["ls"], "`segget list`"),
+        (["localhost"], "`http://localhost/`"), (["-q", "ls"], "`segget list`"),
+        (["lsit", "--json"], "`segget list`"), (["lsit", "--help"], "`segget list`"),
+        (["--", "verfy", "f"], "`segget verify`"), (["Pause", "60ad"], "`segget pause`"),
+        (["--enqueue", "ls"], "`segget list`"), (["ls", "http://127.0.0.1:9/f"], "`segget list`"),
+    ])
+    func aMistypedCommandAsksNobody(arguments: [String], hint: String) throws {
+        let text = try Trial().refused(arguments)
+        #expect(text.contains("there is no command `"), "\(text)")
+        #expect(text.contains(hint), "\(text)")
+    }
+
+    /// With `get` in front, a word is the name of a host.
+    @Test func aHostWithoutADotIsAskedByGetAndByItsURL() throws {
+        let trial = try Trial()
+        for (count, arguments) in [["get", "pasue"], ["http://pasue/"]].enumerated() {
+            _ = try Segget.start(
+                arguments + ["-o", "f\(count)"], in: trial.sandbox.path,
+                environment: ["http_proxy": trial.origin.url(""), "no_proxy": ""]
+            ).wait()
+            #expect(trial.origin.acceptedConnections > count)
+        }
+    }
+
+    // MARK: --queue
+
+    private static let url = "http://127.0.0.1:9/f"
+
+    @Test(arguments: [
+        // As in scripts for 0.2.0, where it was a flag.
+        ["get", "--queue", url], ["--queue", url], ["get", url, "--queue"],
+        ["get", "--queue", "-q", url], ["get", "--queue=", url], ["get", "--queue", "", url],
+        ["get", "--queue=true", url], ["get", "--queue", "127.0.0.1:9/a", "127.0.0.1:9/b"],
+        ["get", "--enqueue", "--queue", url, url],
+        ["add", "--queue", url, url], ["add", url, "--queue"], ["add", "--queue=\(url)", url],
+        ["list", "--queue"], ["list", "--queue", url], ["serve", "--queue", url],
+        ["run", "--queue="], ["pause", "--all", "--queue", url],
+    ])
+    func theQueueIsAFileAndEnqueueIsNamed(arguments: [String]) throws {
+        let text = try Trial().refused(arguments)
+        #expect(text.contains("--queue") && text.contains("`--enqueue`"), "\(text)")
+    }
+
+    @Test(arguments: [["get", url], [url], ["get", "--enqueue", url], ["add", url], ["list"]])
+    func theQueueIsNoURLInOtherPlacesEither(arguments: [String]) throws {
+        let trial = try Trial()
+        let text = try trial.refused(arguments, ["SEGGET_QUEUE": Self.url])
+        #expect(text.contains("SEGGET_QUEUE") && text.contains("`--enqueue`"), "\(text)")
+        for line in ["queue = \(Self.url)", "queue", "queue ="] {
+            let path = try trial.sandbox.write("conf", line + "\n")
+            let text = try trial.refused(arguments, ["SEGGET_CONFIG": path])
+            #expect(text.contains("line 1") && text.contains("`--enqueue`"), "\(line): \(text)")
+        }
+    }
+
+    // MARK: Other paths
+
+    @Test(arguments: [
+        ["get", "-o", url], ["get", "-ohttp://u:hush@h/f"], ["get", "-d", url], ["get", "-i", url],
+        ["get", "--netrc-file", url], ["get", "--config", url], ["verify", url],
+        ["add", "-d", url], ["rename", "60ad", "-d", url], ["serve", "--log-file", url],
+    ])
+    func noPathIsAURL(arguments: [String]) throws {
+        let text = try Trial().refused(arguments + (arguments[0] == "get" ? [Self.url] : []))
+        #expect(text.contains(", not a URL"), "\(text)")
+        #expect(!text.contains("hush"), "\(text)")
+    }
+
+    @Test func noPathInAListIsAURL() throws {
+        let trial = try Trial()
+        for option in [
+            "dir", "out", "load-cookies", "certificate", "private-key", "ca-certificate",
+        ] {
+            let list = try trial.sandbox.write("list", "\(Self.url)\n \(option)=http://h/x\n")
+            for command in [["get", "-i", list], ["add", "-i", list]] {
+                let text = try trial.refused(command)
+                #expect(text.contains("`\(option)` takes"), "\(text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The parts that tasks leave on the disk when they are removed.
+@Suite(.timeLimit(.minutes(5)))
+struct QueueLeftoverTests {
+    private let stage: QueueStage
+
+    init() throws { stage = try QueueStage(size: 30_000_000) }
+
+    private var part: String { stage.files.sandbox.path("a.iso.part") }
+
+    /// A worker with a task whose server is slow, of which some bytes are on the disk.
+    private func slowTask() throws -> (worker: ChildProcess, id: String) {
+        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        let worker = try stage.work("--keep-running")
+        let id = try stage.add("/1/a.iso")
+        #expect(eventually(timeout: 120) { (stage.files.recorded("a.iso") ?? 0) > 0 })
+        return (worker, id)
+    }
+
+    private func end(_ worker: ChildProcess) throws {
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
+    }
+
+    @Test(arguments: [true, false])
+    func removeNamesThePartThatStays(isPaused: Bool) throws {
+        let (worker, id) = try slowTask()
+        if isPaused { try stage.done("pause", id) }
+        let removed = try stage.run("remove", id)
+        #expect(removed.end == .exit(0) && removed.output == "\(id) removed\n")
+        #expect(removed.errorOutput.contains("`\(part)` stays, "), "\(removed.errorOutput)")
+        #expect(removed.errorOutput.contains("iB; "), "\(removed.errorOutput)")
+        #expect(removed.errorOutput.contains("--files"), "\(removed.errorOutput)")
+        #expect(try stage.names() == ["a.iso.part", "a.iso.segget"])
+        try end(worker)
+    }
+
+    @Test func removeNamesThePartWithoutAWorker() throws {
+        let (worker, id) = try slowTask()
+        try end(worker)
+        let removed = try stage.run("remove", id)
+        #expect(removed.errorOutput.contains("`\(part)` stays, "), "\(removed.errorOutput)")
+        #expect(try stage.tasks().isEmpty)
+    }
+
+    @Test func removeWithFilesNamesNoPart() throws {
+        let (worker, id) = try slowTask()
+        let removed = try stage.run("remove", "--files", id)
+        #expect(!removed.errorOutput.contains("stays"), "\(removed.errorOutput)")
+        #expect(try stage.names() == [])
+        try end(worker)
+    }
+
+    @Test func clearNamesThePartOfAFailedTask() throws {
+        let (worker, id) = try slowTask()
+        try stage.done("pause", id)
+        stage.files.bend { _, reply in reply = .text(404) }
+        try stage.done("resume", id)
+        #expect(try stage.waits(for: "failed", of: id))
+        let cleared = try stage.run("clear")
+        #expect(cleared.output == "1 task removed from the list\n")
+        #expect(cleared.errorOutput.contains("`\(part)` stays, "), "\(cleared.errorOutput)")
+        try end(worker)
+    }
+
+    /// Somebody else's part at the same place is not talked about.
+    @Test func removeDoesNotNameAForeignPart() throws {
+        let id = try stage.add("/1/a.iso", "--name", "a.iso", "--paused")
+        try stage.files.sandbox.write("a.iso.part", "somebody else's")
+        let removed = try stage.run("remove", id)
+        #expect(!removed.errorOutput.contains("stays"), "\(removed.errorOutput)")
+    }
+
+    /// aria2 keeps the file and its control file, whether the download was active or paused.
+    @Test(
+        arguments: ClientServer.allCases,
+        [("remove", false), ("remove", true), ("forceRemove", false), ("forceRemove", true)])
+    func aria2RemoveKeepsThePart(server: ClientServer, call: (method: String, isPaused: Bool))
+        throws
+    {
+        let stage = try ClientStage()
+        let door = try stage.open(server)
+        let folder = "\(stage.folder)/aria2"
+        let gid = try door.add(stage.url("/stuck"), #"{"dir": "\#(folder)"}"#)
+        let part = "\(folder)/stuck.part"
+        #expect(
+            eventually(timeout: 120) {
+                stage.names(in: folder) == ["stuck.part", "stuck.segget"]
+            })
+        if call.isPaused { _ = try door.call("aria2.pause", "\"\(gid)\"") }
+        #expect(try door.call("aria2.\(call.method)", "\"\(gid)\"") as? String == gid)
+        func status() throws -> String? {
+            let status = try door.call("aria2.tellStatus", "\"\(gid)\"", #"["status"]"#)
+            return (status as? [String: String])?["status"]
+        }
+        #expect(try eventually { try status() == "removed" })
+        #expect(try door.call("aria2.removeDownloadResult", "\"\(gid)\"") as? String == "OK")
+        try stage.end(door)
+        #expect(access(part, F_OK) == 0 && access("\(folder)/stuck.segget", F_OK) == 0)
+    }
+}
