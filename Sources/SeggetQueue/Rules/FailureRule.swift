@@ -97,7 +97,8 @@ extension FailureRule {
     init(_ failure: TransferFailure) {
         switch failure {
         case .network, .proxy: self = failure.isHopeless ? .final : .passes()
-        case .status(let status): self = isTransient(status) ? .passes() : .final
+        // 403 beside other requests may mean that they are too many; else it is `refused`.
+        case .status(let status): self = isTransient(status) || status == 403 ? .passes() : .final
         case .stalled, .truncated: self = .passes()
         case .retryAfterTooLong(let time): self = .passes(notBefore: time.inSeconds)
         case .resting(let time): self = .rests(for: time.inSeconds)

@@ -163,7 +163,7 @@ final class BatchRun: Sendable {
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
         events.offer(BatchEvent(index: index, kind: .ended(result)))
-        slots.end(index, isDone: (try? result.get()) != nil)
+        slots.end(index, of: WebURL(list[index].url)?.origin, isDone: (try? result.get()) != nil)
     }
 
     /// Gives the files from this one on that name their path what they name, before any of them takes a
@@ -283,7 +283,12 @@ final class BatchRun: Sendable {
             hasCome: { [slots] in slots.park(index, bytes: $0) },
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
-            whenDue: { [turns] in turns.whenDue(index, $0) }, folders: names.made,
+            whenDue: { [turns] in turns.whenDue(index, $0) },
+            stepAside: { [turns, slots] origin, delay in
+                // Nobody waits for its name meanwhile.
+                turns.settle(index)
+                await slots.stepAside(index, of: origin, for: delay)
+            }, folders: names.made,
             claim: { [self] target, urls, keeps throws(AssemblyError) in
                 defer { turns.settle(index) }
                 return try names.claim(

@@ -17,6 +17,15 @@ final class BatchSlots: Sendable {
     /// nearby, where it is the disk that they wait for.
     static let mostParked = (files: 256, bytes: 4 << 20, bytesNearby: 1 << 20)
 
+    /// A file without a slot, because its server refuses it.
+    private struct Aside {
+        let origin: String
+        /// Whether another file of the server has ended since.
+        var mayGoOn = false
+        /// The one who waits, when it may be asked for again.
+        var waiting: Answer<Void>?
+    }
+
     private struct State {
         var width: BatchWidth
         var underWay = 0
@@ -28,6 +37,8 @@ final class BatchSlots: Sendable {
         var hasFailure = false
         /// Files that need a task to go on.
         var unfinished: [Unfinished] = []
+        /// Those without a slot, by their place in the list.
+        var asides: [Int: Aside] = [:]
         /// Whether something has changed since the last `change`.
         var isNews = false
         var waiting: Answer<Void>?
@@ -46,7 +57,7 @@ final class BatchSlots: Sendable {
                 && parkedBytes < (width.isNearby ? mostParked.bytesNearby : mostParked.bytes)
         }
 
-        var isEmpty: Bool { underWay + ahead + parked.count == 0 }
+        var isEmpty: Bool { underWay + ahead + parked.count + asides.count == 0 }
 
         /// Whether a request that waits could go out.
         var isStuck: Bool { ahead > 0 && mayStart }
@@ -54,6 +65,25 @@ final class BatchSlots: Sendable {
         /// Whether whoever begins files should have a look: not at each end of one.
         var isWorthALook: Bool {
             isEmpty || !unfinished.isEmpty || room > 0 && 2 * room >= mostAhead
+        }
+
+        /// Gives a slot to the first file without one that may be served now: others of its server have ended,
+        /// or nothing else is under way.
+        mutating func takeAside() -> Answer<Void>? {
+            let isAlone = underWay + ahead == 0
+            guard isAlone || mayStart,
+                let index = asides.filter({ $1.waiting != nil && ($1.mayGoOn || isAlone) }).keys.min()
+            else { return nil }
+            underWay += 1
+            return asides.removeValue(forKey: index)?.waiting
+        }
+
+        /// Gives a slot to a file without one, whatever is under way, when it waits for that.
+        mutating func leaveAside(_ index: Int) -> Answer<Void>? {
+            guard let waiting = asides[index]?.waiting else { return nil }
+            asides[index] = nil
+            underWay += 1
+            return waiting
         }
 
         /// Ends the waiting of a file that has come.
@@ -143,11 +173,41 @@ final class BatchSlots: Sendable {
     /// A small file is done; `wait` is the time to first byte of replies.
     func adjust(wait: BatchWidth.Wait?) { state.withLock { $0.width.adjust(wait: wait) } }
 
-    /// A file has ended.
-    func end(_ index: Int, isDone: Bool) {
-        change { state in
+    /// A file has ended, of this origin.
+    func end(_ index: Int, of origin: String? = nil, isDone: Bool) {
+        let aside = change { state in
             if !state.unpark(index) { state.underWay -= 1 }
             if !isDone { state.hasFailure = true }
+            let next = state.asides.filter { !$1.mayGoOn && $1.origin == origin }.keys.min()
+            if let next { state.asides[next]?.mayGoOn = true }
+            return state.takeAside()
+        }
+        aside?.resume(returning: ())
+    }
+
+    /// Gives up the slot of a file until another one of its origin has ended, and for so many seconds at least;
+    /// returns with a slot.
+    ///
+    /// Where nothing else is under way it returns as soon as the time is over; after cancelling it does at once.
+    func stepAside(_ index: Int, of origin: String, for delay: Double) async {
+        let aside = change { state in
+            state.underWay -= 1
+            state.asides[index] = Aside(origin: origin)
+            return state.takeAside()
+        }
+        aside?.resume(returning: ())
+        try? await Task.sleep(for: .seconds(delay))
+        await withTaskCancellationHandler {
+            await Answer<Void>.wait { answer in
+                let due = state.withLock { state in
+                    state.asides[index]?.waiting = answer
+                    return Task.isCancelled ? state.leaveAside(index) : state.takeAside()
+                }
+                due?.resume(returning: ())
+            }
+        } onCancel: {
+            let aside = state.withLock { $0.leaveAside(index) }
+            aside?.resume(returning: ())
         }
     }
 

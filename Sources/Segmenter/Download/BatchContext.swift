@@ -21,6 +21,9 @@ struct BatchContext: Sendable {
     let isDone: @Sendable (BatchWidth.Wait?) -> Void
     /// Runs what chooses a name when the turn of the file has come.
     let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// Gives up the slot of the file, which the server of this origin refuses, for so many seconds at least; returns
+    /// with a slot, when it may be served, or after cancelling.
+    let stepAside: @Sendable (_ origin: String, _ delay: Double) async -> Void
     /// The folders that the batch makes.
     let folders: MadeFolders
     /// The same, where it is the file's turn; blocks.
@@ -40,21 +43,21 @@ protocol SegmentGate: Sendable {
 }
 
 /// The place of one file at its batch's gate.
-struct GatePlace: Sendable {
+final class GatePlace: Sendable {
     private let gate: (any SegmentGate)?
-    private var hasEntered: Bool
+    private let hasEntered: Monitor<Bool>
 
     /// The place of a file of a batch; one that is by itself needs none.
     init(_ batch: BatchContext?) {
         gate = batch?.gate
-        hasEntered = batch?.isBegun ?? false
+        hasEntered = Monitor(batch?.isBegun ?? false)
     }
 
     /// Waits until the file may be fetched in segments.
     ///
     /// - Throws: `cancelled`.
-    mutating func enter(_ finding: inout Probe.Finding) async throws(DownloadError.Reason) {
-        guard let gate, !hasEntered else { return }
+    func enter(_ finding: inout Probe.Finding) async throws(DownloadError.Reason) {
+        guard let gate, !hasEntered.withLock({ $0 }) else { return }
         if !gate.tryEnter() {
             if let reply = finding.firstReply, reply.end == nil {
                 // No connection waits for other files: the rest is asked for again.
@@ -62,9 +65,27 @@ struct GatePlace: Sendable {
             }
             guard await gate.enter() else { throw .cancelled }
         }
-        hasEntered = true
+        hasEntered.withLock { $0 = true }
     }
 
-    /// Gives the place back, where there is one.
-    func leave() { if hasEntered { gate?.leave() } }
+    /// Has others take the place, where there is one, as long as `body` takes, and takes one again.
+    func leaving(_ body: () async -> Void) async {
+        let hadEntered = leave()
+        await body()
+        guard hadEntered, await gate?.enter() == true else { return }
+        hasEntered.withLock { $0 = true }
+    }
+
+    /// Gives the place back.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func leave() -> Bool {
+        let hadEntered = hasEntered.withLock { hasEntered in
+            defer { hasEntered = false }
+            return hasEntered
+        }
+        if hadEntered { gate?.leave() }
+        return hadEntered
+    }
 }

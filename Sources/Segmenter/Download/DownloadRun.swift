@@ -128,12 +128,24 @@ final class DownloadRun: Sendable {
 
     // MARK: The way
 
+    /// How the file gives up its slot; `nil` where nobody waits for one, or its other URLs are asked as well.
+    private func slot(_ state: DownloadState) -> Probe.Slot? {
+        guard job.options.mirrors.isEmpty else { return nil }
+        if job.options.endsToRest { return .ends }
+        return batch.map { batch in
+            .stepsAside { [place = state.place] origin, delay in
+                await place.leaving { await batch.stepAside(origin, delay) }
+            }
+        }
+    }
+
     private func run(
         _ state: inout DownloadState
     ) async throws(DownloadError.Reason) -> DownloadedFile {
         let started = state.answered?.began ?? monotonicSeconds()
         var probe = try makeProbe()
         probe.spreads = job.connections > 1
+        probe.slot = slot(state)
         if job.options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
         return try await follow(RunCarrier(run: self, started: started), probe, &state)
     }

@@ -13,7 +13,7 @@ struct DownloadState: Sendable {
     /// What its first request has brought, when it was made already.
     var answered: DownloadRun.Answered?
     /// Its place among the files of a batch.
-    var place: GatePlace
+    let place: GatePlace
     /// Where the file has several URLs.
     var mirrors: MirrorSet?
     /// What earlier attempts have shown.

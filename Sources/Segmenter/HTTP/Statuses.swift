@@ -17,6 +17,11 @@ func refusal(_ status: Int) -> DownloadError.Reason {
     status == 407 ? .proxyRefused(status: status) : .refused(status: status)
 }
 
+extension TransferFailure {
+    /// Whether the server has replied, with a status that is not the file's.
+    var isStatus: Bool { if case .status = self { true } else { false } }
+}
+
 /// Whether trying again may help against a status.
 package func isTransient(_ status: Int) -> Bool {
     [408, 425, 429].contains(status)

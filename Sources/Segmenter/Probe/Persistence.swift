@@ -5,7 +5,8 @@ import Assembler
 ///
 /// Which failures count as attempts is decided here: not those that were over the server's limit,
 /// and of the first question those neither that another address may mend, nor a 403 that may be a
-/// limit.
+/// limit. A file that nothing has come of gives up its slot after three tries; whatever turns it away beside
+/// others counts from then on, unless the server is known to serve no more at a time.
 struct Persistence {
     /// What is asked.
     enum Question {
@@ -17,6 +18,11 @@ struct Persistence {
         case later
     }
 
+    /// Tries after which a file gives up its slot.
+    private static let patience = 3
+    /// The longest wait, in seconds, for which it keeps the slot.
+    private static let longestWait = 5.0
+
     private let probe: Probe
     /// Whether it is the first question, and what bounds it; that is `nil` from when on the host need
     /// not prove that it is there.
@@ -25,6 +31,10 @@ struct Persistence {
     /// Failures, and those of them that count as attempts.
     private var failures = 0
     private var attempts = 0
+    /// Tries that ended at once: with a status, or without a connection. And how many of them may have been over
+    /// the server's limit.
+    private var refused = 0
+    private var turnedAway = 0
     /// Failures in a row that look as if the network was away.
     private var losses = 0
     /// How many times in a row it was answered 403.
@@ -80,11 +90,19 @@ struct Persistence {
         }
         // An address that fails is no attempt that counts, nor to be waited for, before all have.
         let isLast = isFirst ? await probe.addresses(of: url).count <= turn : true
-        let isUncounted = exchange.isOverLimit || !isLast || refusals > 0
+        let others = await probe.others(at: url)
+        let isSurplus =
+            refusals > 0 || exchange.isOverLimit
+            || others.areServed && failure.mayTurnAway(hadReply: false)
+        if isSurplus { turnedAway += 1 }
+        if isLast, failure.mayTurnAway(hadReply: false) || failure.isStatus { refused += 1 }
+        let isBorne =
+            !isFirst || refusals > 0 || turnedAway <= Self.patience || others.areAtLimit
         var step = FirstContact.Step.asEver
-        if !isUncounted, !(await probe.isOverLimit(failure, at: url)) {
+        if isLast, !(isSurplus && isBorne) {
             attempts += 1
-            step = await self.step(after: failure, exchange, at: url)
+            step = await self.step(
+                after: failure, exchange, at: url, areOthersServed: others.areServed)
         } else if !isLast, beginning?.contact.isBounded ?? false {
             step = .again(after: 0)
         }
@@ -92,13 +110,32 @@ struct Persistence {
             if isFirst, case .breach(let breach) = failure { throw .contract(breach) }
             throw .transfer(failure, attempts: attempts)
         }
-        if case .again(let delay) = step {
-            try await probe.pause(failures, delay: delay, failure)
+        try await pause(step, isLast ? exchange.reply?.retryAfter : nil, failure, at: url)
+    }
+
+    /// Waits, without a slot where the file has had it for long enough.
+    private func pause(
+        _ step: FirstContact.Step, _ retryAfter: Double?, _ failure: TransferFailure,
+        at url: WebURL
+    ) async throws(DownloadError.Reason) {
+        let delay: Double
+        if case .again(let wait) = step {
+            delay = wait
         } else {
             // What may be a limit is not asked for too soon.
-            try await probe.pause(
-                failures, isLast ? exchange.reply?.retryAfter : nil, failure,
-                random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
+            delay = try probe.delay(
+                failures, retryAfter, random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
+        }
+        let isDue = refused > 0 && (refused % Self.patience == 0 || delay > Self.longestWait)
+        guard isFirst, isDue, let givesUp = probe.slot else {
+            return try await probe.pause(failures, delay: delay, failure)
+        }
+        switch givesUp {
+        case .ends: throw .transfer(failure, attempts: refused)
+        case .stepsAside(let stepAside):
+            probe.reportRetry(failures, delay: delay, failure)
+            await stepAside(url.origin, delay)
+            if Task.isCancelled { throw .cancelled }
         }
     }
 
@@ -106,7 +143,7 @@ struct Persistence {
 
     /// What comes after a request that failed.
     private mutating func step(
-        after failure: TransferFailure, _ exchange: Exchange, at url: WebURL
+        after failure: TransferFailure, _ exchange: Exchange, at url: WebURL, areOthersServed: Bool
     ) async -> FirstContact.Step {
         guard var begun = beginning else { return .asEver }
         let origin = url.origin
@@ -114,7 +151,10 @@ struct Persistence {
             let isGivenUp = $0.servers.contacts.isGivenUp(origin, now: monotonicSeconds())
             return ($0.hasServed(origin), isGivenUp)
         }
-        guard !known.hasServed, !(await begun.isContinued()) else {
+        // Where others are served the host is there, and it is the file that is in trouble.
+        guard !known.hasServed || areOthersServed && failure.isStatus,
+            !(await begun.isContinued())
+        else {
             beginning = nil
             return .asEver
         }
@@ -127,7 +167,7 @@ struct Persistence {
         let step = begun.contact.step(
             after: trouble, isGivenUp: known.isGivenUp, random: .random(in: 0..<1))
         beginning = begun
-        if step == .giveUp {
+        if step == .giveUp, !known.hasServed {
             probe.loop.perform { $0.servers.contacts.gaveUp(origin, now: monotonicSeconds()) }
         }
         return step

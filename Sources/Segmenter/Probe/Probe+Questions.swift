@@ -283,6 +283,25 @@ extension Probe {
 
     // MARK: Failures
 
+    /// The other files of the session, as one server sees them at this moment.
+    struct Others: Sendable {
+        /// Whether any of them is being served.
+        var areServed = false
+        /// Whether they have all that the server is known to serve at a time.
+        var areAtLimit = false
+    }
+
+    /// What the other files of the session have under way at a server.
+    func others(at url: WebURL) async -> Others {
+        await loop.ask(otherwise: Others()) { [origin = url.origin] worker in
+            let load = worker.servers.load(of: origin, now: monotonicSeconds())
+            let limit = worker.servers.limits[origin]?.limit
+            return Others(
+                areServed: load.served > 0,
+                areAtLimit: limit.map { load.served > 0 && load.served + load.asking >= $0 } ?? false)
+        }
+    }
+
     /// Whether a request that failed may have been over the server's limit: other files of the
     /// session are being served by the same server at this moment, so that it is no attempt that
     /// counts.
@@ -290,10 +309,7 @@ extension Probe {
         _ failure: TransferFailure, at url: WebURL, hadReply: Bool = false
     ) async -> Bool {
         guard failure.mayTurnAway(hadReply: hadReply) else { return false }
-        return await loop.ask(otherwise: false) { [origin = url.origin] worker in
-            let load = worker.servers.load(of: origin, now: monotonicSeconds())
-            return load.served > 0
-        }
+        return await others(at: url).areServed
     }
 
     /// Why a reply refused access.
@@ -339,25 +355,38 @@ extension Probe {
         _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure,
         random: Double = .random(in: 0..<1)
     ) async throws(DownloadError.Reason) {
+        try await pause(
+            failures, delay: try delay(failures, retryAfter, random: random), failure)
+    }
+
+    /// How long to wait before the next attempt, in seconds; `random` as for `pause`.
+    ///
+    /// - Throws: That the server asks to wait for longer than anybody does.
+    func delay(
+        _ failures: Int, _ retryAfter: Double?, random: Double
+    ) throws(DownloadError.Reason) -> Double {
         if let retryAfter, retryAfter > policy.longestRetryAfter {
             throw .transfer(.retryAfterTooLong(.init(seconds: retryAfter)), attempts: failures)
         }
-        let delay = policy.delay(
-            failures: failures, retryAfter: retryAfter, random: random)
-        try await pause(failures, delay: delay, failure)
+        return policy.delay(failures: failures, retryAfter: retryAfter, random: random)
     }
 
     /// Waits for so many seconds before the next attempt.
     func pause(
         _ failures: Int, delay: Double, _ failure: TransferFailure
     ) async throws(DownloadError.Reason) {
-        report(
-            .retrying(
-                range: nil, attempt: failures + 1, delay: .init(seconds: delay), cause: failure))
+        reportRetry(failures, delay: delay, failure)
         do {
             try await Task.sleep(for: .seconds(delay))
         } catch {
             throw .cancelled
         }
+    }
+
+    /// Reports that another attempt comes after so many seconds.
+    func reportRetry(_ failures: Int, delay: Double, _ failure: TransferFailure) {
+        report(
+            .retrying(
+                range: nil, attempt: failures + 1, delay: .init(seconds: delay), cause: failure))
     }
 }

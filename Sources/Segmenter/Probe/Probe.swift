@@ -51,6 +51,8 @@ struct Probe: Sendable {
     var rest: Rest?
     /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
     var beginning: Beginning?
+    /// The slot that the file holds, where others may wait for it.
+    var slot: Slot?
 
     /// What was found.
     struct Finding: Sendable {
@@ -113,6 +115,14 @@ struct Probe: Sendable {
         var range: ByteRange
         /// A strong validator of the part's version, for `If-Range`.
         var ifRange: String?
+    }
+
+    /// How a file gives up its slot that a server refuses.
+    enum Slot: Sendable {
+        /// The download ends: who has begun it tries again.
+        case ends
+        /// Waits for so many seconds at least, until a file of the origin has ended and there is a slot again.
+        case stepsAside(@Sendable (_ origin: String, _ delay: Double) async -> Void)
     }
 
     /// What bounds the tries before the first byte of a file.

@@ -28,7 +28,7 @@ import Testing
         (.status(408), .passes()), (.status(425), .passes()), (.status(429), .passes()),
         (.status(500), .passes()), (.status(502), .passes()), (.status(503), .passes()),
         (.status(504), .passes()), (.status(511), .passes()), (.status(599), .passes()),
-        (.status(400), .final), (.status(401), .final), (.status(403), .final),
+        (.status(400), .final), (.status(401), .final), (.status(403), .passes()),
         (.status(404), .final), (.status(405), .final), (.status(407), .final),
         (.status(410), .final), (.status(416), .final), (.status(451), .final),
         (.status(501), .final), (.status(505), .final), (.status(204), .final),

@@ -13,7 +13,9 @@ extension FetchFacts {
     func firstStep(
         _ origin: String, after failure: TransferFailure, _ slot: Slot
     ) -> FirstContact.Step {
-        guard bytesKept == 0, !hasServed(origin) else { return .asEver }
+        // Where others are served the host is there, and it is the file that is in trouble.
+        let isItsOwn = failure.isStatus && othersLoad(at: origin).served > 0
+        guard bytesKept == 0, !hasServed(origin) || isItsOwn else { return .asEver }
         var contact = FirstContact(failures: slot.backoff.barren - 1)
         return contact.step(
             after: .init(failure, retryAfter: slot.request.retryAfter),

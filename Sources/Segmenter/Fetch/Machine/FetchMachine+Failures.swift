@@ -213,7 +213,7 @@ extension FetchMachine {
         // What the others of several servers, or addresses, bring is not known yet.
         let isAlone = setup.isBeginning && sources.count == 1 && sources[0].places.book == nil
         let first = isAlone ? world.firstStep(origin, after: failure, slot) : .asEver
-        if first == .giveUp { world.gaveUp(origin) }
+        if first == .giveUp, !world.hasServed(origin) { world.gaveUp(origin) }
         return slot.backoff.step(
             after: failure, retryAfter: slot.request.retryAfter,
             isBearable: isWaitedFor
@@ -254,6 +254,14 @@ extension FetchMachine {
                 origin, request, failure, isFirst: slots[index].backoff.failures == 0,
                 retryAfter: retryAfter, own: load(at: origin, world))
         guard verdict != .failure else { return false }
+        if verdict == .again, !isTooSoon, slots[index].backoff.failures >= FirstContact.tries,
+            load(at: origin, world).served == 0
+        {
+            // Nothing of the file comes: that it is one too many was believed often enough.
+            guard setup.endsToRest, sources.isAlone(slots[index].source) else { return false }
+            fail(.transfer(failure, attempts: slots[index].backoff.failures + 1), world)
+            return true
+        }
         let asked = scheduler.segments[index]?.rest
         scheduler.release(index)
         slots[index].flow.forget()

@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A link that is always refused, beside a file of the same server that takes long: it does not keep others from
+/// beginning.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct DeadLinkEndToEndTests {
+    /// What the dead link answers, to `GET` only or to `HEAD` as well.
+    static let statuses = [(500, false), (502, true), (503, false), (503, true), (429, false), (403, true)]
+
+    /// An origin with `/slow/…`, which takes minutes, `/dead/…` and others.
+    private static func bend(_ files: BatchStage, status: Int, isByGet: Bool) -> Tally {
+        let asked = Tally()
+        files.bend { request, reply in
+            if request.path.hasPrefix("/dead") {
+                guard !isByGet || request.method == "GET" else { return }
+                if request.method == "GET" { asked.add() }
+                reply = .text(status)
+            } else if request.path.hasPrefix("/slow"), request.method == "GET" {
+                reply.pace = 20_000
+            }
+        }
+        return asked
+    }
+
+    @Test(arguments: statuses)
+    func theNextFileOfAListBegins(status: Int, isByGet: Bool) async throws {
+        let stage = try BatchStage(size: 6_000_000)
+        let asked = Self.bend(stage, status: status, isByGet: isByGet)
+        defer { stage.behave() }
+        let paths = ["/slow/c.bin", "/dead/dead.bin", "/small/small.bin"]
+        let child = try Segget.start(
+            ["-j", "2", "-x", "2", "-v"] + paths.map(stage.origin.url), in: stage.folder)
+        let arrived = try await onThread {
+            eventually(timeout: 120) {
+                FileManager.default.fileExists(atPath: stage.sandbox.path("small.bin"))
+                    || !child.isRunning
+            }
+        }
+        #expect(arrived && child.isRunning, "\(child.errorOutput)")
+        #expect(try stage.isRight("small.bin", "/small/small.bin"))
+        // It was asked for a few times before it gave up its place, and a few after that.
+        let isDecided = try await onThread {
+            eventually(timeout: 120) { child.errorOutput.contains("dead.bin") && asked.count() >= 3 }
+        }
+        #expect(isDecided, "\(child.errorOutput)")
+        child.signal(SIGTERM)
+        _ = try await Trials.end(of: child)
+        #expect(asked.count() <= 12, "\(child.errorOutput)")
+    }
+
+    /// When it is alone, those tries count: it fails as a file that is by itself does.
+    @Test(arguments: [500, 503])
+    func itFailsInTheEnd(status: Int) async throws {
+        let stage = try BatchStage(size: 200_000)
+        let asked = Self.bend(stage, status: status, isByGet: false)
+        defer { stage.behave() }
+        let paths = ["/slow/c.bin", "/dead/dead.bin", "/small/small.bin"]
+        let outcome = try await Trials.run(
+            ["-j", "2", "-x", "2", "-v"] + paths.map(stage.origin.url), in: stage.folder)
+        #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
+        #expect(try stage.isRight("c.bin", "/slow/c.bin"))
+        #expect(try stage.isRight("small.bin", "/small/small.bin"))
+        #expect((3...9).contains(asked.count()), "\(asked.count()): \(outcome.errorOutput)")
+    }
+
+    /// In a queue the task waits for another try, and has no slot meanwhile.
+    @Test(arguments: statuses)
+    func theNextTaskOfAQueueBegins(status: Int, isByGet: Bool) throws {
+        let stage = try QueueStage(size: 6_000_000)
+        _ = Self.bend(stage.files, status: status, isByGet: isByGet)
+        defer { stage.files.behave() }
+        try stage.done("settings", "--max-running", "2")
+        let slow = try stage.add("/slow/c.bin", "-x", "2")
+        let dead = try stage.add("/dead/dead.bin")
+        let small = try stage.add("/small/small.bin")
+        let worker = try stage.work()
+        let states = { () -> [String?] in
+            let tasks = try stage.tasks()
+            return [slow, dead, small].map { id in
+                tasks.first { $0["id"] as? String == id }?["state"] as? String
+            }
+        }
+        let isRight = eventually(timeout: 120) {
+            (try? states()) == ["running", "retrying", "completed"] || !worker.isRunning
+        }
+        let seen = try states()
+        #expect(isRight && worker.isRunning, "\(seen) \(worker.errorOutput)")
+        worker.signal(SIGTERM)
+        _ = try worker.wait()
+    }
+}
