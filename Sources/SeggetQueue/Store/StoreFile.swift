@@ -7,7 +7,8 @@ import Glibc
 package enum StoreMode: Sendable, Hashable {
     /// To read and write: it is made where there is none, and brought to the newest form.
     case readWrite
-    /// To read only, on a read-only disk too: nothing is made or changed.
+    /// To read only, on a read-only disk too: nothing is made or changed, but for what an earlier version has
+    /// written, which is brought to the newest form where that can be written.
     case readOnly
 }
 
@@ -110,7 +111,8 @@ struct StoreFile {
         }
         let files = QueueFiles(path)
         let queue: DatabaseQueue
-        if access(files.folder, W_OK) == 0, access(path, W_OK) == 0 {
+        let mayWrite = access(files.folder, W_OK) == 0 && access(path, W_OK) == 0
+        if mayWrite {
             // Only a connection that may write removes the log and its index again.
             queue = try DatabaseQueue(path: path, configuration: configuration(patience))
         } else {
@@ -132,9 +134,10 @@ struct StoreFile {
         // One that is just being made, or was when its maker was killed.
         guard found > 0 else { throw noQueue(path) }
         guard found == schema.version else {
+            if mayWrite { return try openWritable(path, schema, patience) }
             throw QueueError(
                 .unavailable, "the queue `\(path)` was written by an earlier version of segget",
-                hint: "run a command that may write to it once: that brings it to the new form")
+                hint: "run `segget list` as a user who may write to it: that brings it to the new form")
         }
         return queue
     }

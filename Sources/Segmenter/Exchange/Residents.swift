@@ -41,12 +41,14 @@ extension Worker {
     /// The requests for small files.
     var smallRequests: SmallRequests { resident() }
 
+    /// Whether a host is sending a file, or a part of one.
+    func isServed(by origin: String) -> Bool {
+        transfers.values.contains { $0.request.url.origin == origin && $0.hasServed }
+    }
+
     /// Whether a host has sent a file, or a part of one, in this session.
     func hasServed(_ origin: String) -> Bool {
-        servers.contacts.served.contains(origin)
-            || transfers.values.contains {
-                $0.request.url.origin == origin && $0.hasServed
-            }
+        servers.contacts.served.contains(origin) || isServed(by: origin)
     }
 }
 

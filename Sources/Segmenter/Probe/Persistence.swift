@@ -126,7 +126,9 @@ struct Persistence {
             delay = try probe.delay(
                 failures, retryAfter, random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
         }
-        let isDue = refused > 0 && (refused % Self.patience == 0 || delay > Self.longestWait)
+        let isDue =
+            refused > 0
+            && (refused % Self.patience == 0 || retryAfter ?? 0 > Self.longestWait)
         guard isFirst, isDue, let givesUp = probe.slot else {
             return try await probe.pause(failures, delay: delay, failure)
         }

@@ -297,7 +297,7 @@ extension Probe {
             let load = worker.servers.load(of: origin, now: monotonicSeconds())
             let limit = worker.servers.limits[origin]?.limit
             return Others(
-                areServed: load.served > 0,
+                areServed: load.served > 0 || worker.isServed(by: origin),
                 areAtLimit: limit.map { load.served > 0 && load.served + load.asking >= $0 } ?? false)
         }
     }

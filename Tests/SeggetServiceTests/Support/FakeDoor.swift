@@ -92,8 +92,11 @@ actor FakeDoor: RPCQueue {
     }
 
     func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
-        try whole(try await report(filter).tasks.map(\.id)).map {
-            TaskLinks($0, isOfClient: $0.id == Sample.first)
+        try await report(filter).tasks.map { report in
+            var task = QueueTask(
+                NewTask("\(report.url)?key=1", to: QueueTask.Place(root: report.folder)))
+            task.id = report.id
+            return TaskLinks(task, isOfClient: report.id == Sample.first)
         }
     }
 

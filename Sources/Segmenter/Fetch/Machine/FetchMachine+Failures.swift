@@ -247,19 +247,21 @@ extension FetchMachine {
         }
         let isTooSoon = world.countsRefusal(
             origin, request, failure, own: load(at: origin, world))
+        // Nothing of the file comes, while others are served: whoever has begun it tries again later.
+        let isUnserved =
+            setup.endsToRest && sources.isAlone(slots[index].source) && !world.isLimited(origin)
+            && failure.mayTurnAway(hadReply: request.hasReply)
+            && load(at: origin, world).served == 0 && world.othersLoad(at: origin).served > 0
         let verdict =
-            isTooSoon
+            isTooSoon || isUnserved
             ? .again
             : world.turnsAway(
                 origin, request, failure, isFirst: slots[index].backoff.failures == 0,
                 retryAfter: retryAfter, own: load(at: origin, world))
         guard verdict != .failure else { return false }
-        if verdict == .again, !isTooSoon, slots[index].backoff.failures >= FirstContact.tries,
-            load(at: origin, world).served == 0
-        {
-            // Nothing of the file comes: that it is one too many was believed often enough.
-            guard setup.endsToRest, sources.isAlone(slots[index].source) else { return false }
-            fail(.transfer(failure, attempts: slots[index].backoff.failures + 1), world)
+        let tries = slots[index].backoff.failures + 1
+        if isUnserved, tries >= FirstContact.tries {
+            fail(.transfer(failure, attempts: tries), world)
             return true
         }
         let asked = scheduler.segments[index]?.rest
