@@ -46,7 +46,7 @@ struct DeadLinkEndToEndTests {
         // what it was refused for.
         let isDecided = try await onThread {
             eventually(timeout: 120) {
-                child.errorOutput.contains("/dead.bin` ") && asked.count() >= 3 || !child.isRunning
+                child.errorOutput.contains("/dead.bin`") && asked.count() >= 3 || !child.isRunning
             }
         }
         #expect(isDecided && child.isRunning, "\(child.errorOutput)")
