@@ -123,13 +123,17 @@ class Machine:
         self.nspawn = subprocess.Popen(
             ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--console=pipe", "-D", root, "--boot"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
-        self.leader = wait("its first process", self._leader)
-        wait("that it has booted", lambda: self.state() in ("running", "degraded"), 300)
+        self.leader = None
+        wait("that it has booted", self._has_booted, 300)
 
-    def _leader(self):
+    def _has_booted(self):
+        # A helper of systemd-nspawn's comes first and soon ends; the system's first process takes its place.
         path = f"/proc/{self.nspawn.pid}/task/{self.nspawn.pid}/children"
         children = pathlib.Path(path).read_text().split()
-        return int(children[0]) if children else None
+        if not children:
+            return False
+        self.leader = int(children[0])
+        return self.state() in ("running", "degraded")
 
     def command(self, *command, user=None):
         """The words that run a program there, as root or as the user."""
