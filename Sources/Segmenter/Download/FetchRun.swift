@@ -74,6 +74,7 @@ extension Fetch.Setup {
             vouchedDates: attempts.samples.vouchedDates, isProven: finding.isProven,
             connections: job.connections(for: finding.file.size),
             findsConnections: options.connections.isFound && !options.singleRequest,
+            isMostGiven: options.connections != .automatic,
             limits: options.limits, policy: probe.policy,
             isBeginning: !options.areRetriesGiven && !job.isRepair,
             isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted,

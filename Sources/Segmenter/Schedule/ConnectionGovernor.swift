@@ -2,10 +2,14 @@
 ///
 /// Pure.
 ///
-/// It begins with few, and doubles them as long as the goodput follows, or takes four times as many
-/// where much speaks for it. Of a step that does not bring a fair part of what it promised only as many
-/// stay as could have brought what came; from time to time, ever more rarely, and at once when the
-/// goodput has changed, the next step is tried again.
+/// It begins with few, or with most of those that the user allows, and doubles them as long as the goodput
+/// follows, or takes four times as many where much speaks for it. Of a step that does not bring a fair part
+/// of what it promised only as many stay as could have brought what came; from time to time, ever more
+/// rarely, and at once when the goodput has changed, the next step is tried again.
+///
+/// A server that limits each connection often sends a second's worth at once and then nothing until the
+/// next second (nginx: `limit_rate`). Where nothing at all comes for a tick, neither the path nor we are
+/// full, and goodput is counted by whole seconds.
 struct ConnectionGovernor: Sendable, Hashable {
     /// What is known at a tick.
     struct Sample: Sendable, Hashable {
@@ -25,6 +29,8 @@ struct ConnectionGovernor: Sendable, Hashable {
         var isHeldBack = false
         /// Most requests that the server is known to serve at a time.
         var cap = Int.max
+        /// Connections that have a request under way: those above the number end what they have begun.
+        var used = 0
     }
 
     /// Part of what a step promised that it must bring.
@@ -47,6 +53,10 @@ struct ConnectionGovernor: Sendable, Hashable {
     static let memory = 1.0
     /// Change of the goodput, as a factor, after which other numbers are tried.
     static let change = 1.4
+    /// Seconds within which a server that pauses sends each connection its share.
+    static let period = 1.0
+    /// Length of a tick in which nothing comes, in round trips, that shows a pause.
+    static let pause = 2.0
     /// Round trips from this on, in seconds, are those of a network, where a connection has to find
     /// its speed first, and several are begun with.
     static let longRoundTrip = 0.002
@@ -93,6 +103,8 @@ struct ConnectionGovernor: Sendable, Hashable {
         var length: Double
         /// Times that it was looked at, and had not followed.
         var doubts = 0
+        /// Whether nothing came in some tick.
+        var sawPause = false
         /// Whether there was a queue at any tick.
         var sawQueue = false
 
@@ -118,6 +130,8 @@ struct ConnectionGovernor: Sendable, Hashable {
     private var reference = 0.0
     /// What had come at the last ticks.
     private var past: [Mark] = []
+    /// When nothing had come in a tick for the last time.
+    private var lastPause = -Double.infinity
 
     private struct Mark: Hashable {
         var time: Double
@@ -126,11 +140,14 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     /// - Parameters:
     ///   - most: Most connections, at least 1.
+    ///   - isGiven: Whether the user gave that number: so many are begun with, or `many` where that is
+    ///     less than half.
     ///   - roundTrip: Time to connect, in seconds; `nil` when unknown.
-    init(most: Int, roundTrip: Double? = nil) {
+    init(most: Int, isGiven: Bool = false, roundTrip: Double? = nil) {
         self.most = most
         let first =
             switch roundTrip ?? Self.longRoundTrip {
+            case _ where isGiven: most < 2 * Self.many ? most : Self.many
             case ..<Self.longRoundTrip: 1
             case ..<Self.veryLongRoundTrip: 4
             default: Self.many
@@ -146,6 +163,12 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// - Returns: The number of connections to be used from now on.
     mutating func step(_ sample: Sample, now: Double) -> Int {
         let roundTrip = sample.roundTrip ?? 0.05
+        if let last = past.last, sample.received > 0, sample.received == last.received,
+            now - last.time >= Self.pause * roundTrip
+        {
+            step?.sawPause = true
+            lastPause = now
+        }
         past.append(Mark(time: now, received: sample.received))
         if let late = past.firstIndex(where: { $0.time > now - Self.memory }), late > 1 {
             past.removeFirst(late - 1)
@@ -173,13 +196,14 @@ struct ConnectionGovernor: Sendable, Hashable {
         step.sawQueue = step.sawQueue || isQueued
         guard now - step.begun >= step.length - Self.slack else { return }
         let elapsed = now - step.begun
-        let rate = Double(sample.received - step.start.received) / elapsed
+        let came = Double(sample.received - step.start.received)
+        let rate = came / (step.sawPause ? max(elapsed, Self.period) : elapsed)
         measured = rate
         guard !sample.isHeldBack else {
             settle(at: max(1, step.before), rate: rate, now: now)
             return
         }
-        guard rate > 0 || step.before > 0 else {
+        guard rate > 0 || step.before > 0 || step.sawPause && sample.received > 0 else {
             step.lookAgain(0, sample, now: now)
             return
         }
@@ -190,7 +214,7 @@ struct ConnectionGovernor: Sendable, Hashable {
             || disordered * roundTrip >= Self.overflow * elapsed * Double(target)
         // What gets lost on a path that is not full keeps each connection slow: more of them do not.
         let isLossy = isLong && !step.sawQueue && isLossy(since: step.start, sample)
-        if isLong, !isLossy {
+        if isLong, !isLossy, !step.sawPause {
             let isWarm = rate < Self.warmth * step.lastRate
             step.warmLooks = isWarm ? step.warmLooks + 1 : 0
             guard step.warmLooks >= (step.sawQueue ? Self.warmLooks : 1) else {
@@ -210,18 +234,29 @@ struct ConnectionGovernor: Sendable, Hashable {
             }
             let follows =
                 promised > 0 && rate >= step.rateBefore * (1 + Self.fullGain * promised)
-            let isUnused = isLong && !step.sawQueue
+            let isUnused = (isLong || step.sawPause) && !step.sawQueue
             step = grow(
                 by: follows || isUnused ? 4 : 2, rate, sample,
                 length: max(length(roundTrip), 4 * roundTrip), now: now)
             return
         }
         step.doubts += 1
-        // On a long way, what a new connection brings is seen late.
-        guard !isLong || step.doubts > 1 else {
+        guard !step.sawPause else {
+            // What comes in a whole period counts.
+            guard elapsed >= Self.period + length(roundTrip) - Self.slack else { return }
+            settle(after: step, rate, now: now)
+            return
+        }
+        // One look may be unlucky, and on a long way what a new connection brings is seen late.
+        guard step.doubts > 1 else {
             step.lookAgain(rate, sample, now: now)
             return
         }
+        settle(after: step, max(rate, step.lastRate), now: now)
+    }
+
+    /// Keeps as many connections as could have brought what came in a step that did not pay.
+    private mutating func settle(after step: Step, _ rate: Double, now: Double) {
         let gain = rate / max(1, step.rateBefore)
         let enough = Int((Double(step.before) * gain).rounded(.up))
         settle(
@@ -244,8 +279,8 @@ struct ConnectionGovernor: Sendable, Hashable {
         }
         let rate = Double(sample.received - first.received) / (now - first.time)
         measured = rate
-        // What stands still is for others to look at.
-        guard rate > 0 else { return }
+        // What stands still is for others to look at; and with others at work, nothing is seen of one more.
+        guard rate > 0, sample.used <= target else { return }
         let hasChanged = rate > reference * Self.change || rate * Self.change < reference
         guard now >= nextTrial || hasChanged && now >= restsUntil else { return }
         guard mayGrow(sample, rate, roundTrip) else {
@@ -253,8 +288,10 @@ struct ConnectionGovernor: Sendable, Hashable {
             nextTrial = now + patience
             return
         }
+        let isPaused = now - lastPause < Self.memory
         step = grow(
-            by: 2, rate, sample, length: max(2 * length(roundTrip), 4 * roundTrip, 0.5), now: now)
+            by: isPaused ? 4 : 2, rate, sample,
+            length: max(2 * length(roundTrip), 4 * roundTrip, 0.5), now: now)
     }
 
     /// Whether more connections are possible, and could still pay.

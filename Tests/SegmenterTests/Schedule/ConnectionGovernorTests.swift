@@ -14,8 +14,11 @@ struct ConnectionGovernorTests {
         /// The numbers that were used, one for each tick.
         var numbers: [Int] = []
 
-        init(most: Int = 64, roundTrip: Double? = nil, rate: @escaping (Int) -> Double) {
-            governor = ConnectionGovernor(most: most, roundTrip: roundTrip)
+        init(
+            most: Int = 64, isGiven: Bool = false, roundTrip: Double? = nil,
+            rate: @escaping (Int) -> Double
+        ) {
+            governor = ConnectionGovernor(most: most, isGiven: isGiven, roundTrip: roundTrip)
             sample.roundTrip = roundTrip
             self.rate = rate
         }
@@ -30,7 +33,106 @@ struct ConnectionGovernorTests {
         }
     }
 
+    /// A server that sends each connection a second's worth at once, and then nothing until the next second,
+    /// as nginx does where `limit_rate` is set.
+    ///
+    /// A connection that is not used any more ends the request that it has, which takes it 10 s.
+    private struct Bursts {
+        var governor: ConnectionGovernor
+        /// When the requests under way began.
+        var requests: [Double] = []
+        var now = 0.0
+        var received: Int64 = 0
+        /// Bytes in a burst.
+        var burst: Int64 = 200_000
+        /// Most bytes per second of all together.
+        var capacity = Double.infinity
+        /// What may come by now of that.
+        var credit = 0.0
+
+        init(most: Int = 64, isGiven: Bool = false) {
+            governor = ConnectionGovernor(most: most, isGiven: isGiven, roundTrip: 0.000_1)
+        }
+
+        /// Seconds until so many connections are used; `nil` for more than a minute.
+        mutating func seconds(to target: Int) -> Double? {
+            while governor.target < target, now < 60 { tick() }
+            return governor.target < target ? nil : now
+        }
+
+        mutating func run(seconds: Double) {
+            let end = now + seconds
+            while now < end { tick() }
+        }
+
+        private mutating func tick() {
+            requests.removeAll { now - $0 > 10 }
+            while requests.count < governor.target { requests.append(now) }
+            credit = min(capacity, credit + capacity * 0.1)
+            // Bursts begin with the request, and then with each second of the server's clock.
+            for begun in requests
+            where begun == now || now.rounded(.down) > (now - 0.1).rounded(.down) {
+                guard capacity == .infinity || credit >= Double(burst) else { continue }
+                received += burst
+                credit -= Double(burst)
+            }
+            now += 0.1
+            _ = governor.step(
+                .init(received: received, roundTrip: 0.000_1, used: requests.count), now: now)
+        }
+    }
+
     private static let mebibyte = 1_048_576.0
+
+    /// It took 9 s and more: 1, 2, 1, 2 connections.
+    @Test(arguments: [5, 16, 17, 32, 64])
+    func climbsAtOnceWhereTheServerSendsInBursts(most: Int) {
+        var network = Bursts(most: most)
+        let seconds = network.seconds(to: most)
+        #expect(seconds ?? .infinity <= 1.5)
+        network.run(seconds: 60)
+        #expect(network.governor.target == most)
+    }
+
+    @Test func burstsOfAllTogetherAreNoReasonForMore() {
+        var network = Bursts()
+        network.capacity = Double(network.burst)
+        network.run(seconds: 60)
+        #expect(network.governor.target <= 4)
+    }
+
+    /// Of one more nothing would be seen: it has work already.
+    @Test func nothingIsTriedWhileMoreThanThatEndTheirWork() {
+        var network = Network(roundTrip: 0.000_1) { _ in Self.mebibyte }
+        network.run(seconds: 1)
+        let before = network.numbers.count
+        network.sample.used = 2
+        network.run(seconds: 60)
+        #expect(network.numbers[before...].allSatisfy { $0 == 1 })
+        network.sample.used = 1
+        network.run(seconds: 60)
+        #expect(network.numbers.last == 1)
+        #expect(network.numbers[before...].contains(2))
+    }
+
+    @Test func oneLookWithoutGainDoesNotEndTheClimb() {
+        var network = Network(roundTrip: 0.000_1) { Double($0) * Self.mebibyte }
+        var looks = 0
+        network.rate = { number in
+            // The second number that is tried brings nothing at first.
+            if number > 1 { looks += 1 }
+            return (1...2).contains(looks) ? Self.mebibyte : Double(number) * Self.mebibyte
+        }
+        network.run(seconds: 2)
+        #expect(network.governor.target == 64)
+    }
+
+    @Test(arguments: [(4, 4), (16, 16), (17, 17), (31, 31), (32, 16), (64, 16)])
+    func beginsWithWhatTheUserAllows(most: Int, first: Int) {
+        #expect(
+            ConnectionGovernor(most: most, isGiven: true, roundTrip: 0.000_1).target == first)
+        #expect(ConnectionGovernor(most: most, isGiven: true, roundTrip: 0.08).target == first)
+    }
 
     @Test func oneConnectionDoesWhereMoreBringNothing() {
         var network = Network(roundTrip: 0.000_1) { _ in 1000 * Self.mebibyte }

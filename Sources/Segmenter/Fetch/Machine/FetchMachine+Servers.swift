@@ -13,7 +13,7 @@ extension FetchMachine {
         let origin = sources[0].origin
         let news = width.step(
             received: received(world),
-            remaining: setup.identity.size.map { $0 - scheduler.done.count },
+            remaining: setup.identity.size.map { $0 - scheduler.done.count }, used: slots.busy,
             isHeldBack: window?.isBehind == true || slots.isHeldBack,
             world.network(to: origin),
             limit: sources.count == 1 ? world[limitOf: origin]?.limit : nil, now: world.now)

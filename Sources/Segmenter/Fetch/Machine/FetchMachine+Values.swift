@@ -21,6 +21,8 @@ extension FetchMachine {
         var connections: Int
         /// Whether as many are used as bring something, and that is the most.
         var findsConnections = false
+        /// Whether the user gave that most.
+        var isMostGiven = false
         var limits: LimitOptions
         var policy: RetryPolicy
         /// Whether a server that has sent nothing yet gets a few tries only.

@@ -15,7 +15,8 @@ struct Width {
     init(_ setup: FetchMachine.Setup, roundTrip: Double?) {
         most = setup.isLeftAlone ? 1 : setup.connections
         if setup.findsConnections, !setup.isLeftAlone {
-            governor = ConnectionGovernor(most: most, roundTrip: roundTrip)
+            governor = ConnectionGovernor(
+                most: most, isGiven: setup.isMostGiven, roundTrip: roundTrip)
         }
     }
 
@@ -53,13 +54,14 @@ struct Width {
     /// - Parameters:
     ///   - received: Bytes that have come by now.
     ///   - remaining: Bytes that are to come; `nil` when unknown.
+    ///   - used: Connections that have a request under way.
     ///   - isHeldBack: Whether something on our side holds the connections back.
     ///   - network: What is known of the way to the primary server.
     ///   - limit: Requests that it serves at a time, as far as that is known and nobody else serves.
     ///   - now: The time.
     /// - Returns: The number, if it is another one.
     mutating func step(
-        received: Int64, remaining: Int64?, isHeldBack: Bool,
+        received: Int64, remaining: Int64?, used: Int, isHeldBack: Bool,
         _ network: FetchMachine.NetworkState, limit: Int?, now: Double
     ) -> News? {
         guard let before = governor?.target else { return nil }
@@ -70,7 +72,7 @@ struct Width {
             disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
             remaining: remaining, isHeldBack: isHeldBack || network.load >= Self.busy,
             // One more finds out, now and then, whether the server serves more by now.
-            cap: limit.map { min(share, $0 + 1) } ?? share)
+            cap: limit.map { min(share, $0 + 1) } ?? share, used: used)
         let target = governor?.step(sample, now: now)
         guard let governor, target != before else { return nil }
         return News(connections: governor.target, bytesPerSecond: governor.measured)
