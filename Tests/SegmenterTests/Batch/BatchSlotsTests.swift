@@ -120,4 +120,56 @@ struct BatchSlotsTests {
         asked.adjust()
         #expect(asked.width == 7)
     }
+
+    // MARK: Files without a slot, because their server refuses them
+
+    private static let origin = "http://a.test:80"
+
+    /// Has a file give up its slot, and waits until it has.
+    ///
+    /// - Returns: The task, which ends with a slot.
+    private func stepAside(_ index: Int, _ slots: BatchSlots) async -> Task<Void, Never> {
+        let task = Task { await slots.stepAside(index, of: Self.origin, for: 0) }
+        while !slots.mayStart { await Task.yield() }
+        return task
+    }
+
+    @Test func whoStepsAsideGoesOnWhenAnotherOfItsServerEnds() async {
+        let slots = BatchSlots(BatchWidth(jobs: 3))
+        for _ in 0..<3 { slots.begin() }
+        let task = await stepAside(0, slots)
+        // Its slot is another's now, and the end of another server's file changes nothing.
+        slots.begin()
+        #expect(!slots.mayStart)
+        slots.end(1, of: "http://b.test:80", isDone: true)
+        #expect(slots.mayStart && !slots.isEmpty)
+        slots.end(2, of: Self.origin, isDone: true)
+        await task.value
+        // It and the file that began in its place are under way.
+        #expect(slots.mayStart)
+        slots.begin()
+        #expect(!slots.mayStart)
+        for index in [0, 3] { slots.end(index, isDone: true) }
+        #expect(!slots.isEmpty)
+        slots.end(4, isDone: true)
+        #expect(slots.isEmpty)
+    }
+
+    @Test func whoStepsAsideAloneGoesOn() async {
+        let slots = BatchSlots(BatchWidth(jobs: 2))
+        slots.begin()
+        await slots.stepAside(0, of: Self.origin, for: 0)
+        #expect(!slots.isEmpty)
+        slots.end(0, isDone: false)
+        #expect(slots.isEmpty && slots.hasFailure)
+    }
+
+    @Test func whoStepsAsideAndIsCancelledReturns() async {
+        let slots = BatchSlots(BatchWidth(jobs: 2))
+        for _ in 0..<2 { slots.begin() }
+        let task = await stepAside(0, slots)
+        task.cancel()
+        await task.value
+        #expect(!slots.mayStart)
+    }
 }

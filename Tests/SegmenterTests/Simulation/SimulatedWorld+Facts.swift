@@ -74,7 +74,7 @@ extension SimulatedWorld: FetchFacts {
         set { quotas[origin] = newValue }
     }
 
-    func othersLoad(at origin: String) -> ServerLimit.Load { .init() }
+    func othersLoad(at origin: String) -> ServerLimit.Load { .init(served: servedOthers(now)) }
     func servesOthers(_ origin: String) -> Bool { false }
     func meaningOf403(_ origin: String) -> Forbidding.Meaning? { nil }
     func addresses(of origin: String) -> [String] {

@@ -49,6 +49,8 @@ final class SimulatedWorld {
     var loss = 0.0
     /// Downloads under way at a time, this one included.
     var downloads: (Double) -> Int = { _ in 1 }
+    /// Requests of other downloads that the server serves at a time.
+    var servedOthers: (Double) -> Int = { _ in 0 }
     /// Who takes what is written, in order; `nil` where it goes into a file.
     var reader: SimulatedReader?
     /// Whether what is asked for is checked, which takes time.

@@ -247,11 +247,9 @@ extension FetchMachine {
         }
         let isTooSoon = world.countsRefusal(
             origin, request, failure, own: load(at: origin, world))
-        // Nothing of the file comes, while others are served: whoever has begun it tries again later.
         let isUnserved =
-            setup.endsToRest && sources.isAlone(slots[index].source) && !world.isLimited(origin)
+            isUnserved(slots[index].source, world)
             && failure.mayTurnAway(hadReply: request.hasReply)
-            && load(at: origin, world).served == 0 && world.othersLoad(at: origin).served > 0
         let verdict =
             isTooSoon || isUnserved
             ? .again
@@ -281,6 +279,14 @@ extension FetchMachine {
         return true
     }
 
+    /// Whether nothing of the file comes while others of its only server are served, and whoever has begun it
+    /// tries again later.
+    private func isUnserved(_ source: Int, _ world: some FetchWorld) -> Bool {
+        let origin = sources[source].origin
+        return setup.endsToRest && sources.isAlone(source) && !world.isLimited(origin)
+            && load(at: origin, world).served == 0 && world.othersLoad(at: origin).served > 0
+    }
+
     // MARK: Links that lead nowhere any more
 
     /// Has the original URL resolved again: a signed URL may have expired.
@@ -301,6 +307,10 @@ extension FetchMachine {
             let origin = sources[source].origin
             if slots.isServed(source) || world.mayBeLimit(of: origin, refusal(status)) {
                 wakeRefused(source, world)
+            } else if status == 403, sources[source].mirror.mayRest,
+                !sources[source].link.isOver(date: world.date), isUnserved(source, world)
+            {
+                fail(.transfer(.status(status), attempts: attempts), world)
             } else if !rests(source, because: refusal(status), world) {
                 giveUp(
                     source,
