@@ -6,9 +6,9 @@ import Testing
 /// beginning.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DeadLinkEndToEndTests {
-    /// What the dead link answers, to `GET` only or to `HEAD` as well.
+    /// What the dead link answers, to `GET` only or to `HEAD` as well; 0 is a reset.
     static let statuses = [
-        (500, false), (502, true), (503, false), (503, true), (403, true),
+        (500, false), (502, true), (503, false), (503, true), (403, true), (0, true),
     ]
 
     /// An origin with `/slow/…`, which takes minutes, `/dead/…` and others.
@@ -18,7 +18,7 @@ struct DeadLinkEndToEndTests {
             if request.path.hasPrefix("/dead") {
                 guard !isByGet || request.method == "GET" else { return }
                 if request.method == "GET" { asked.add() }
-                reply = .text(status)
+                reply = status == 0 ? .resetWithoutReply : .text(status)
             } else if request.path.hasPrefix("/slow"), request.method == "GET" {
                 reply.pace = 20_000
             }
