@@ -38,7 +38,8 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     package static let options: Set<String> = [
         "again", "all", "allow-dir", "allow-host", "at", "attach", "deny-private", "detach",
         "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "link",
-        "links", "log-file", "mark-seen", "max-running", "metered", "name", "nice", "no-browser", "no-inhibit",
+        "links", "log-file", "mark-seen", "max-running", "metered", "name", "nice", "no-browser",
+        "no-inhibit",
         "no-store-secrets",
         "on-idle", "paused", "pid-file", "ping", "recover", "rpc", "rpc-allow-origin",
         "rpc-no-secret",

@@ -137,7 +137,9 @@ struct StoreFile {
             if mayWrite { return try openWritable(path, schema, patience) }
             throw QueueError(
                 .unavailable, "the queue `\(path)` was written by an earlier version of segget",
-                hint: "run `segget list` as a user who may write to it: that brings it to the new form")
+                hint:
+                    "run `segget list` as a user who may write to it: that brings it to the new form"
+            )
         }
         return queue
     }

@@ -72,7 +72,8 @@ final class BatchSlots: Sendable {
         mutating func takeAside() -> Answer<Void>? {
             let isAlone = underWay + ahead == 0
             guard isAlone || mayStart,
-                let index = asides.filter({ $1.waiting != nil && ($1.mayGoOn || isAlone) }).keys.min()
+                let index = asides.filter({ $1.waiting != nil && ($1.mayGoOn || isAlone) }).keys
+                    .min()
             else { return nil }
             underWay += 1
             return asides.removeValue(forKey: index)?.waiting

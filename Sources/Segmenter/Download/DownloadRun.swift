@@ -129,7 +129,7 @@ final class DownloadRun: Sendable {
     // MARK: The way
 
     /// How the file gives up its slot; `nil` where nobody waits for one, or its other URLs are asked as well.
-    private func slot(_ state: DownloadState) -> Probe.Slot? {
+    private func slotRelease(_ state: DownloadState) -> Probe.SlotRelease? {
         guard job.options.mirrors.isEmpty else { return nil }
         if job.options.endsToRest { return .ends }
         return batch.map { batch in
@@ -145,7 +145,7 @@ final class DownloadRun: Sendable {
         let started = state.answered?.began ?? monotonicSeconds()
         var probe = try makeProbe()
         probe.spreads = job.connections > 1
-        probe.slot = slot(state)
+        probe.slotRelease = slotRelease(state)
         if job.options.access.isInsecure { report(.notice(.certificatesUnchecked)) }
         return try await follow(RunCarrier(run: self, started: started), probe, &state)
     }

@@ -31,8 +31,8 @@ struct Persistence {
     /// Failures, and those of them that count as attempts.
     private var failures = 0
     private var attempts = 0
-    /// Tries that ended at once: with a status, or without a connection. And how many of them may have been over
-    /// the server's limit.
+    /// Tries that ended at once (with a status, or without a connection), and how many of them may have been
+    /// over the server's limit.
     private var refused = 0
     private var turnedAway = 0
     /// Failures in a row that look as if the network was away.
@@ -129,7 +129,7 @@ struct Persistence {
         let isDue =
             refused > 0
             && (refused % Self.patience == 0 || retryAfter ?? 0 > Self.longestWait)
-        guard isFirst, isDue, let givesUp = probe.slot else {
+        guard isFirst, isDue, let givesUp = probe.slotRelease else {
             return try await probe.pause(failures, delay: delay, failure)
         }
         switch givesUp {

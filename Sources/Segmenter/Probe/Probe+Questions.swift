@@ -298,7 +298,8 @@ extension Probe {
             let limit = worker.servers.limits[origin]?.limit
             return Others(
                 areServed: load.served > 0 || worker.isServed(by: origin),
-                areAtLimit: limit.map { load.served > 0 && load.served + load.asking >= $0 } ?? false)
+                areAtLimit: limit.map { load.served > 0 && load.served + load.asking >= $0 }
+                    ?? false)
         }
     }
 

@@ -52,7 +52,7 @@ struct Probe: Sendable {
     /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
     var beginning: Beginning?
     /// The slot that the file holds, where others may wait for it.
-    var slot: Slot?
+    var slotRelease: SlotRelease?
 
     /// What was found.
     struct Finding: Sendable {
@@ -118,7 +118,7 @@ struct Probe: Sendable {
     }
 
     /// How a file gives up its slot that a server refuses.
-    enum Slot: Sendable {
+    enum SlotRelease: Sendable {
         /// The download ends: who has begun it tries again.
         case ends
         /// Waits for so many seconds at least, until a file of the origin has ended and there is a slot again.
