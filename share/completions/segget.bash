@@ -184,9 +184,9 @@ _segget() {
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --queue --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing --remote-name --auto-rename --fail-fast --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing --remote-name --auto-rename --fail-fast --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
-    non_repeating_options=(--output -o --directory -d -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
+    non_repeating_options=(--output -o --directory -d -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -227,6 +227,10 @@ _segget_get() {
         return
         ;;
     '--mirror')
+        return
+        ;;
+    '--queue')
+        __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
         return
         ;;
     '--window')
@@ -875,7 +879,7 @@ _segget_attach() {
 
 _segget_list() {
     repeating_flags=()
-    non_repeating_flags=(--json --mark-seen --unseen --watch --no-config --version -h --help)
+    non_repeating_flags=(--json --links --mark-seen --unseen --watch --no-config --version -h --help)
     repeating_options=(--state --tag)
     non_repeating_options=(--text --queue --config)
     __segget_offer_flags_options 0
@@ -906,7 +910,7 @@ _segget_list() {
 
 _segget_show() {
     repeating_flags=()
-    non_repeating_flags=(--json --mark-seen --watch --no-config --version -h --help)
+    non_repeating_flags=(--json --link --mark-seen --watch --no-config --version -h --help)
     repeating_options=()
     non_repeating_options=(--queue --config)
     __segget_offer_flags_options 1
