@@ -110,7 +110,8 @@ extension FetchMachine {
     private mutating func wakeRefused(
         _ source: Int, isElsewhere: Bool = false, _ world: some FetchWorld
     ) {
-        for index in slots.indices(of: source) where slots[index].backoff.until == .infinity {
+        for index in slots.indices(of: source)
+        where !isOver && slots[index].backoff.until == .infinity {
             let failures = slots[index].backoff.failures
             slots[index].backoff.until = 0
             if !isElsewhere || failures > 1, slots[index].request.refusal == .status(403) {
