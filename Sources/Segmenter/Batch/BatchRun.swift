@@ -16,6 +16,8 @@ final class BatchRun: Sendable {
     private let jars: CookieJars
     /// Attempts that a server may turn away before others no longer wait for the name of the file.
     private static let patience = 6
+    /// Seconds for which they wait for the name of a file that has given up its slot.
+    private static let longestAside = 5.0
     private let turns = BatchTurns()
     private let gate: BatchGate
     private let publisher = WholeFilePublisher()
@@ -285,9 +287,13 @@ final class BatchRun: Sendable {
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) },
             stepAside: { [turns, slots] origin, delay in
-                // Nobody waits for its name meanwhile.
-                turns.settle(index)
+                // Nobody waits for its name for long.
+                let turn = Task {
+                    try await Task.sleep(for: .seconds(Self.longestAside))
+                    turns.settle(index)
+                }
                 await slots.stepAside(index, of: origin, for: delay)
+                turn.cancel()
             }, folders: names.made,
             claim: { [self] target, urls, keeps throws(AssemblyError) in
                 defer { turns.settle(index) }

@@ -225,7 +225,8 @@ struct ConnectionGovernor: Sendable, Hashable {
         let promised = step.before > 0 ? Double(target) / Double(step.before) - 1 : 0
         if rate >= step.rateBefore * (1 + Self.leastGain * promised) {
             patience = Self.firstPatience
-            let isFull = step.sawQueue && step.before == 0 && target >= Self.many
+            let isFull =
+                step.sawQueue && !step.sawPause && step.before == 0 && target >= Self.many
             guard !isFull, mayGrow(sample, rate, roundTrip) else {
                 if isFull { patience = Self.fullPatience }
                 settle(at: target, rate: rate, now: now)
@@ -234,7 +235,7 @@ struct ConnectionGovernor: Sendable, Hashable {
             }
             let follows =
                 promised > 0 && rate >= step.rateBefore * (1 + Self.fullGain * promised)
-            let isUnused = (isLong || step.sawPause) && !step.sawQueue
+            let isUnused = step.sawPause || isLong && !step.sawQueue
             step = grow(
                 by: follows || isUnused ? 4 : 2, rate, sample,
                 length: max(length(roundTrip), 4 * roundTrip), now: now)
