@@ -1,6 +1,6 @@
 // What is done with tasks: commands, the seconds in which a removal can be undone, and the dialogs that ask first.
 import { connectionsOf, listOf } from "./add.js";
-import { check, dialog, field, h, menu, notice, rateField, reasonOf } from "./dom.js";
+import { check, dialog, field, h, menu, notice, rateField, reasonOf, Wrong } from "./dom.js";
 import { bytes, nameOf } from "./format.js";
 import { t } from "./texts.js";
 
@@ -180,6 +180,7 @@ export class Acts {
     await dialog({
       title: t("a.rename").replace("…", ""), button: t("save"),
       body: [one ? field(t("name"), name) : null, field(t("folder"), folder, t("folderKeep"))].filter(Boolean),
+      members: { name, folder, root: folder },
       submit: async () => {
         const change = {};
         if (one && name.value.trim() && name.value !== before) change.name = name.value.trim();
@@ -194,7 +195,7 @@ export class Acts {
     const results = await this.api.send(commands);
     this.changed();
     const refused = results.flat().find((result) => result.outcome === "refused");
-    if (refused) throw new Error(reasonOf(refused));
+    if (refused) throw Object.assign(new Error(reasonOf(refused)), { member: refused.member });
   }
 
   async link() {
@@ -203,9 +204,10 @@ export class Acts {
     const links = h("textarea.links", { rows: 3, spellcheck: "false", wrap: "off", placeholder: "https://…" });
     await dialog({
       title: t("linkTitle", { name: nameOf(task) }), button: t("save"), body: [field(t("linkLabel"), links, t("linkHint"))],
+      members: { url: links, urls: links },
       submit: async () => {
         const urls = links.value.split(/\s+/).filter(Boolean);
-        if (urls.length === 0 || !urls.every((url) => /^https?:\/\/[^/]/i.test(url))) throw new Error(t("linkWrong"));
+        if (urls.length === 0 || !urls.every((url) => /^https?:\/\/[^/]/i.test(url))) throw new Wrong(links, t("linkWrong"));
         await this.loud([{ command: "set", urls, ...target },
           ...FITS.retry(task) ? [{ command: "retry", ...target }] : []]);
       },
@@ -223,10 +225,11 @@ export class Acts {
     await dialog({
       title: t("limitsOf"), button: t("save"),
       body: [h("div.field", {}, change.element, rate.element, h("p.hint", {}, t("rateHint"))), field(t("connections"), connections, t("connectionsHint"))],
+      members: { connections, rate_limit: rate.number },
       submit: async () => {
         const set = {};
         if (change.box.checked) set.rate_limit = rate.value;
-        if (connections.value.trim()) set.connections = connectionsOf(connections.value);
+        if (connections.value.trim()) set.connections = connectionsOf(connections);
         if (Object.keys(set).length) await this.loud([{ command: "set", ...target, ...set }]);
       },
     });
@@ -238,7 +241,7 @@ export class Acts {
     const add = h("input", { type: "text", autocomplete: "off" });
     const away = there.map((tag) => [tag, check(tag)]);
     await dialog({
-      title: t("tags"), button: t("save"),
+      title: t("tags"), button: t("save"), members: { add },
       body: [field(t("tagAdd"), add, t("tagHint")),
         away.length ? h("fieldset.radios", {}, h("legend", {}, t("tagRemove")), ...away.map(([, each]) => each.element)) : null].filter(Boolean),
       submit: async () => {

@@ -1,5 +1,5 @@
 // Adding tasks: the form of the dialog, and of the page that has no tasks.
-import { check, choice, field, h, notice, rateField, reasonOf, say } from "./dom.js";
+import { check, choice, clearWrongs, complain, field, h, notice, rateField, say, Wrong, wrongLine } from "./dom.js";
 import { nameOf } from "./format.js";
 import { stateOf } from "./list.js";
 import { t } from "./texts.js";
@@ -27,10 +27,12 @@ function checksumOf(text) {
 
 export const listOf = (text) => text.split(",").map((each) => each.trim()).filter(Boolean);
 
-/** Whether the service takes this number of connections. */
-export function connectionsOf(text) {
-  const plain = text.trim();
+/** A number of connections as the service wants it; undefined for none. */
+export function connectionsOf(input) {
+  const plain = input.value.trim();
   if (!plain) return undefined;
+  const [, count] = /^(?:auto:)?(\d+)$/.exec(plain) ?? [];
+  if (plain !== "auto" && !(count >= 1 && count <= 64)) throw new Wrong(input, t("wrong.connections"));
   return /^\d+$/.test(plain) ? Number(plain) : plain;
 }
 
@@ -76,7 +78,6 @@ export class AddForm {
       h("div.field", {}, h("span.label", {}, t("rate")), this.rate.element),
       field(t("userAgent"), this.agent), field(t("referer"), this.referer),
       field(t("userName"), this.user), field(t("password"), this.password), h("div.whole", {}, field(t("headers"), this.headers))));
-    this.wrong = h("p.wrong", { role: "alert" });
     this.send = h("button.primary", {}, t("add"));
     this.cancel = h("button", { type: "button", onclick: () => this.done(false) }, t("cancel"));
     const labelled = field(t("links"), this.links);
@@ -88,7 +89,7 @@ export class AddForm {
       h("div.dialog-body", {}, labelled, this.file, this.skipped, this.several, this.known,
         h("div.fields", {}, this.dirField, field(t("begin"), this.begin), this.nameField, this.sumField,
           h("div.whole", {}, field(t("tags"), this.tags, t("tagHint")))),
-        this.more, this.wrong),
+        this.more), wrongLine(),
       h("div.dialog-foot", {}, this.cancel, this.send));
   }
 
@@ -115,7 +116,7 @@ export class AddForm {
         this.prefill(text);
       }
     } catch {
-      say(this.wrong, t("noFile"));
+      complain(this.element, new Wrong(this.links, t("noFile")));
     }
     this.file.value = "";
   }
@@ -128,7 +129,7 @@ export class AddForm {
     this.parsed = linksOf(this.links.value);
     const { links, rest } = this.parsed;
     const tasks = this.mirrors ? 1 : links.length;
-    say(this.wrong, "");
+    clearWrongs(this.element);
     say(this.skipped, rest.length ? t("skipped", { n: rest.length, line: rest[0].slice(0, 60) }) : "");
     this.skipped.hidden = rest.length === 0;
     this.several.hidden = links.length < 2;
@@ -168,15 +169,15 @@ export class AddForm {
     const { links } = this.parsed;
     const root = this.folder();
     const checksum = this.nameField.hidden ? undefined : checksumOf(this.checksum.value);
-    if (links.length === 0) throw new Error(t("noLinks"));
-    if (checksum === null) throw new Error(t("checksumWrong"));
+    if (links.length === 0) throw new Wrong(this.links, t("noLinks"));
+    if (checksum === null) throw new Wrong(this.checksum, t("wrong.checksum"));
     const access = {};
     if (this.agent.value.trim()) access.user_agent = this.agent.value.trim();
     if (this.referer.value.trim()) access.referer = this.referer.value.trim();
     if (this.user.value) access.credentials = { user: this.user.value, password: this.password.value };
     const options = {};
     const headers = this.headers.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    const connections = connectionsOf(this.connections.value);
+    const connections = connectionsOf(this.connections);
     if (headers.length) options.headers = headers;
     if (connections !== undefined) options.connections = connections;
     if (this.rate.value > 0) options.limits = { rate: this.rate.value };
@@ -203,7 +204,7 @@ export class AddForm {
 
   async submit(event) {
     event.preventDefault();
-    say(this.wrong, "");
+    clearWrongs(this.element);
     this.send.disabled = true;
     try {
       const commands = this.commands();
@@ -220,15 +221,19 @@ export class AddForm {
         // What was refused stays in the box, to be mended.
         this.links.value = refused.map((result) => result.url).join("\n");
         this.changed();
-        throw new Error([...new Set(refused.map((result) => result.message))].slice(0, 3).join(" "));
+        const message = [...new Set(refused.map((result) => result.message))].slice(0, 3).join(" ");
+        throw Object.assign(new Error(message), { member: refused[0].member });
       }
       this.clear();
       this.done(true);
       const words = [fresh ? t("added", { n: fresh }) : "", known.length ? t("knew", { n: known.length }) : ""].filter(Boolean);
       notice(words.join(", "), { lines: [...new Set(known.map((result) => result.message).filter(Boolean))].slice(0, 2) });
     } catch (error) {
-      say(this.wrong, reasonOf(error));
-      this.links.focus();
+      complain(this.element, error, {
+        url: this.links, mirrors: this.links, root: this.dir, folder: this.dir, name: this.name, tags: this.tags,
+        checksum: this.checksum, connections: this.connections, rate: this.rate.number, user_agent: this.agent,
+        referer: this.referer, credentials: this.user, user: this.user, password: this.password, headers: this.headers,
+      });
     } finally {
       this.send.disabled = false;
     }

@@ -4,11 +4,11 @@
 const KEY = `segget.token${location.pathname === "/" ? "" : location.pathname}`;
 const listeners = new Set();
 
-/** A request that was refused (`status`), or could not be sent (`status` 0). */
+/** A request that was refused (`status`), or could not be sent (`status` 0); `member` is what it was refused for. */
 export class Failure extends Error {
-  constructor(status, message, hint) {
+  constructor(status, message, member) {
     super(message);
-    Object.assign(this, { status, hint });
+    Object.assign(this, { status, member });
   }
 }
 
@@ -25,8 +25,8 @@ const authorization = () => ({ Authorization: `Bearer ${token() ?? ""}` });
 
 async function failure(answer) {
   const body = await answer.json().catch(() => ({}));
-  const { message, hint } = body.error ?? body;
-  return new Failure(answer.status, message ?? `${answer.status} ${answer.statusText}`, hint);
+  const { message, member } = body.error ?? body;
+  return new Failure(answer.status, message ?? `${answer.status} ${answer.statusText}`, member);
 }
 
 async function call(method, path, body, more = {}) {

@@ -1,5 +1,5 @@
 // Small tools for elements: making them, icons, dialogs, menus, notices.
-import { t } from "./texts.js";
+import { has, t } from "./texts.js";
 
 /** An element, `tag.class.class`, with attributes, listeners (`onclick`), and children. */
 export function h(name, attributes = {}, ...children) {
@@ -70,12 +70,71 @@ export function fill(root) {
   for (const element of root.querySelectorAll("[data-i]")) element.prepend(icon(element.dataset.i));
 }
 
-/** What a refusal says, without what is for terminals. */
-export const reasonOf = (error) => error.status === 0 ? t("noAnswer")
-  : [error.message, error.hint].filter(Boolean)
-    .map((each) => each.replace(/`([^`]*)`/g, "“$1”").replace(/^[a-z]/, (first) => first.toUpperCase())).join(". ");
+/** The last name of a member, such as `checksum` of `commands[0].options.checksum`. */
+const nameOfMember = (member) => member?.replace(/\[\d+\]/g, "").split(".").at(-1);
+
+/** What a refusal says, in the page's own words where it has some. The service's hints are for other clients. */
+export function reasonOf(error) {
+  if (error.status === 0) return t("noAnswer");
+  const own = error.status === 400 && `wrong.${nameOfMember(error.member)}`;
+  if (own && has(own)) return t(own);
+  return error.message.replace(/`([^`]*)`/g, "“$1”").replace(/^[a-z]/, (first) => first.toUpperCase());
+}
 
 let serial = 0;
+
+/** A value that a form refuses: the control that has it, and why. */
+export class Wrong extends Error {
+  constructor(control, message) {
+    super(message);
+    this.control = control;
+  }
+}
+
+const unmark = (control) => {
+  const note = control.wrongNote;
+  if (!note) return;
+  const others = (control.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== note.id);
+  put(control, "aria-describedby", others.join(" ") || null);
+  put(control, "aria-invalid", null);
+  control.wrongNote = null;
+  note.remove();
+};
+
+/** Removes what `complain` has shown in a form. */
+export function clearWrongs(form) {
+  for (const control of form.elements) unmark(control);
+  say(form.querySelector(".form-wrong"));
+}
+
+/**
+ * Shows why a form was not sent, and scrolls there: at the control that the error names, or at that of the member that
+ * the service refused (`members`: controls by name), else above the buttons.
+ */
+export function complain(form, error, members = {}) {
+  clearWrongs(form);
+  const control = error.control ?? members[nameOfMember(error.member)];
+  if (!control?.isConnected) {
+    const line = form.querySelector(".form-wrong");
+    say(line, reasonOf(error));
+    line.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const note = h("p.wrong.field-wrong", { id: `wrong-${serial += 1}`, role: "alert" }, reasonOf(error));
+  control.wrongNote = note;
+  put(control, "aria-invalid", "true");
+  put(control, "aria-describedby", [control.getAttribute("aria-describedby"), note.id].filter(Boolean).join(" "));
+  for (let part = control.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  const place = control.closest(".field, .rule, fieldset") ?? control.parentElement;
+  place.append(note);
+  control.addEventListener("input", () => control.wrongNote === note && unmark(control), { once: true });
+  control.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "nearest" });
+  note.scrollIntoView({ block: "nearest" });
+}
+
+/** The line of a form for a reason that no field has; it stays in view. */
+export const wrongLine = (text = "") => h("p.wrong.form-wrong", { role: "alert" }, text);
 
 /** A control with its label, and a hint that belongs to it. */
 export function field(label, control, hint) {
@@ -107,6 +166,7 @@ export function rateField(name, rate = 0) {
   return {
     element: h("div.pair", {}, number, units), number,
     get value() {
+      if (number.validity.badInput || number.value < 0) throw new Wrong(number, t("wrong.rate"));
       return Math.round(Number(number.value || 0) * Number(units.value));
     },
   };
@@ -114,14 +174,14 @@ export function rateField(name, rate = 0) {
 
 /**
  * Shows a dialog. `submit` is called with no arguments when it is sent; what it throws is shown, and the dialog stays.
+ * `members` are the controls of the members that the service may refuse.
  * Resolves with whether it was sent.
  */
-export function dialog({ title, body = [], button, danger = false, submit = () => {}, close = t("cancel"), wide = false }) {
-  const wrong = h("p.wrong", { role: "alert" });
+export function dialog({ title, body = [], button, danger = false, submit = () => {}, members, close = t("cancel"), wide = false }) {
   const send = button && h(danger ? "button.danger" : "button.primary", {}, button);
   const id = `dialog-${serial += 1}`;
   const form = h("form", { novalidate: true },
-    h("div.dialog-body", {}, h("h2", { id }, title), ...body, wrong),
+    h("div.dialog-body", {}, h("h2", { id }, title), ...body), wrongLine(),
     h("div.dialog-foot", {}, h("button", { type: "button", onclick: () => element.close() }, close), send));
   const element = h(wide ? "dialog.wide" : "dialog", { "aria-labelledby": id }, form);
   const focused = document.activeElement;
@@ -130,15 +190,15 @@ export function dialog({ title, body = [], button, danger = false, submit = () =
     let sent = false;
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      say(wrong, "");
+      clearWrongs(form);
       if (send) send.disabled = true;
       try {
         await submit();
         sent = true;
         element.close();
       } catch (error) {
-        say(wrong, reasonOf(error));
         if (send) send.disabled = false;
+        complain(form, error, members);
       }
     });
     element.addEventListener("close", () => {

@@ -2,7 +2,7 @@
 import { Acts, tools } from "./acts.js";
 import { AddForm, linksOf } from "./add.js";
 import * as api from "./api.js";
-import { $, announce, field, fill, h, icon, notice, put, reasonOf, say } from "./dom.js";
+import { $, announce, field, fill, h, icon, notice, put, reasonOf, say, wrongLine } from "./dom.js";
 import { Detail } from "./detail.js";
 import * as format from "./format.js";
 import { Graph } from "./graph.js";
@@ -499,7 +499,7 @@ async function login(stale = false) {
   addDialog?.close();
   for (const open of document.querySelectorAll("dialog[open]")) open.close();
   const secret = h("input", { type: "password", autocomplete: "current-password", required: true, spellcheck: "false" });
-  const wrong = h("p.wrong", { role: "alert" }, stale ? t("loginStale") : "");
+  const wrong = wrongLine(stale ? t("loginStale") : "");
   const send = h("button.primary", {}, t("login"));
   const box = h("dialog.login", { "aria-labelledby": "login-title" }, h("form", { novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
@@ -519,7 +519,7 @@ async function login(stale = false) {
       clearTimeout(slow);
       send.disabled = false;
     }
-  } }, h("div.dialog-body", {}, h("h2", { id: "login-title" }, t("loginTitle")), field(t("secret"), secret, t("secretHint")), wrong),
+  } }, h("div.dialog-body", {}, h("h2", { id: "login-title" }, t("loginTitle")), field(t("secret"), secret, t("secretHint"))), wrong,
   h("div.dialog-foot", {}, send)));
   box.addEventListener("cancel", (event) => event.preventDefault());
   box.addEventListener("close", () => {

@@ -163,7 +163,7 @@ const table = {
   nameHint: ["Empty: the name that the server suggests", "Leer: der Name, den der Server vorschlägt"],
   checksum: ["Checksum", "Prüfsumme"],
   checksumHint: ["algorithm:digits, or just the digits of an MD5, SHA-1, SHA-256 or SHA-512", "Verfahren:Ziffern, oder nur die Ziffern von MD5, SHA-1, SHA-256 oder SHA-512"],
-  checksumWrong: ["This is no checksum: write algorithm:digits, such as sha-256:9f86…", "Das ist keine Prüfsumme: schreiben Sie Verfahren:Ziffern, wie sha-256:9f86…"],
+  "wrong.checksum": ["This is no checksum: write algorithm:digits, such as sha-256:9f86…", "Das ist keine Prüfsumme: schreiben Sie Verfahren:Ziffern, wie sha-256:9f86…"],
   moreOptions: ["More options", "Weitere Optionen"],
   userAgent: ["User agent", "User-Agent"],
   referer: ["Referer", "Referer"],
@@ -181,6 +181,10 @@ const table = {
   noLinks: ["There is no link that begins with http:// or https://.", "Da ist kein Link, der mit http:// oder https:// beginnt."],
   "skipped.one": ["{n} line is no such link, and is left out: {line}", "{n} Zeile ist kein solcher Link und wird ausgelassen: {line}"],
   "skipped.other": ["{n} lines are no such links, and are left out, the first: {line}", "{n} Zeilen sind keine solchen Links und werden ausgelassen, die erste: {line}"],
+  "wrong.connections": ["Write a number from 1 to 64, or auto, or auto:8 for at most 8.", "Schreiben Sie eine Zahl von 1 bis 64, oder auto, oder auto:8 für höchstens 8."],
+  "wrong.headers": ["Write each header as Name: value.", "Schreiben Sie jeden Header als Name: Wert."],
+  "wrong.user": ["This user name or password cannot be used.", "Dieser Benutzername oder dieses Passwort ist nicht verwendbar."],
+  "wrong.rate": ["Write a speed of 0 or more.", "Schreiben Sie ein Tempo von 0 oder mehr."],
   noFile: ["The file could not be read as text.", "Die Datei konnte nicht als Text gelesen werden."],
 
   maxRunning: ["Tasks at a time", "Aufgaben zugleich"],
@@ -288,5 +292,7 @@ export function t(key, values = {}) {
   });
 }
 
+/** Whether there is a text for a key. */
+export const has = (key) => key in texts.en;
 export const count = (n) => t("count", { n });
 export const number = (n) => numbers.format(n);

@@ -36,7 +36,7 @@ extension QueueDesk {
         }
         if let name = new.place.name {
             if let problem = Self.problem(ofName: name) {
-                return CommandResult(nil, .refused, problem, code: 64)
+                return .refused(nil, "name", problem, code: 64)
             }
             if !new.place.isNameGiven {
                 if try !isFree(new.place, but: nil) {
@@ -47,7 +47,7 @@ extension QueueDesk {
             {
                 let taken = TaskProblem(takenBy: owner, new.place.path ?? name)
                 guard new.failsWhereTaken else {
-                    return CommandResult(nil, .refused, taken.text, code: taken.code)
+                    return .refused(nil, "name", taken.text, code: taken.code)
                 }
                 new.problem = new.problem ?? taken
             }
@@ -108,7 +108,7 @@ extension QueueDesk {
     ) throws(QueueError) -> CommandResult {
         guard let task = try store.task(id) else { return CommandResult(id, .unchanged, "is gone") }
         if let name, let problem = Self.problem(ofName: name) {
-            return CommandResult(id, .refused, problem, code: 64)
+            return .refused(id, "name", problem, code: 64)
         }
         guard task.status.state != .cancelled else {
             return CommandResult(
@@ -121,13 +121,13 @@ extension QueueDesk {
         if let name { (place.name, place.isNameGiven) = (name, true) }
         guard place != task.place else { return CommandResult(id, .unchanged, "is there already") }
         if let owner = try store.owner(of: place, but: id) {
-            return CommandResult(
-                id, .refused, "task \(owner) goes to \(Diagnostic.quote(place.path ?? "")) already",
+            return .refused(
+                id, "name", "task \(owner) goes to \(Diagnostic.quote(place.path ?? "")) already",
                 code: ExitStatus.cannotCreate.rawValue)
         }
         if let path = place.path, path != task.place.path, FinishedFile.anythingStands(at: path) {
-            return CommandResult(
-                id, .refused,
+            return .refused(
+                id, "name",
                 "something stands at \(Diagnostic.quote(path)) already, and is not replaced",
                 code: ExitStatus.cannotCreate.rawValue)
         }
@@ -160,7 +160,7 @@ extension QueueDesk {
                 }
             }
             guard let first = urls.first else {
-                return CommandResult(id, .refused, "a task needs a URL", code: 64)
+                return .refused(id, "urls", "a task needs a URL", code: 64)
             }
             task.urls = [first]
             task.secretParts.remove(.urls)
@@ -225,7 +225,7 @@ extension QueueDesk {
         _ id: QueueTask.ID?, _ reason: DownloadError.Reason
     ) -> CommandResult {
         let diagnostic = Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0))
-        return CommandResult(id, .refused, diagnostic.message, code: diagnostic.status.rawValue)
+        return .refused(id, "url", diagnostic.message, code: diagnostic.status.rawValue)
     }
 }
 

@@ -174,7 +174,7 @@ enum OpenAPI {
             "required": ["code", "message", "hint"], "properties": {"code": {"type": "string", "enum":
             ["invalid", "no_task", "worked_already", "damaged", "later_version", "no_queue",
             "unavailable", "worker", "busy", "disk_full"]}, "message": {"type": "string", "minLength":
-            1}, "hint": {"type": "string"}}}}},
+            1}, "hint": {"type": "string"}, "member": {"type": "string"}}}}},
            "Health": {"type": "object", "required": ["api", "version", "worker"], "properties": {"api": {"const":
             "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1},
             "folder": {"type": "string"}, "free_bytes": {"type": "integer", "minimum": 0}}},
@@ -334,7 +334,7 @@ enum OpenAPI {
            "Results": {"type": "object", "required": ["results"], "properties": {"results": {"type": "array",
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
-            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "code": {"type":
+            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "member": {"type": "string"}, "code": {"type":
             "integer", "minimum": 0}, "left": {"type": "object", "required": ["path", "bytes"],
             "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}},
             "known": {"type": "object", "required": ["id", "path", "differs"], "properties": {"id":

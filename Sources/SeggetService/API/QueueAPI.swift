@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SeggetQueue
+import SeggetReports
 import Segmenter
 
 /// Answers requests with what a queue says.
@@ -77,10 +78,17 @@ struct QueueAPI: Sendable {
         do throws(RPCPolicy.Forbidden) {
             try policy?.check(commands)
         } catch {
-            let forbidden = QueueError(
-                .invalid, error.message,
-                hint: "nothing was done; see \"Over TCP\" in docs/api.md for what can be")
+            var forbidden = QueueError(.invalid, error.message, hint: "nothing was done")
+            forbidden.member = error.member
             return APIReply(forbidden, status: 403)
+        }
+        for (index, command) in commands.enumerated() {
+            guard let fault = command.fault else { continue }
+            let member = "commands[\(index)].\(fault.member)"
+            var error = QueueError(
+                .invalid, "\(Diagnostic.quote(member)): \(fault.message)", hint: "nothing was done")
+            error.member = member
+            throw error
         }
         let isRestricted = policy?.deniesPrivate ?? false
         let commands = commands.map { command in
