@@ -189,10 +189,18 @@ struct Refusal: Error, Hashable {
         (self.message, self.status, self.allowed) = (message, status, allowed)
     }
 
+    /// What to send instead.
+    private var hint: String {
+        switch status {
+        case 400, 404, 405: "`GET /api/openapi.json` describes the paths and their queries"
+        case 401: "send the secret as `Authorization: Bearer SECRET`"
+        default: "nothing was done"
+        }
+    }
+
     /// The answer that says so.
     var reply: APIReply {
         APIReply(
-            QueueError(.invalid, message, hint: "see docs/api.md for what there is"),
-            status: status, allowed: allowed)
+            QueueError(.invalid, message, hint: hint), status: status, allowed: allowed)
     }
 }

@@ -233,7 +233,8 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     /// Answers before the request is complete, or understood, and ends the connection.
     private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
         state = .discarding
-        send(refusal.reply, isLast: true, context) { [self] in
+        let isForPeople = refusal == .otherName && head.isNavigation
+        send(isForPeople ? .otherName : refusal.reply, isLast: true, context) { [self] in
             guard state == .discarding else { return }
             isAnswered = true
             // The client may still be sending: to close at once would take the answer from it.
