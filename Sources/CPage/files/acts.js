@@ -169,9 +169,9 @@ export class Acts {
     return this.run([{ command: "move", ids, to }]);
   }
 
-  async rename() {
-    const target = await this.list.target();
-    const one = this.list.selected() === 1 ? this.list.known()[0] : undefined;
+  async rename(task) {
+    const target = task ? { ids: [task.id] } : await this.list.target();
+    const one = task ?? (this.list.selected() === 1 ? this.list.known()[0] : undefined);
     const name = h("input", { type: "text", value: one ? nameOf(one) : "", spellcheck: "false" });
     const folder = h("input", { type: "text", placeholder: one?.folder ?? "", spellcheck: "false" });
     const before = name.value;
@@ -185,7 +185,9 @@ export class Acts {
         const change = {};
         if (one && name.value.trim() && name.value !== before) change.name = name.value.trim();
         if (folder.value.trim()) change.folder = folder.value.trim();
-        if (Object.keys(change).length) await this.loud([{ command: "rename", ...target, ...change }]);
+        if (Object.keys(change).length === 0) return;
+        await this.loud([{ command: "rename", ...target, ...change },
+          ...task && FITS.retry(task) ? [{ command: "retry", ...target }] : []]);
       },
     });
   }
@@ -210,6 +212,25 @@ export class Acts {
         if (urls.length === 0 || !urls.every((url) => /^https?:\/\/[^/]/i.test(url))) throw new Wrong(links, t("linkWrong"));
         await this.loud([{ command: "set", urls, ...target },
           ...FITS.retry(task) ? [{ command: "retry", ...target }] : []]);
+      },
+    });
+  }
+
+  /** Asks for user and password of tasks: of those that are selected, where none are given. */
+  async credentials(ids) {
+    const target = ids ? { ids } : await this.list.target();
+    const failed = (ids ? this.list.tasks.filter((task) => ids.includes(task.id)) : this.list.known()).filter(FITS.retry);
+    const user = h("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+    const password = h("input", { type: "password", autocomplete: "new-password" });
+    await dialog({
+      title: t("credentialsTitle"), button: t(failed.length ? "credentialsRetry" : "save"),
+      body: [field(t("userName"), user), field(t("password"), password, t("credentialsHint"))],
+      members: { user, password },
+      submit: async () => {
+        if (!user.value) throw new Wrong(user, t("userMissing"));
+        if (user.value.includes(":")) throw new Wrong(user, t("userColon"));
+        await this.loud([{ command: "set", user: `${user.value}:${password.value}`, ...target },
+          ...failed.length ? [{ command: "retry", ids: failed.map((task) => task.id) }] : []]);
       },
     });
   }
@@ -283,7 +304,8 @@ export class Acts {
         disabled: !this.can("move") || list.everything && ["up", "down"].includes(name) || !moves && ["up", "down"].includes(name),
       })),
       null,
-      item("rename", { key: "F2" }), item("link", { disabled: !single || !this.can("change") }), item("limits", { disabled: !this.can("change") }),
+      item("rename", { key: "F2" }), item("link", { disabled: !single || !this.can("change") }),
+      item("credentials", { disabled: !this.can("change") }), item("limits", { disabled: !this.can("change") }),
       item("tag"), item("copy", { disabled: list.everything || !navigator.clipboard }),
       null,
       item("remove", { icon: "remove", key: t("key.delete") }), item("removeFiles", { danger: true }),

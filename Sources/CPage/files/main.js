@@ -55,7 +55,7 @@ const acts = new Acts({ api, list, open: openDetail, changed: () => soon(0) });
 const detail = new Detail($("detail"), { api, t, format, act: async (command) => {
   if (command.command === "remove") return undefined;
   return acts.run([command]);
-} });
+}, on: { credentials: (ids) => acts.credentials(ids), rename: (task) => acts.rename(task) } });
 const graph = new Graph($("graph"), { seconds: 120, label: t("graphLabel"), gap: 3 });
 
 let addDialog = null;

@@ -160,6 +160,8 @@ public struct CommandResult: Sendable, Hashable, Codable {
     public var code: Int32
     /// The member of the command that a refusal is about: `url`, `name`, `folder`; `nil` where no one member is.
     public var member: String?
+    /// What to do next, as a stable name for programs: the `step` of `docs/api.md`; `nil` where there is none.
+    public var step: String?
     /// The part that a removed task leaves on the disk; `nil` when there is none.
     public var left: LeftPart?
 

@@ -9,7 +9,7 @@ extension DownloadQueue {
         do throws(QueueError) {
             whole = try desk().whole(id)
         } catch {
-            fail(id, TaskProblem(kind: "queue", message: error.message, hint: error.hint, code: 74))
+            fail(id, TaskProblem(.disk, kind: "queue", message: error.message, code: 74))
             return
         }
         guard let task = whole else { return }

@@ -47,7 +47,7 @@ extension QueueDesk {
             {
                 let taken = TaskProblem(takenBy: owner, new.place.path ?? name)
                 guard new.failsWhereTaken else {
-                    return .refused(nil, "name", taken.text, code: taken.code)
+                    return .refused(nil, "name", taken.message, code: taken.code).then(.place)
                 }
                 new.problem = new.problem ?? taken
             }
@@ -113,8 +113,9 @@ extension QueueDesk {
         guard task.status.state != .cancelled else {
             return CommandResult(
                 id, .refused,
-                "was cancelled, and has no file to rename; `segget retry \(id)` begins anew",
-                code: ExitStatus.cannotCreate.rawValue)
+                "was cancelled, and has no file to rename",
+                code: ExitStatus.cannotCreate.rawValue
+            ).then(.retry)
         }
         var place = task.place
         if let folder { (place.root, place.folder) = (folder, "") }
@@ -233,13 +234,9 @@ extension TaskProblem {
     /// Why a task cannot be added: another one's file goes there.
     fileprivate init(takenBy owner: QueueTask.ID, _ path: String) {
         self.init(
-            kind: "destination_exists",
+            .place, kind: "destination_exists",
             message: "task \(owner) goes to \(Diagnostic.quote(path)) already",
-            hint: "give it another name with `--name`, or remove that task",
             code: ExitStatus.cannotCreate.rawValue,
             aria2Code: Aria2ErrorCode.fileAlreadyExists.rawValue)
     }
-
-    /// All of it, in a line.
-    fileprivate var text: String { "\(message); \(hint)" }
 }

@@ -51,6 +51,24 @@ extension QueueCommand {
     ]
 }
 
+extension QueueError {
+    /// The same error with what clients over TCP can do about it, who have no commands.
+    var forClients: QueueError {
+        var error = self
+        error.hint =
+            switch code {
+            case .noTask: "`GET /api/v1/tasks` lists the tasks"
+            case .busy: "send it again"
+            case .diskFull: "free some space on the disk of the queue; nothing was lost"
+            case .worker: "send it again when the service is back"
+            case .noQueue, .damaged, .laterVersion, .unavailable, .workedAlready:
+                "see the log of the service on its machine"
+            case .invalid: hint
+            }
+        return error
+    }
+}
+
 extension AccessProblem {
     /// The option whose value is of the wrong form; `nil` for any other problem.
     fileprivate var part: Part? {

@@ -202,7 +202,8 @@ enum OpenAPI {
             "bytes_per_second": {"type": "number", "minimum": 0}, "seconds_left": {"type": "number",
             "minimum": 0}, "connections": {"type": "integer", "minimum": 0}, "error": {"type": "object",
             "required": ["kind", "message", "hint", "code"], "properties": {"kind": {"type": "string"},
-            "message": {"type": "string"}, "hint": {"type": "string"}, "code": {"type": "integer",
+            "message": {"type": "string"}, "hint": {"type": "string"}, "step": {"type": "string"}, "needed": {"type": "array", "items": {"type":
+            "string"}}, "starts_over": {"type": "boolean"}, "code": {"type": "integer",
             "minimum": 0}}}, "attempts": {"type": "integer", "minimum": 0}, "retry_at": {"type":
             "number"}, "waiting_since": {"type": "number"}, "paused": {"type": "string"}, "added":
             {"type": "number"}, "started": {"type": "number"}, "finished": {"type": "number"},
@@ -334,7 +335,7 @@ enum OpenAPI {
            "Results": {"type": "object", "required": ["results"], "properties": {"results": {"type": "array",
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
-            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "member": {"type": "string"}, "code": {"type":
+            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "member": {"type": "string"}, "step": {"type": "string"}, "code": {"type":
             "integer", "minimum": 0}, "left": {"type": "object", "required": ["path", "bytes"],
             "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}},
             "known": {"type": "object", "required": ["id", "path", "differs"], "properties": {"id":

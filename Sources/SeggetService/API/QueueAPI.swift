@@ -22,7 +22,7 @@ struct QueueAPI: Sendable {
         } catch let refusal as Refusal {
             return refusal.reply
         } catch let error as QueueError {
-            return APIReply(error)
+            return APIReply(policy == nil ? error : error.forClients)
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")
         }

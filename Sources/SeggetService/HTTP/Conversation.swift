@@ -226,7 +226,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         guard head.method != .HEAD else { return events.answerHead() }
         events.begin(filter, after: head.headers.first(name: "last-event-id")) { [self] in
             self.events = nil
-            answer(APIReply($0), context)
+            answer(APIReply(site == nil ? $0 : $0.forClients), context)
         }
     }
 
