@@ -19,7 +19,7 @@ const wide = matchMedia("(min-width: 1180px)");
 const narrow = matchMedia("(max-width: 799px)");
 
 const view = { filter: "all", tag: null, text: "" };
-let counts = {}, tags = {}, health, speedNow = null, awaySince = null, awayTimer, live, lastEnd, askingEnds = false, askAgain;
+let counts = {}, tags = {}, health, speedNow = null, awaySince = null, awayTimer, live, isOpen = false, lastEnd, askingEnds = false, askAgain;
 
 document.documentElement.lang = language;
 fill(document.body);
@@ -56,7 +56,7 @@ const detail = new Detail($("detail"), { api, t, format, act: async (command) =>
   if (command.command === "remove") return undefined;
   return acts.run([command]);
 }, on: { credentials: (ids) => acts.credentials(ids), rename: (task) => acts.rename(task) } });
-const graph = new Graph($("graph"), { seconds: 120, label: t("graphLabel"), gap: 3 });
+const graph = new Graph($("graph"), { seconds: 600, label: t("graphLabel"), gap: 3 });
 
 let addDialog = null;
 const form = new AddForm({
@@ -81,6 +81,8 @@ function openAdd(text = "") {
     addDialog.addEventListener("close", () => {
       addDialog.remove();
       addDialog = null;
+      // A login only interrupts.
+      if (!asking) form.clear();
       setEmpty();
       before?.focus?.();
     });
@@ -313,6 +315,18 @@ async function askTags() {
   if (answer) setTags(answer.tags);
 }
 
+/** Has the graph begin with what the service remembers. */
+async function askSpeeds() {
+  const answer = await api.get("api/v1/speeds").catch(() => null);
+  if (!answer) return;
+  const { bytes_per_second: speeds } = answer;
+  // The clocks of both machines may differ: the last value is of now.
+  const end = Date.now() / 1000;
+  const known = speeds.map((speed, index) => ({ time: end - (speeds.length - 1 - index), speed }));
+  const first = end - speeds.length;
+  graph.replace([...graph.samples.filter((sample) => sample.time < first), ...known]);
+}
+
 async function askHealth() {
   const answer = await api.get("api/v1/health").catch(() => null);
   if (!answer) return;
@@ -351,22 +365,48 @@ function changes(data) {
 }
 
 function away(problem) {
+  isOpen = false;
   if (problem.status === 401 || awaySince) return;
-  awaySince = Date.now() / 1000;
-  graph.add(awaySince, null);
+  awaySince = api.heard / 1000;
   // A connection that only ended is there again at once.
-  awayTimer = setTimeout(() => {
-    say($("away-text"), t("away", { time: format.time(awaySince) }));
-    $("away").hidden = false;
-    document.body.classList.add("is-away");
-    say($("speed"), "–");
-    document.title = `segget`;
-    announce($("away-text").textContent);
-  }, problem.status === 0 && navigator.onLine ? 1500 : 0);
+  awayTimer = setTimeout(showAway, problem.status === 0 && navigator.onLine ? 1500 : 0);
 }
+
+/** Shows that nothing that is seen is of now. */
+function showAway() {
+  say($("away-text"), t("away", { time: format.time(awaySince) }));
+  $("away").hidden = false;
+  document.body.classList.add("is-away");
+  say($("speed"), "–");
+  document.title = `segget`;
+  graph.add(awaySince, null);
+  graph.stop(awaySince);
+  announce($("away-text").textContent);
+}
+
+/** A service that hangs keeps its connections open: it is asked for a sign of life. */
+const [QUIET, SILENT] = [3000, 5000];
+let pinging = false;
+setInterval(async () => {
+  if (document.hidden || !live || !api.token() || pinging) return;
+  if (awaySince && isOpen && api.heard > awaySince * 1000) back();
+  const quiet = Date.now() - api.heard;
+  if (quiet < QUIET) return;
+  pinging = true;
+  // One that was hidden has not listened.
+  const isAlive = await api.ping(Math.max(SILENT - QUIET, SILENT - quiet));
+  pinging = false;
+  if (!isAlive && !awaySince && live) {
+    awaySince = api.heard / 1000;
+    showAway();
+  }
+}, 500);
 
 function back() {
   clearTimeout(awayTimer);
+  isOpen = true;
+  if (awaySince) askSpeeds();
+  graph.stop(null);
   if (awaySince && !$("away").hidden) {
     $("away").hidden = true;
     announce(t("isBack"));
@@ -390,6 +430,7 @@ function connect() {
     },
   });
   askHealth();
+  askSpeeds();
   askTags();
   list.refresh();
 }

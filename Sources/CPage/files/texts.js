@@ -170,7 +170,7 @@ const table = {
   checksum: ["Checksum", "Prüfsumme"],
   checksumHint: ["algorithm:digits, or just the digits of an MD5, SHA-1, SHA-256 or SHA-512", "Verfahren:Ziffern, oder nur die Ziffern von MD5, SHA-1, SHA-256 oder SHA-512"],
   "wrong.checksum": ["This is no checksum: write algorithm:digits, such as sha-256:9f86…", "Das ist keine Prüfsumme: schreiben Sie Verfahren:Ziffern, wie sha-256:9f86…"],
-  moreOptions: ["More options", "Weitere Optionen"],
+  moreOptions: ["Options", "Optionen"],
   userAgent: ["User agent", "User-Agent"],
   referer: ["Referer", "Referer"],
   headers: ["Headers, one a line", "Header, einer je Zeile"],
@@ -233,7 +233,7 @@ const table = {
   failed: ["Failed: {name}", "Fehlgeschlagen: {name}"],
   endedMany: ["{n} tasks have ended, {k} of them failed", "{n} Aufgaben sind beendet, davon {k} fehlgeschlagen"],
 
-  away: ["The service is away since {time}; trying again", "Der Dienst ist seit {time} nicht da; neuer Versuch läuft"],
+  away: ["The service has not answered since {time}; trying again", "Der Dienst antwortet seit {time} nicht; neuer Versuch läuft"],
   isBack: ["The service is back", "Der Dienst ist wieder da"],
   tryNow: ["Try now", "Jetzt versuchen"],
 

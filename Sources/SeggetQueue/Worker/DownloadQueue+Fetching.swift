@@ -20,6 +20,7 @@ extension DownloadQueue {
             task.urls[0], to: Self.destination(task), options: Self.options(task), id: id,
             refreshURL: refresh)
         runs[id] = Run(download: download, place: task.place)
+        measureSpeed()
         Task { await follow(download) }
     }
 

@@ -36,6 +36,14 @@ enum OpenAPI {
             "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
+          "/speeds": {
+           "get": {"operationId": "speeds", "summary": "How fast all tasks were in the last ten minutes",
+            "responses": {"200": {"description": "A value for each second", "content": {"application/json":
+            {"schema": {"$ref": "#/components/schemas/Speeds"}}}}, "400": {"$ref":
+            "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"}, "403":
+            {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
+            "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"}}}
+          },
           "/tags": {
            "get": {"operationId": "tags", "summary": "How many tasks have each tag", "responses": {"200":
             {"description": "The tags", "content": {"application/json": {"schema": {"$ref":
@@ -184,6 +192,9 @@ enum OpenAPI {
             "unseen": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
             "bytes_per_second": {"type": "number", "minimum": 0}, "matching": {"type": "integer",
             "minimum": 0}, "paused": {"type": "string"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+           "Speeds": {"type": "object", "required": ["start", "bytes_per_second"], "properties": {"start": {"type":
+            "integer"}, "bytes_per_second": {"type": "array", "maxItems": 600, "items": {"type": "integer",
+            "minimum": 0}}}},
            "Tags": {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "object",
             "additionalProperties": {"type": "integer", "minimum": 1}}}},
            "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},

@@ -34,6 +34,7 @@ struct QueueAPI: Sendable {
         case .tasks(let filter): try APIReply(try await door.report(filter))
         case .page(let filter, let window): try APIReply(try await door.page(filter, window))
         case .tags: try APIReply(TagCounts(tags: try await door.tags()))
+        case .speeds: try APIReply(await door.speedHistory())
         case .task(let selector): try APIReply(try await door.detail(selector))
         case .links(let filter):
             try APIReply(

@@ -7,6 +7,7 @@ enum Route: Sendable, Hashable {
     case tasks(TaskFilter)
     case page(TaskFilter, TaskWindow)
     case tags
+    case speeds
     case links(TaskFilter)
     case task(String)
     case events(TaskFilter)
@@ -38,6 +39,8 @@ enum Route: Sendable, Hashable {
             self = try Self.choose(asked, ["GET": try Self.tasks(items)], [])
         case ["v1", "tags"]:
             self = try Self.choose(asked, ["GET": .tags], items)
+        case ["v1", "speeds"]:
+            self = try Self.choose(asked, ["GET": .speeds], items)
         case ["v1", "links"]:
             self = try Self.choose(asked, ["GET": .links(try Self.filter(items))], [])
         case ["v1", "events"]:
