@@ -46,8 +46,14 @@ export class AddForm {
   build() {
     const text = (attributes = {}) => h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes });
     this.links = h("textarea.links", {
-      rows: 4, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", autofocus: true,
+      rows: 1, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", autofocus: true,
       placeholder: "https://…", oninput: () => this.changed(),
+      // One link needs no second line; Shift+Enter begins one.
+      onkeydown: (event) => {
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing || this.links.value.trim().includes("\n")) return;
+        event.preventDefault();
+        this.element.requestSubmit();
+      },
     });
     this.file = h("input", { type: "file", accept: "text/*,.txt,.urls,.list,.csv,.md", hidden: true, tabindex: -1, onchange: () => this.read(this.file.files) });
     this.skipped = h("p.hint");
@@ -74,21 +80,20 @@ export class AddForm {
     this.nameField = field(t("name"), this.name, t("nameHint"));
     this.sumField = field(t("checksum"), this.checksum, t("checksumHint"));
     this.more = h("details", {}, h("summary", {}, t("moreOptions")), h("div.fields", {},
+      this.dirField, field(t("begin"), this.begin), this.nameField, this.sumField,
+      h("div.whole", {}, field(t("tags"), this.tags, t("tagHint"))),
       field(t("connections"), this.connections, t("connectionsHint").split(/ (?:Empty|Leer)/)[0]),
       h("div.field", {}, h("span.label", {}, t("rate")), this.rate.element),
       field(t("userAgent"), this.agent), field(t("referer"), this.referer),
-      field(t("userName"), this.user), field(t("password"), this.password), h("div.whole", {}, field(t("headers"), this.headers))));
+      field(t("userName"), this.user), field(t("password"), this.password), h("div.whole", {}, field(t("headers"), this.headers)),
+      h("div.whole", {}, h("button", { type: "button", onclick: () => this.file.click() }, t("openFile")))));
     this.send = h("button.primary", {}, t("add"));
     this.cancel = h("button", { type: "button", onclick: () => this.done(false) }, t("cancel"));
     const labelled = field(t("links"), this.links);
-    labelled.firstChild.after(h("button.plain.link", { type: "button", onclick: () => this.file.click() }, t("openFile")));
-    labelled.classList.add("links-field");
     this.element = h("form.add-form", { novalidate: true, onsubmit: (event) => this.submit(event), onkeydown: (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.element.requestSubmit();
+      if (event.key === "Enter" && !event.defaultPrevented && (event.ctrlKey || event.metaKey)) this.element.requestSubmit();
     } },
       h("div.dialog-body", {}, labelled, this.file, this.skipped, this.several, this.known,
-        h("div.fields", {}, this.dirField, field(t("begin"), this.begin), this.nameField, this.sumField,
-          h("div.whole", {}, field(t("tags"), this.tags, t("tagHint")))),
         this.more), wrongLine(),
       h("div.dialog-foot", {}, this.cancel, this.send));
   }
@@ -136,7 +141,8 @@ export class AddForm {
     say(this.send, tasks > 1 ? t("adds", { n: tasks }) : t("add"));
     // A name and a checksum are those of one file.
     for (const each of [this.nameField, this.sumField]) each.hidden = tasks > 1;
-    this.links.rows = Math.max(3, Math.min(10, this.links.value.split("\n").length + 1));
+    const lines = this.links.value.split("\n").length;
+    this.links.rows = lines === 1 ? 1 : Math.min(10, lines + 1);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.look(), 300);
   }
@@ -239,7 +245,9 @@ export class AddForm {
     }
   }
 
+  /** Forgets all that was filled in. */
   clear() {
+    this.turn += 1;
     this.element.reset();
     this.more.open = false;
     this.known.hidden = true;

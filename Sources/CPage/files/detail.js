@@ -271,6 +271,7 @@ export class Detail {
   closeForm(event) {
     event?.stopPropagation();
     this.form.hidden = true;
+    this.links.value = "";
     this.buttons.link.focus();
   }
 
