@@ -25,6 +25,17 @@ const FITS = {
   change: (task) => task.state !== "completed",
 };
 
+/** What a row offers: the first action that fits, and what fits always. */
+export function actionsOf(task) {
+  const first = ["pause", "resume", "retry"].find((name) => FITS[name](task));
+  const words = (name) => t(name === "retry" && isMissing(task) ? "a.again" : `a.${name}`);
+  return [...first ? [first] : [], "remove", "more"].map((name) => [name, words(name)]);
+}
+
+const ACTIVE = ["waiting", "running", "verifying", "retrying", "waiting_for_network"];
+/** The states in which `pauseAll` and `resumeAll` find tasks. */
+export const ALL = { pauseAll: ACTIVE, resumeAll: ["held"] };
+
 export class Acts {
   /** `changed` is called after commands were carried out. */
   constructor({ api, list, changed, open }) {
@@ -78,9 +89,24 @@ export class Acts {
     else await this[name]();
   }
 
-  async remove() {
+  /** Carries out an action of a row, for its task alone. */
+  async one(name, task, button) {
+    if (name === "more") {
+      const index = this.list.tasks.indexOf(task) + this.list.offset;
+      if (!this.list.has(task)) this.list.pick(index);
+      this.menu(button);
+    } else if (name === "remove") await this.remove([task.id]);
+    else await this.run([{ command: name, ids: [task.id] }]);
+  }
+
+  /** Pauses all tasks, or resumes all that are paused; what has ended stays. */
+  async all(name) {
+    await this.run([{ command: name.replace("All", ""), all: true, states: ALL[name] }]);
+  }
+
+  async remove(only) {
     const { list } = this;
-    const ids = await list.chosen();
+    const ids = only ?? await list.chosen();
     const n = ids.length;
     ids.forEach((id) => list.going.add(id));
     let timer, done = false;
@@ -110,8 +136,9 @@ export class Acts {
     this.removals.add(removal);
     timer = setTimeout(() => removal.send(false), UNDO);
     const forget = notice(t("removed", { n }), { seconds: 0, action: { text: t("undo"), act: removal.undo } });
-    list.clear();
-    list.render();
+    if (only) ids.forEach((id) => list.ids.delete(id));
+    else list.clear();
+    list.picked();
   }
 
   /** Says which parts of removed tasks stay on the disk. */

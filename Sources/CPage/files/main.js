@@ -1,5 +1,5 @@
 // The page: login, what is live, filters, and who is told of what.
-import { Acts, tools } from "./acts.js";
+import { actionsOf, Acts, ALL, tools } from "./acts.js";
 import { AddForm, linksOf } from "./add.js";
 import * as api from "./api.js";
 import { $, announce, field, fill, h, icon, notice, put, reasonOf, say, wrongLine } from "./dom.js";
@@ -30,6 +30,7 @@ const told = new Map();
 const list = new List($("list"), {
   api,
   on: {
+    actions: actionsOf, act: (name, task, button) => acts.one(name, task, button),
     open: openDetail, menu: (at) => acts.menu(at), changed: selectionChanged, move: (ids, to) => acts.move(ids, to),
     key: (name) => acts.act(name),
     data(answer) {
@@ -157,6 +158,7 @@ function setCounts(next) {
     if (key === "cancelled") button.parentElement.hidden = n === 0 && view.filter !== "cancelled";
     button.classList.toggle("some-bad", key === "failed" && n > 0);
   }
+  for (const [name, button] of allButtons) put(button, "aria-disabled", ALL[name].some((state) => counts[state]) ? null : "true");
 }
 
 function filterButton(id, text, press) {
@@ -235,6 +237,11 @@ const toolButtons = new Map(tools.map((name) => [name, h("button", {
 }, icon(name === "resume" ? "start" : name), h("span", {}, t(`a.${name}`)))]));
 const more = h("button", { type: "button", "aria-haspopup": "menu", "aria-label": t("a.more"), title: t("a.more"), onclick: () => acts.menu(more) }, icon("more"), h("span", {}, t("a.more")));
 $("tools").append(...toolButtons.values(), more);
+
+const allButtons = new Map(Object.keys(ALL).map((name) => [name, h("button", {
+  type: "button", title: t(`a.${name}`), "aria-label": t(`a.${name}`), "aria-disabled": "true", onclick: () => acts.all(name),
+}, icon(name === "pauseAll" ? "pause" : "start"), h("span", {}, t(`a.${name}`)))]));
+$("all-tools").append(...allButtons.values());
 
 function selectionChanged() {
   const k = list.selected();
