@@ -41,6 +41,9 @@ def test_each_state_has_an_icon_and_a_colour(visit, service, fast, slow, guarded
     # What waits, and what was cancelled, needs nobody.
     assert len({signs[name][2] for name in names[:3] + names[4:]}) == 5
     expect(row(page, "failed.bin").locator(".state")).to_have_text("Failed: 404 Not Found")
+    # The first action is the one that brings it further.
+    first = {name: row(page, f"{name}.bin").locator(".acts button").first.get_attribute("data-act") for name in names}
+    assert first == {"done": "remove", "failed": "retry", "held": "resume", "gone": "retry", "run": "pause", "wait": "pause"}
 
 
 def test_the_reason_stands_before_the_wait(visit, service, guarded):  # noqa: F811
@@ -99,6 +102,8 @@ def test_all_are_paused_and_resumed(visit, service, fast, slow, size):
     pause = page.get_by_role("button", name="Pause all")
     resume = page.get_by_role("button", name="Resume all")
     expect(row(page, "done.bin")).to_be_visible()
+    bar = page.locator("#bar")
+    assert bar.evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
     for button in (pause, resume):
         expect(button).to_have_attribute("aria-disabled", "true")
     service.tell("add", f"{slow}/a.bin", f"{slow}/b.bin", "-d", "files")

@@ -27,7 +27,7 @@ const FITS = {
 
 /** What a row offers: the first action that fits, and what fits always. */
 export function actionsOf(task) {
-  const first = ["pause", "resume", "retry"].find((name) => FITS[name](task));
+  const first = (ENDED.has(task.state) ? ["retry"] : ["pause", "resume"]).find((name) => FITS[name](task));
   const words = (name) => t(name === "retry" && isMissing(task) ? "a.again" : `a.${name}`);
   return [...first ? [first] : [], "remove", "more"].map((name) => [name, words(name)]);
 }

@@ -328,6 +328,10 @@ export class Detail {
     const { step, needed = [] } = error ?? {};
     show(credentials, task.state !== "completed" && (["credentials", "access"].includes(step) || needed.includes("user")));
     show(place, task.state !== "completed" && step === "place");
+    // What the step asks for comes before another try without it.
+    credentials.classList.toggle("primary", !credentials.hidden && step !== "access");
+    place.classList.toggle("primary", !place.hidden);
+    retry.classList.toggle("primary", !credentials.classList.contains("primary") && place.hidden);
     show(this.graphed, FETCHED.has(task.state) || this.graph.samples.length > 0);
     // The button that was pressed gives its focus to the one that takes its place.
     if (focused?.hidden) [resume, pause, retry, link].find((button) => !button.hidden)?.focus();
