@@ -28,8 +28,14 @@ def fill(page, links, **more):
     """Opens the box and fills it in."""
     page.locator("#add").click()
     page.get_by_label("Links", exact=True).fill("\n".join(links))
+    options(page)
     for label, value in more.items():
-        page.get_by_label(label.capitalize(), exact=True).fill(value)
+        page.locator(".add-form").get_by_label(label.capitalize(), exact=True).fill(value)
+
+
+def options(page):
+    """Unfolds what is not for one link alone."""
+    page.locator(".add-form details:not([open]) > summary").click()
 
 
 def send(page):
@@ -48,6 +54,8 @@ def test_a_paste_opens_the_box_and_several_links_are_tasks_or_mirrors(page, serv
         expect(box).to_have_value("\n".join(links))
 
     paste()
+    options(page)
+    expect(dialog.get_by_label("Folder", exact=True)).to_be_visible()
     expect(dialog.get_by_label("Name", exact=True)).to_be_hidden()
     expect(dialog.locator("button.primary")).to_have_text("Add 2 tasks")
     send(page)
@@ -59,6 +67,7 @@ def test_a_paste_opens_the_box_and_several_links_are_tasks_or_mirrors(page, serv
     paste()
     page.get_by_label("mirrors of one file").check()
     expect(dialog.locator("button.primary")).to_have_text("Add")
+    options(page)
     dialog.get_by_label("Checksum").fill(ZEROS)
     send(page)
     expect(state(page, "three.bin")).to_have_text("Complete, verified (sha-256)")
@@ -135,6 +144,7 @@ def test_links_come_from_a_text_file(page, service, fast):
     (service.folder / "links.bin").write_bytes(bytes(100))
     box = page.get_by_label("Links", exact=True)
     page.locator("#add").click()
+    options(page)
     with page.expect_file_chooser() as choice:
         page.get_by_role("button", name="From a text file…").click()
     choice.value.set_files(service.folder / "links.txt")
@@ -226,3 +236,58 @@ def test_all_of_it_fits_a_phone(visit, service, fast, slow):
     expect(state(page, "long-name")).to_have_text("Paused by you")
     expect(page.get_by_role("menu")).to_have_count(0)
     fits()
+
+
+@pytest.mark.parametrize("key", ["Enter", "Control+Enter"])
+def test_one_link_is_one_field_and_a_button(page, service, fast, key):
+    page.locator("#add").click()
+    dialog = page.get_by_role("dialog")
+    shown = "(all) => all.filter((each) => each.checkVisibility()).map((each) => each.textContent || each.tagName)"
+    assert dialog.locator("input, textarea, select").evaluate_all(shown) == ["TEXTAREA"]
+    assert dialog.locator("button").evaluate_all(shown) == ["Cancel", "Add"]
+    assert dialog.locator("textarea.links").bounding_box()["height"] < 45
+    expect(dialog.get_by_label("Links", exact=True)).to_be_focused()
+    page.keyboard.type(f"{fast}/one.bin")
+    page.keyboard.press(key)
+    expect(dialog).to_have_count(0)
+    expect(state(page, "one.bin")).to_have_text(re.compile("^Complete"))
+
+    # Several links have lines.
+    page.locator("#add").click()
+    page.keyboard.type(f"{fast}/two.bin")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type(f"{fast}/three.bin")
+    page.keyboard.press("Enter")
+    page.keyboard.type(f"{fast}/four.bin")
+    send(page)
+    expect(page.locator(".rows .row")).to_have_count(5)
+
+
+def test_nothing_that_was_cancelled_is_remembered(page, service, fast):
+    first = page.get_by_role("dialog").locator("input, textarea, select")
+    values = "(all) => all.map((each) => each.type === 'file' ? '' : each.value + each.checked)"
+    page.locator("#add").click()
+    empty = first.evaluate_all(values)
+    page.keyboard.press("Escape")
+    for leave in ("Escape", "Cancel"):
+        fill(page, [f"{fast}/there.bin"], name="other.bin", folder="below", tags="iso", user="me", password="p",
+             checksum="no digest", connections="3", referer="http://r/")
+        page.get_by_label("Begin").select_option("paused")
+        page.get_by_label("Headers, one a line").fill("X-A: b")
+        page.get_by_label("Add what is known again").check()
+        page.get_by_role("dialog").locator("button.primary").click()
+        expect(page.get_by_role("alert").filter(has_text="This is no checksum")).to_be_visible()
+        if leave == "Escape":
+            page.keyboard.press("Escape")
+        else:
+            page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.locator("#add").click()
+        assert first.evaluate_all(values) == empty
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator("details[open]")).to_have_count(0)
+        expect(dialog.get_by_text("This is no checksum")).to_have_count(0)
+        expect(dialog.get_by_text("Known already")).to_be_hidden()
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+    assert len(service.tasks()) == 1

@@ -63,3 +63,56 @@ def test_an_end_that_is_looked_at_is_told_nowhere_else(visit, service, fast):
     service.wait(lambda tasks: tasks["first.bin"].get("seen") is False)
     visit()
     service.wait(lambda tasks: tasks["first.bin"]["seen"])
+
+
+# What a canvas shows.
+PIXELS = "(canvas) => canvas.toDataURL()"
+# Whether the graph has a line in it, beside its axes.
+LINED = """() => {
+  const canvas = document.querySelector("#graph");
+  const accent = getComputedStyle(canvas).getPropertyValue("--accent").trim();
+  const probe = document.createElement("canvas").getContext("2d");
+  probe.fillStyle = accent;
+  probe.fillRect(0, 0, 1, 1);
+  const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+  if (!canvas.width || !canvas.height) return false;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let near = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] > 200 && [r, g, b].every((value, k) => Math.abs(data[i + k] - value) < 40)) near += 1;
+  }
+  return near > 5;
+}"""
+
+
+def test_a_service_that_hangs_is_shown_as_such(visit, service, slow):
+    service.tell("add", f"{slow}/first.bin", "-d", "files")
+    page = visit()
+    expect(page.locator(".rows .c-speed")).to_contain_text("/s")
+    visit.is_quiet = False
+    service.process.send_signal(signal.SIGSTOP)
+    # Its connections stay open.
+    expect(page.locator("#away")).to_be_visible(timeout=30_000)
+    expect(page.locator("#away")).to_contain_text("has not answered since")
+    expect(page.locator("#speed")).to_have_text("–")
+    for part in (".rows", ".totals", ".side"):
+        assert page.locator(part).first.evaluate("(e) => getComputedStyle(e).filter") == "grayscale(1)"
+    # The graph has stopped where the service has.
+    before = page.locator("#graph").evaluate(PIXELS)
+    page.evaluate("() => new Promise((done) => { let n = 0; const timer = setInterval(() => ++n > 3 && (clearInterval(timer), done()), 1000) })")
+    assert page.locator("#graph").evaluate(PIXELS) == before
+    service.process.send_signal(signal.SIGCONT)
+    expect(page.locator("#away")).to_be_hidden()
+    expect(page.locator("#speed")).to_contain_text("/s")
+    assert page.locator(".rows").evaluate("(e) => getComputedStyle(e).filter") == "none"
+
+
+def test_the_graph_begins_with_what_the_service_remembers(visit, service, slow):
+    service.tell("add", f"{slow}/first.bin", "-d", "files")
+    page = visit(opened=False)
+    visit.is_quiet = False
+    # No event tells the page of a speed.
+    page.route("**/api/v1/events?*", lambda route: route.abort())
+    service.wait(lambda tasks: tasks["first.bin"].get("bytes_done", 0) > 200_000)
+    page.goto(service.tell("open", "--no-browser"))
+    page.wait_for_function(LINED)

@@ -1,6 +1,6 @@
 // What is done with tasks: commands, the seconds in which a removal can be undone, and the dialogs that ask first.
 import { connectionsOf, listOf } from "./add.js";
-import { check, dialog, field, h, menu, notice, rateField, reasonOf } from "./dom.js";
+import { check, dialog, field, h, menu, notice, rateField, reasonOf, Wrong } from "./dom.js";
 import { bytes, nameOf } from "./format.js";
 import { t } from "./texts.js";
 
@@ -24,6 +24,17 @@ const FITS = {
   move: (task) => Boolean(task.position) && !ENDED.has(task.state),
   change: (task) => task.state !== "completed",
 };
+
+/** What a row offers: the first action that fits, and what fits always. */
+export function actionsOf(task) {
+  const first = (ENDED.has(task.state) ? ["retry"] : ["pause", "resume"]).find((name) => FITS[name](task));
+  const words = (name) => t(name === "retry" && isMissing(task) ? "a.again" : `a.${name}`);
+  return [...first ? [first] : [], "remove", "more"].map((name) => [name, words(name)]);
+}
+
+const ACTIVE = ["waiting", "running", "verifying", "retrying", "waiting_for_network"];
+/** The states in which `pauseAll` and `resumeAll` find tasks. */
+export const ALL = { pauseAll: ACTIVE, resumeAll: ["held"] };
 
 export class Acts {
   /** `changed` is called after commands were carried out. */
@@ -78,9 +89,24 @@ export class Acts {
     else await this[name]();
   }
 
-  async remove() {
+  /** Carries out an action of a row, for its task alone. */
+  async one(name, task, button) {
+    if (name === "more") {
+      const index = this.list.tasks.indexOf(task) + this.list.offset;
+      if (!this.list.has(task)) this.list.pick(index);
+      this.menu(button);
+    } else if (name === "remove") await this.remove([task.id]);
+    else await this.run([{ command: name, ids: [task.id] }]);
+  }
+
+  /** Pauses all tasks, or resumes all that are paused; what has ended stays. */
+  async all(name) {
+    await this.run([{ command: name.replace("All", ""), all: true, states: ALL[name] }]);
+  }
+
+  async remove(only) {
     const { list } = this;
-    const ids = await list.chosen();
+    const ids = only ?? await list.chosen();
     const n = ids.length;
     ids.forEach((id) => list.going.add(id));
     let timer, done = false;
@@ -110,8 +136,9 @@ export class Acts {
     this.removals.add(removal);
     timer = setTimeout(() => removal.send(false), UNDO);
     const forget = notice(t("removed", { n }), { seconds: 0, action: { text: t("undo"), act: removal.undo } });
-    list.clear();
-    list.render();
+    if (only) ids.forEach((id) => list.ids.delete(id));
+    else list.clear();
+    list.picked();
   }
 
   /** Says which parts of removed tasks stay on the disk. */
@@ -169,9 +196,9 @@ export class Acts {
     return this.run([{ command: "move", ids, to }]);
   }
 
-  async rename() {
-    const target = await this.list.target();
-    const one = this.list.selected() === 1 ? this.list.known()[0] : undefined;
+  async rename(task) {
+    const target = task ? { ids: [task.id] } : await this.list.target();
+    const one = task ?? (this.list.selected() === 1 ? this.list.known()[0] : undefined);
     const name = h("input", { type: "text", value: one ? nameOf(one) : "", spellcheck: "false" });
     const folder = h("input", { type: "text", placeholder: one?.folder ?? "", spellcheck: "false" });
     const before = name.value;
@@ -180,11 +207,14 @@ export class Acts {
     await dialog({
       title: t("a.rename").replace("…", ""), button: t("save"),
       body: [one ? field(t("name"), name) : null, field(t("folder"), folder, t("folderKeep"))].filter(Boolean),
+      members: { name, folder, root: folder },
       submit: async () => {
         const change = {};
         if (one && name.value.trim() && name.value !== before) change.name = name.value.trim();
         if (folder.value.trim()) change.folder = folder.value.trim();
-        if (Object.keys(change).length) await this.loud([{ command: "rename", ...target, ...change }]);
+        if (Object.keys(change).length === 0) return;
+        await this.loud([{ command: "rename", ...target, ...change },
+          ...task && FITS.retry(task) ? [{ command: "retry", ...target }] : []]);
       },
     });
   }
@@ -194,7 +224,7 @@ export class Acts {
     const results = await this.api.send(commands);
     this.changed();
     const refused = results.flat().find((result) => result.outcome === "refused");
-    if (refused) throw new Error(reasonOf(refused));
+    if (refused) throw Object.assign(new Error(reasonOf(refused)), { member: refused.member });
   }
 
   async link() {
@@ -203,11 +233,31 @@ export class Acts {
     const links = h("textarea.links", { rows: 3, spellcheck: "false", wrap: "off", placeholder: "https://…" });
     await dialog({
       title: t("linkTitle", { name: nameOf(task) }), button: t("save"), body: [field(t("linkLabel"), links, t("linkHint"))],
+      members: { url: links, urls: links },
       submit: async () => {
         const urls = links.value.split(/\s+/).filter(Boolean);
-        if (urls.length === 0 || !urls.every((url) => /^https?:\/\/[^/]/i.test(url))) throw new Error(t("linkWrong"));
+        if (urls.length === 0 || !urls.every((url) => /^https?:\/\/[^/]/i.test(url))) throw new Wrong(links, t("linkWrong"));
         await this.loud([{ command: "set", urls, ...target },
           ...FITS.retry(task) ? [{ command: "retry", ...target }] : []]);
+      },
+    });
+  }
+
+  /** Asks for user and password of tasks: of those that are selected, where none are given. */
+  async credentials(ids) {
+    const target = ids ? { ids } : await this.list.target();
+    const failed = (ids ? this.list.tasks.filter((task) => ids.includes(task.id)) : this.list.known()).filter(FITS.retry);
+    const user = h("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" });
+    const password = h("input", { type: "password", autocomplete: "new-password" });
+    await dialog({
+      title: t("credentialsTitle"), button: t(failed.length ? "credentialsRetry" : "save"),
+      body: [field(t("userName"), user), field(t("password"), password, t("credentialsHint"))],
+      members: { user, password },
+      submit: async () => {
+        if (!user.value) throw new Wrong(user, t("userMissing"));
+        if (user.value.includes(":")) throw new Wrong(user, t("userColon"));
+        await this.loud([{ command: "set", user: `${user.value}:${password.value}`, ...target },
+          ...failed.length ? [{ command: "retry", ids: failed.map((task) => task.id) }] : []]);
       },
     });
   }
@@ -223,10 +273,11 @@ export class Acts {
     await dialog({
       title: t("limitsOf"), button: t("save"),
       body: [h("div.field", {}, change.element, rate.element, h("p.hint", {}, t("rateHint"))), field(t("connections"), connections, t("connectionsHint"))],
+      members: { connections, rate_limit: rate.number },
       submit: async () => {
         const set = {};
         if (change.box.checked) set.rate_limit = rate.value;
-        if (connections.value.trim()) set.connections = connectionsOf(connections.value);
+        if (connections.value.trim()) set.connections = connectionsOf(connections);
         if (Object.keys(set).length) await this.loud([{ command: "set", ...target, ...set }]);
       },
     });
@@ -238,7 +289,7 @@ export class Acts {
     const add = h("input", { type: "text", autocomplete: "off" });
     const away = there.map((tag) => [tag, check(tag)]);
     await dialog({
-      title: t("tags"), button: t("save"),
+      title: t("tags"), button: t("save"), members: { add },
       body: [field(t("tagAdd"), add, t("tagHint")),
         away.length ? h("fieldset.radios", {}, h("legend", {}, t("tagRemove")), ...away.map(([, each]) => each.element)) : null].filter(Boolean),
       submit: async () => {
@@ -280,7 +331,8 @@ export class Acts {
         disabled: !this.can("move") || list.everything && ["up", "down"].includes(name) || !moves && ["up", "down"].includes(name),
       })),
       null,
-      item("rename", { key: "F2" }), item("link", { disabled: !single || !this.can("change") }), item("limits", { disabled: !this.can("change") }),
+      item("rename", { key: "F2" }), item("link", { disabled: !single || !this.can("change") }),
+      item("credentials", { disabled: !this.can("change") }), item("limits", { disabled: !this.can("change") }),
       item("tag"), item("copy", { disabled: list.everything || !navigator.clipboard }),
       null,
       item("remove", { icon: "remove", key: t("key.delete") }), item("removeFiles", { danger: true }),

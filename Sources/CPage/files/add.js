@@ -1,5 +1,5 @@
 // Adding tasks: the form of the dialog, and of the page that has no tasks.
-import { check, choice, field, h, notice, rateField, reasonOf, say } from "./dom.js";
+import { check, choice, clearWrongs, complain, field, h, notice, rateField, say, Wrong, wrongLine } from "./dom.js";
 import { nameOf } from "./format.js";
 import { stateOf } from "./list.js";
 import { t } from "./texts.js";
@@ -27,10 +27,12 @@ function checksumOf(text) {
 
 export const listOf = (text) => text.split(",").map((each) => each.trim()).filter(Boolean);
 
-/** Whether the service takes this number of connections. */
-export function connectionsOf(text) {
-  const plain = text.trim();
+/** A number of connections as the service wants it; undefined for none. */
+export function connectionsOf(input) {
+  const plain = input.value.trim();
   if (!plain) return undefined;
+  const [, count] = /^(?:auto:)?(\d+)$/.exec(plain) ?? [];
+  if (plain !== "auto" && !(count >= 1 && count <= 64)) throw new Wrong(input, t("wrong.connections"));
   return /^\d+$/.test(plain) ? Number(plain) : plain;
 }
 
@@ -44,8 +46,14 @@ export class AddForm {
   build() {
     const text = (attributes = {}) => h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes });
     this.links = h("textarea.links", {
-      rows: 4, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", autofocus: true,
+      rows: 1, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off", autofocus: true,
       placeholder: "https://…", oninput: () => this.changed(),
+      // One link needs no second line; Shift+Enter begins one.
+      onkeydown: (event) => {
+        if (event.key !== "Enter" || event.shiftKey || event.isComposing || this.links.value.trim().includes("\n")) return;
+        event.preventDefault();
+        this.element.requestSubmit();
+      },
     });
     this.file = h("input", { type: "file", accept: "text/*,.txt,.urls,.list,.csv,.md", hidden: true, tabindex: -1, onchange: () => this.read(this.file.files) });
     this.skipped = h("p.hint");
@@ -72,23 +80,21 @@ export class AddForm {
     this.nameField = field(t("name"), this.name, t("nameHint"));
     this.sumField = field(t("checksum"), this.checksum, t("checksumHint"));
     this.more = h("details", {}, h("summary", {}, t("moreOptions")), h("div.fields", {},
+      this.dirField, field(t("begin"), this.begin), this.nameField, this.sumField,
+      h("div.whole", {}, field(t("tags"), this.tags, t("tagHint"))),
       field(t("connections"), this.connections, t("connectionsHint").split(/ (?:Empty|Leer)/)[0]),
       h("div.field", {}, h("span.label", {}, t("rate")), this.rate.element),
       field(t("userAgent"), this.agent), field(t("referer"), this.referer),
-      field(t("userName"), this.user), field(t("password"), this.password), h("div.whole", {}, field(t("headers"), this.headers))));
-    this.wrong = h("p.wrong", { role: "alert" });
+      field(t("userName"), this.user), field(t("password"), this.password), h("div.whole", {}, field(t("headers"), this.headers)),
+      h("div.whole", {}, h("button", { type: "button", onclick: () => this.file.click() }, t("openFile")))));
     this.send = h("button.primary", {}, t("add"));
     this.cancel = h("button", { type: "button", onclick: () => this.done(false) }, t("cancel"));
     const labelled = field(t("links"), this.links);
-    labelled.firstChild.after(h("button.plain.link", { type: "button", onclick: () => this.file.click() }, t("openFile")));
-    labelled.classList.add("links-field");
     this.element = h("form.add-form", { novalidate: true, onsubmit: (event) => this.submit(event), onkeydown: (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.element.requestSubmit();
+      if (event.key === "Enter" && !event.defaultPrevented && (event.ctrlKey || event.metaKey)) this.element.requestSubmit();
     } },
       h("div.dialog-body", {}, labelled, this.file, this.skipped, this.several, this.known,
-        h("div.fields", {}, this.dirField, field(t("begin"), this.begin), this.nameField, this.sumField,
-          h("div.whole", {}, field(t("tags"), this.tags, t("tagHint")))),
-        this.more, this.wrong),
+        this.more), wrongLine(),
       h("div.dialog-foot", {}, this.cancel, this.send));
   }
 
@@ -115,7 +121,7 @@ export class AddForm {
         this.prefill(text);
       }
     } catch {
-      say(this.wrong, t("noFile"));
+      complain(this.element, new Wrong(this.links, t("noFile")));
     }
     this.file.value = "";
   }
@@ -128,14 +134,15 @@ export class AddForm {
     this.parsed = linksOf(this.links.value);
     const { links, rest } = this.parsed;
     const tasks = this.mirrors ? 1 : links.length;
-    say(this.wrong, "");
+    clearWrongs(this.element);
     say(this.skipped, rest.length ? t("skipped", { n: rest.length, line: rest[0].slice(0, 60) }) : "");
     this.skipped.hidden = rest.length === 0;
     this.several.hidden = links.length < 2;
     say(this.send, tasks > 1 ? t("adds", { n: tasks }) : t("add"));
     // A name and a checksum are those of one file.
     for (const each of [this.nameField, this.sumField]) each.hidden = tasks > 1;
-    this.links.rows = Math.max(3, Math.min(10, this.links.value.split("\n").length + 1));
+    const lines = this.links.value.split("\n").length;
+    this.links.rows = lines === 1 ? 1 : Math.min(10, lines + 1);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.look(), 300);
   }
@@ -168,15 +175,15 @@ export class AddForm {
     const { links } = this.parsed;
     const root = this.folder();
     const checksum = this.nameField.hidden ? undefined : checksumOf(this.checksum.value);
-    if (links.length === 0) throw new Error(t("noLinks"));
-    if (checksum === null) throw new Error(t("checksumWrong"));
+    if (links.length === 0) throw new Wrong(this.links, t("noLinks"));
+    if (checksum === null) throw new Wrong(this.checksum, t("wrong.checksum"));
     const access = {};
     if (this.agent.value.trim()) access.user_agent = this.agent.value.trim();
     if (this.referer.value.trim()) access.referer = this.referer.value.trim();
     if (this.user.value) access.credentials = { user: this.user.value, password: this.password.value };
     const options = {};
     const headers = this.headers.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    const connections = connectionsOf(this.connections.value);
+    const connections = connectionsOf(this.connections);
     if (headers.length) options.headers = headers;
     if (connections !== undefined) options.connections = connections;
     if (this.rate.value > 0) options.limits = { rate: this.rate.value };
@@ -203,7 +210,7 @@ export class AddForm {
 
   async submit(event) {
     event.preventDefault();
-    say(this.wrong, "");
+    clearWrongs(this.element);
     this.send.disabled = true;
     try {
       const commands = this.commands();
@@ -220,21 +227,27 @@ export class AddForm {
         // What was refused stays in the box, to be mended.
         this.links.value = refused.map((result) => result.url).join("\n");
         this.changed();
-        throw new Error([...new Set(refused.map((result) => result.message))].slice(0, 3).join(" "));
+        const message = [...new Set(refused.map((result) => result.message))].slice(0, 3).join(" ");
+        throw Object.assign(new Error(message), { member: refused[0].member });
       }
       this.clear();
       this.done(true);
       const words = [fresh ? t("added", { n: fresh }) : "", known.length ? t("knew", { n: known.length }) : ""].filter(Boolean);
       notice(words.join(", "), { lines: [...new Set(known.map((result) => result.message).filter(Boolean))].slice(0, 2) });
     } catch (error) {
-      say(this.wrong, reasonOf(error));
-      this.links.focus();
+      complain(this.element, error, {
+        url: this.links, mirrors: this.links, root: this.dir, folder: this.dir, name: this.name, tags: this.tags,
+        checksum: this.checksum, connections: this.connections, rate: this.rate.number, user_agent: this.agent,
+        referer: this.referer, credentials: this.user, user: this.user, password: this.password, headers: this.headers,
+      });
     } finally {
       this.send.disabled = false;
     }
   }
 
+  /** Forgets all that was filled in. */
   clear() {
+    this.turn += 1;
     this.element.reset();
     this.more.open = false;
     this.known.hidden = true;

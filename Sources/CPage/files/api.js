@@ -4,11 +4,11 @@
 const KEY = `segget.token${location.pathname === "/" ? "" : location.pathname}`;
 const listeners = new Set();
 
-/** A request that was refused (`status`), or could not be sent (`status` 0). */
+/** A request that was refused (`status`), or could not be sent (`status` 0); `member` is what it was refused for. */
 export class Failure extends Error {
-  constructor(status, message, hint) {
+  constructor(status, message, member) {
     super(message);
-    Object.assign(this, { status, hint });
+    Object.assign(this, { status, member });
   }
 }
 
@@ -16,6 +16,25 @@ export const token = () => localStorage.getItem(KEY);
 
 /** Has a function called whenever the service asks who is there. */
 export const onLogin = (listener) => listeners.add(listener);
+
+/** When the service was last heard of, in milliseconds since 1970. */
+export let heard = Date.now();
+const hear = () => {
+  heard = Date.now();
+};
+
+/** Asks for a sign of life, for so many milliseconds; answers whether one came. */
+export async function ping(time) {
+  try {
+    await fetch("api/v1/speeds", {
+      method: "HEAD", cache: "no-store", headers: authorization(), signal: AbortSignal.timeout(time),
+    });
+    hear();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const unauthorised = () => {
   for (const listener of listeners) listener();
@@ -25,8 +44,8 @@ const authorization = () => ({ Authorization: `Bearer ${token() ?? ""}` });
 
 async function failure(answer) {
   const body = await answer.json().catch(() => ({}));
-  const { message, hint } = body.error ?? body;
-  return new Failure(answer.status, message ?? `${answer.status} ${answer.statusText}`, hint);
+  const { message, member } = body.error ?? body;
+  return new Failure(answer.status, message ?? `${answer.status} ${answer.statusText}`, member);
 }
 
 async function call(method, path, body, more = {}) {
@@ -39,6 +58,7 @@ async function call(method, path, body, more = {}) {
   } catch (error) {
     throw new Failure(0, error.message);
   }
+  hear();
   if (answer.ok) return answer.status === 204 ? {} : answer.json();
   if (answer.status === 401) unauthorised();
   throw await failure(answer);
@@ -114,12 +134,14 @@ export function stream(path, { event, open, closed }) {
       });
       if (!answer.ok) throw await failure(answer);
       pause = 1000;
+      hear();
       open();
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let rest = ""; ;) {
         const { value, done } = await reader.read();
         if (done) break;
         alive();
+        hear();
         const blocks = (rest + value).replace(/\r\n?/g, "\n").split("\n\n");
         rest = blocks.pop();
         blocks.forEach(receive);

@@ -55,8 +55,9 @@ const AGAIN = new Set(["failed", "cancelled", "retrying"]);
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
 export class Detail {
-  constructor(container, { api, t, format, act }) {
-    Object.assign(this, { container, api, t, format, act, turn: 0, histories: new Map() });
+  /** `on`: `credentials(ids)`, `rename(task)`. */
+  constructor(container, { api, t, format, act, on }) {
+    Object.assign(this, { container, api, t, format, act, on, turn: 0, histories: new Map() });
     this.number = new Intl.NumberFormat(language);
     this.percents = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
     this.build();
@@ -155,10 +156,12 @@ export class Detail {
     this.state = h("p.d-state");
     this.stale = h("p.d-stale");
     this.stale.hidden = true;
-    this.error = h("div.d-error", { lang: "en" }, h("p"), h("p.hint"));
+    this.error = h("div.d-error", {}, h("p", { lang: "en" }), h("p.hint"));
     this.buttons = {
       pause: button("pause", command("pause")), resume: button("resume", command("resume"), "primary"),
+      credentials: button("credentials", () => this.on.credentials([this.id])),
       retry: button("retry", command("retry"), "primary"), link: button("newLink", () => this.openForm()),
+      place: button("rename", () => this.on.rename(this.task)),
     };
     this.links = h("textarea", {
       id: "d-links", spellcheck: "false", "aria-describedby": "d-links-hint", required: "",
@@ -268,6 +271,7 @@ export class Detail {
   closeForm(event) {
     event?.stopPropagation();
     this.form.hidden = true;
+    this.links.value = "";
     this.buttons.link.focus();
   }
 
@@ -310,9 +314,10 @@ export class Detail {
     show(this.error, Boolean(error) && task.state !== "completed");
     if (error) {
       say(this.error.children[0], sentence(error.message));
-      say(this.error.children[1], sentence(error.hint));
+      const next = `d.next.${error.step}`;
+      say(this.error.children[1], [known(next) ? t(next) : "", error.starts_over ? t("d.startsOver") : ""].filter(Boolean).join(" "));
     }
-    const { pause, resume, retry, link } = this.buttons;
+    const { pause, resume, retry, link, credentials, place } = this.buttons;
     const focused = document.activeElement;
     show(pause, !ENDED.has(task.state) && task.wanted !== "held");
     show(resume, !ENDED.has(task.state) && task.wanted === "held");
@@ -320,6 +325,13 @@ export class Detail {
     show(retry, AGAIN.has(task.state) || isMissing);
     say(retry, t(`d.${isMissing ? "again" : task.state === "retrying" ? "retryNow" : "retry"}`));
     show(link, task.state !== "completed");
+    const { step, needed = [] } = error ?? {};
+    show(credentials, task.state !== "completed" && (["credentials", "access"].includes(step) || needed.includes("user")));
+    show(place, task.state !== "completed" && step === "place");
+    // What the step asks for comes before another try without it.
+    credentials.classList.toggle("primary", !credentials.hidden && step !== "access");
+    place.classList.toggle("primary", !place.hidden);
+    retry.classList.toggle("primary", !credentials.classList.contains("primary") && place.hidden);
     show(this.graphed, FETCHED.has(task.state) || this.graph.samples.length > 0);
     // The button that was pressed gives its focus to the one that takes its place.
     if (focused?.hidden) [resume, pause, retry, link].find((button) => !button.hidden)?.focus();

@@ -1,5 +1,5 @@
 // Small tools for elements: making them, icons, dialogs, menus, notices.
-import { t } from "./texts.js";
+import { has, t } from "./texts.js";
 
 /** An element, `tag.class.class`, with attributes, listeners (`onclick`), and children. */
 export function h(name, attributes = {}, ...children) {
@@ -34,6 +34,18 @@ const ICONS = {
   settings: "M2 5h5M11 5h3M2 11h3M9 11h5M9 3v4M7 9v4",
   bell: "M3.5 11.5h9l-1-1.5V7a3.5 3.5 0 0 0-7 0v3l-1 1.5ZM7 14h2",
   bellOff: "M3.5 11.5h9l-1-1.5V7a3.5 3.5 0 0 0-7 0v3l-1 1.5ZM7 14h2M2 2l12 12",
+  // Of states.
+  running: "M8 2.5v8M4.5 7 8 10.5 11.5 7M3 13.5h10",
+  verifying: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM10.5 10.5 14 14M5 7l1.5 1.5L9 6",
+  waiting: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 4.8V8l2.2 1.6",
+  held: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.5 6v4M9.5 6v4",
+  network: "M2 6.5a9 9 0 0 1 12 0M4.5 9.2a5.3 5.3 0 0 1 7 0M8 12h.01M2 2l12 12",
+  verified: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM5.3 8.2l2 2 3.6-4",
+  completed: "M3.5 8.5l3 3 6-7",
+  skipped: "M3.5 4l4 4-4 4M8.5 4l4 4-4 4",
+  warning: "M8 2.5 14 13H2L8 2.5ZM8 6.5v3M8 11.3h.01",
+  failed: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6 6l4 4M10 6l-4 4",
+  cancelled: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM3.8 12.2l8.4-8.4",
   start: "M5 3.5v9l7-4.5-7-4.5Z",
   pause: "M5.5 3.5v9M10.5 3.5v9",
   retry: "M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3",
@@ -70,12 +82,71 @@ export function fill(root) {
   for (const element of root.querySelectorAll("[data-i]")) element.prepend(icon(element.dataset.i));
 }
 
-/** What a refusal says, without what is for terminals. */
-export const reasonOf = (error) => error.status === 0 ? t("noAnswer")
-  : [error.message, error.hint].filter(Boolean)
-    .map((each) => each.replace(/`([^`]*)`/g, "“$1”").replace(/^[a-z]/, (first) => first.toUpperCase())).join(". ");
+/** The last name of a member, such as `checksum` of `commands[0].options.checksum`. */
+const nameOfMember = (member) => member?.replace(/\[\d+\]/g, "").split(".").at(-1);
+
+/** What a refusal says, in the page's own words where it has some. The service's hints are for other clients. */
+export function reasonOf(error) {
+  if (error.status === 0) return t("noAnswer");
+  const own = error.status === 400 && `wrong.${nameOfMember(error.member)}`;
+  if (own && has(own)) return t(own);
+  return error.message.replace(/`([^`]*)`/g, "“$1”").replace(/^[a-z]/, (first) => first.toUpperCase());
+}
 
 let serial = 0;
+
+/** A value that a form refuses: the control that has it, and why. */
+export class Wrong extends Error {
+  constructor(control, message) {
+    super(message);
+    this.control = control;
+  }
+}
+
+const unmark = (control) => {
+  const note = control.wrongNote;
+  if (!note) return;
+  const others = (control.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== note.id);
+  put(control, "aria-describedby", others.join(" ") || null);
+  put(control, "aria-invalid", null);
+  control.wrongNote = null;
+  note.remove();
+};
+
+/** Removes what `complain` has shown in a form. */
+export function clearWrongs(form) {
+  for (const control of form.elements) unmark(control);
+  say(form.querySelector(".form-wrong"));
+}
+
+/**
+ * Shows why a form was not sent, and scrolls there: at the control that the error names, or at that of the member that
+ * the service refused (`members`: controls by name), else above the buttons.
+ */
+export function complain(form, error, members = {}) {
+  clearWrongs(form);
+  const control = error.control ?? members[nameOfMember(error.member)];
+  if (!control?.isConnected) {
+    const line = form.querySelector(".form-wrong");
+    say(line, reasonOf(error));
+    line.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const note = h("p.wrong.field-wrong", { id: `wrong-${serial += 1}`, role: "alert" }, reasonOf(error));
+  control.wrongNote = note;
+  put(control, "aria-invalid", "true");
+  put(control, "aria-describedby", [control.getAttribute("aria-describedby"), note.id].filter(Boolean).join(" "));
+  for (let part = control.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  const place = control.closest(".field, .rule, fieldset") ?? control.parentElement;
+  place.append(note);
+  control.addEventListener("input", () => control.wrongNote === note && unmark(control), { once: true });
+  control.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "nearest" });
+  note.scrollIntoView({ block: "nearest" });
+}
+
+/** The line of a form for a reason that no field has; it stays in view. */
+export const wrongLine = (text = "") => h("p.wrong.form-wrong", { role: "alert" }, text);
 
 /** A control with its label, and a hint that belongs to it. */
 export function field(label, control, hint) {
@@ -107,6 +178,7 @@ export function rateField(name, rate = 0) {
   return {
     element: h("div.pair", {}, number, units), number,
     get value() {
+      if (number.validity.badInput || number.value < 0) throw new Wrong(number, t("wrong.rate"));
       return Math.round(Number(number.value || 0) * Number(units.value));
     },
   };
@@ -114,14 +186,14 @@ export function rateField(name, rate = 0) {
 
 /**
  * Shows a dialog. `submit` is called with no arguments when it is sent; what it throws is shown, and the dialog stays.
+ * `members` are the controls of the members that the service may refuse.
  * Resolves with whether it was sent.
  */
-export function dialog({ title, body = [], button, danger = false, submit = () => {}, close = t("cancel"), wide = false }) {
-  const wrong = h("p.wrong", { role: "alert" });
+export function dialog({ title, body = [], button, danger = false, submit = () => {}, members, close = t("cancel"), wide = false }) {
   const send = button && h(danger ? "button.danger" : "button.primary", {}, button);
   const id = `dialog-${serial += 1}`;
   const form = h("form", { novalidate: true },
-    h("div.dialog-body", {}, h("h2", { id }, title), ...body, wrong),
+    h("div.dialog-body", {}, h("h2", { id }, title), ...body), wrongLine(),
     h("div.dialog-foot", {}, h("button", { type: "button", onclick: () => element.close() }, close), send));
   const element = h(wide ? "dialog.wide" : "dialog", { "aria-labelledby": id }, form);
   const focused = document.activeElement;
@@ -130,15 +202,15 @@ export function dialog({ title, body = [], button, danger = false, submit = () =
     let sent = false;
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      say(wrong, "");
+      clearWrongs(form);
       if (send) send.disabled = true;
       try {
         await submit();
         sent = true;
         element.close();
       } catch (error) {
-        say(wrong, reasonOf(error));
         if (send) send.disabled = false;
+        complain(form, error, members);
       }
     });
     element.addEventListener("close", () => {

@@ -57,7 +57,7 @@ export class Graph {
     canvas.classList.add("graph");
     this.unfit = fit(canvas, () => this.draw());
     // The time goes on though nothing is measured.
-    this.timer = setInterval(() => this.samples.length > 0 && this.plan(), 1000);
+    this.timer = setInterval(() => this.samples.length > 0 && !this.stopped && this.plan(), 1000);
     this.describe();
   }
 
@@ -65,6 +65,12 @@ export class Graph {
   add(time, bytesPerSecond) {
     const known = typeof bytesPerSecond === "number" && isFinite(bytesPerSecond);
     this.samples.push({ time, speed: known ? Math.max(0, bytesPerSecond) : null });
+    this.plan();
+  }
+
+  /** Stops at a time, in seconds since 1970; `null` has it go on. */
+  stop(time) {
+    this.stopped = time;
     this.plan();
   }
 
@@ -104,7 +110,7 @@ export class Graph {
 
   draw() {
     const { canvas, seconds } = this;
-    const now = Math.max(Date.now() / 1000, this.samples.at(-1)?.time ?? 0);
+    const now = this.stopped ?? Math.max(Date.now() / 1000, this.samples.at(-1)?.time ?? 0);
     while (this.samples.length && this.samples[0].time < now - seconds - 2 * this.gap) this.samples.shift();
     this.describe();
     const context = canvas.getContext("2d");

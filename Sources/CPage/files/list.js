@@ -8,6 +8,9 @@ const FETCHED = new Set(["running", "verifying"]);
 /** Rows that are asked for at a time, how many of them before the first that is seen, and how near their end is too near. */
 const [WINDOW, BEFORE, NEAR] = [200, 80, 30];
 
+/** Where a row has no room for more, its details are a view of their own. */
+const phone = matchMedia("(max-width: 559px)");
+
 /** Columns: key, and by what the service sorts it. */
 const COLUMNS = [
   ["name", "name"], ["size", "size"], ["progress", "progress"], ["speed", "speed"], ["left", "left"],
@@ -20,39 +23,43 @@ const DESCENDING = new Set(["size", "progress", "speed", "added", "finished"]);
 /** A message of the service in short: without the URL that the row has anyway, and what is for terminals. */
 const brief = (message = "") => message.replace(/^`[^`]*` could not be fetched: /, "")
   .replace(/( (to|from|at|of))? `https?:[^`]*`/g, "").replace(/`\/([^`]*\/)?([^`]*)`/g, "“$2”").replace(/`([^`]*)`/g, "“$1”");
-const reasonFor = (task) => meaning(task.error?.code) ?? brief(task.error?.message);
+/** Why a task failed, in short: a status as it is, `503 Service Unavailable`, in every language. */
+function reasonFor({ error }) {
+  const [, status, name] = /\b([45]\d\d) \(([^)]*)\)/.exec(error?.message) ?? [];
+  return status ? `${status} ${name}` : meaning(error?.code) ?? brief(error?.message);
+}
 
-/** A task's state in plain words, and its kind for the colour. */
+/** A task's state in plain words, its kind for the colour, and its icon. */
 export function stateOf(task, going = false) {
   const { state } = task;
-  if (going) return [t("s.going"), "off"];
+  if (going) return [t("s.going"), "off", "remove"];
   if (state === "completed") {
-    if (task.file === "gone") return [t("s.gone"), "warn"];
-    if (task.file === "changed") return [t("s.changed"), "warn"];
-    if (task.skipped) return [t("s.skipped"), "done"];
-    if (task.html) return [t("s.html"), "warn"];
+    if (task.file === "gone") return [t("s.gone"), "warn", "warning"];
+    if (task.file === "changed") return [t("s.changed"), "warn", "warning"];
+    if (task.skipped) return [t("s.skipped"), "done", "skipped"];
+    if (task.html) return [t("s.html"), "warn", "warning"];
     const names = task.digests.map((digest) => digest.split(":")[0]).join(", ");
-    return names ? [t("s.verified", { names }), "ok"] : [t("s.completed"), "done"];
+    return names ? [t("s.verified", { names }), "ok", "verified"] : [t("s.completed"), "done", "completed"];
   }
-  if (state === "failed") return [t("s.failed", { reason: reasonFor(task) }), "bad"];
-  if (state === "cancelled") return [t("s.cancelled"), "off"];
-  if (task.wanted === "held") return [t("s.held"), "off"];
-  if (task.paused) return [t("s.ruled", { reason: brief(task.paused) }), "off"];
+  if (state === "failed") return [t("s.failed", { reason: reasonFor(task) }), "bad", "failed"];
+  if (state === "cancelled") return [t("s.cancelled"), "off", "cancelled"];
+  if (task.wanted === "held") return [t("s.held"), "off", "held"];
+  if (task.paused) return [t("s.ruled", { reason: brief(task.paused) }), "off", "waiting"];
   if (state === "retrying") {
     const reason = reasonFor(task);
-    if (!task.retry_at) return [t("s.retrying", { reason }), "warn"];
+    if (!task.retry_at) return [t("s.retrying", { reason }), "warn", "retry"];
     const wait = duration(Math.max(0, Math.ceil(task.retry_at - Date.now() / 1000)));
-    return [t("s.retryIn", { time: wait, reason }), "warn"];
+    return [t("s.retryIn", { time: wait, reason }), "warn", "retry"];
   }
-  if (state === "waiting_for_network") return [t("s.network", { time: time(task.waiting_since) }), "warn"];
-  if (state === "waiting") return [task.position ? t("s.place", { n: task.position }) : t("s.waiting"), "off"];
+  if (state === "waiting_for_network") return [t("s.network", { time: time(task.waiting_since) }), "warn", "network"];
+  if (state === "waiting") return [task.position ? t("s.place", { n: task.position }) : t("s.waiting"), "off", "waiting"];
   const host = /^https?:\/\/([^/]+)/i.exec(task.current_url ?? task.url)?.[1];
-  if (state !== "running" || !host) return [t(`s.${state}`), "run"];
-  return [t(task.connections === 0 && !task.bytes_per_second ? "s.nothing" : "s.from", { host }), "run"];
+  if (state !== "running" || !host) return [t(`s.${state}`), "run", state === "verifying" ? state : "running"];
+  return [t(task.connections === 0 && !task.bytes_per_second ? "s.nothing" : "s.from", { host }), "run", "running"];
 }
 
 export class List {
-  /** `on`: `open(id)`, `menu(point)`, `changed()` after a selection, `data(answer)`, `seen(tasks)`, `move(ids, to)`, `key(name)`. */
+  /** `on`: `actions(task)` that a row offers, `act(name, task, button)`, `open(id)`, `menu(point)`, `changed()` after a selection, `data(answer)`, `seen(tasks)`, `move(ids, to)`, `key(name)`. */
   constructor(scroller, { api, on }) {
     Object.assign(this, { scroller, api, on, filter: {}, tasks: [], offset: 0, matching: 0, turn: 0 });
     this.sort = "order";
@@ -105,6 +112,7 @@ export class List {
     this.grid.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("dblclick", (event) => {
+      if (event.target.closest("[data-act]")) return;
       const index = this.indexOf(event.target);
       if (this.task(index)) this.on.open(this.task(index).id);
     });
@@ -280,12 +288,13 @@ export class List {
       name: text("name"), tags: text("tags"), size: h("div.c-size", { role: "gridcell" }), fill: h("span.fill"), part: text("part"),
       speed: h("div.c-speed", { role: "gridcell" }), left: h("div.c-left", { role: "gridcell" }),
       connections: h("div.c-connections", { role: "gridcell" }), brief: text("brief"), state: text("state"),
+      icon: h("span.state-icon", { "aria-hidden": "true" }), acts: h("div.acts", { role: "gridcell" }),
     };
     row.element = h("div.row", { role: "row" },
       h("div.c-tick", { role: "gridcell" }, h("span.tick", { "aria-hidden": "true" })),
-      h("div.c-name", { role: "gridcell" }, row.name, row.tags), row.size,
+      h("div.c-name", { role: "gridcell" }, row.icon, row.name, row.tags), row.size,
       h("div.c-progress", { role: "gridcell" }, h("span.bar", { "aria-hidden": "true" }, row.fill), row.part),
-      row.speed, row.left, row.connections, h("div.c-state", { role: "gridcell" }, row.brief, row.state));
+      row.speed, row.left, row.connections, h("div.c-state", { role: "gridcell" }, row.brief, row.state), row.acts);
     return row;
   }
 
@@ -303,9 +312,11 @@ export class List {
       put(element, "data-kind", "none");
       for (const key of ["name", "tags", "size", "part", "speed", "left", "connections", "brief", "state"]) say(row[key]);
       row.fill.style.transform = "scaleX(0)";
+      this.drawActs(row, null);
+      this.drawIcon(row, "none");
       return;
     }
-    const [words, kind] = stateOf(task, this.going.has(task.id));
+    const [words, kind, sign] = stateOf(task, this.going.has(task.id));
     const fetched = FETCHED.has(task.state);
     const share = task.size ? task.bytes_done / task.size : task.state === "completed" ? 1 : 0;
     // A bar moves with its task, and not from one task to another.
@@ -315,6 +326,8 @@ export class List {
     put(element, "id", `task-${task.id}`);
     put(element, "aria-selected", this.has(task));
     put(element, "data-kind", kind);
+    this.drawIcon(row, sign);
+    this.drawActs(row, this.going.has(task.id) ? null : task);
     // Tasks that differ only in the query look alike otherwise.
     const alike = task.query_tag && this.tasks.some((other) => other?.url === task.url && other.query_tag !== task.query_tag);
     const name = nameOf(task) + (alike ? `?#${task.query_tag}` : "");
@@ -334,6 +347,24 @@ export class List {
       ? `${percent(share)}, ${t("toGo", { time: duration(task.seconds_left) })}` : percent(share));
     say(row.state, words);
     put(row.state, "title", words);
+  }
+
+  drawIcon(row, sign) {
+    if (row.sign === sign) return;
+    row.sign = sign;
+    put(row.element, "data-sign", sign);
+    row.icon.replaceChildren(...sign === "none" ? [] : [icon(sign)]);
+  }
+
+  /** What can be done with one task, on its row: for a pointer; the keyboard has the menu. */
+  drawActs(row, task) {
+    const names = task ? this.on.actions(task) : [];
+    const key = names.length ? `${task.id} ${names.map(([name]) => name)}` : "";
+    if (row.actsKey === key) return;
+    row.actsKey = key;
+    row.acts.replaceChildren(...names.map(([name, words]) => h("button.plain", {
+      type: "button", tabindex: -1, "data-act": name, title: words, "aria-label": `${words}: ${nameOf(task)}`,
+    }, icon(name === "resume" ? "start" : name))));
   }
 
   // Selection
@@ -452,12 +483,17 @@ export class List {
   click(event) {
     const index = this.indexOf(event.target);
     if (index < 0 || this.dragged) return;
+    const button = event.target.closest("[data-act]");
+    if (button) {
+      this.on.act(button.dataset.act, this.task(index), button);
+      return;
+    }
     this.grid.focus({ preventScroll: true });
     if (event.shiftKey) this.extend(index);
     else if (event.ctrlKey || event.metaKey || event.target.closest(".c-tick")) this.toggle(index);
     else {
       this.pick(index);
-      if (event.pointerType === "touch" && this.task(index)) this.on.open(this.task(index).id);
+      if ((event.pointerType === "touch" || phone.matches) && this.task(index)) this.on.open(this.task(index).id);
     }
   }
 
@@ -505,7 +541,7 @@ export class List {
     const index = this.indexOf(event.target);
     const task = this.task(index);
     this.dragged = false;
-    if (event.button !== 0 || event.pointerType === "touch" || event.target.closest(".c-tick") || !task ||
+    if (event.button !== 0 || event.pointerType === "touch" || event.target.closest(".c-tick, .acts") || !task ||
       this.sort !== "order" || this.descending || ENDED.has(task.state)) return;
     const start = event.clientY;
     const { scroller, body } = this;

@@ -1,8 +1,8 @@
 // The page: login, what is live, filters, and who is told of what.
-import { Acts, tools } from "./acts.js";
+import { actionsOf, Acts, ALL, tools } from "./acts.js";
 import { AddForm, linksOf } from "./add.js";
 import * as api from "./api.js";
-import { $, announce, field, fill, h, icon, notice, put, reasonOf, say } from "./dom.js";
+import { $, announce, field, fill, h, icon, notice, put, reasonOf, say, wrongLine } from "./dom.js";
 import { Detail } from "./detail.js";
 import * as format from "./format.js";
 import { Graph } from "./graph.js";
@@ -19,7 +19,7 @@ const wide = matchMedia("(min-width: 1180px)");
 const narrow = matchMedia("(max-width: 799px)");
 
 const view = { filter: "all", tag: null, text: "" };
-let counts = {}, tags = {}, health, speedNow = null, awaySince = null, awayTimer, live, lastEnd, askingEnds = false, askAgain;
+let counts = {}, tags = {}, health, speedNow = null, awaySince = null, awayTimer, live, isOpen = false, lastEnd, askingEnds = false, askAgain;
 
 document.documentElement.lang = language;
 fill(document.body);
@@ -30,6 +30,7 @@ const told = new Map();
 const list = new List($("list"), {
   api,
   on: {
+    actions: actionsOf, act: (name, task, button) => acts.one(name, task, button),
     open: openDetail, menu: (at) => acts.menu(at), changed: selectionChanged, move: (ids, to) => acts.move(ids, to),
     key: (name) => acts.act(name),
     data(answer) {
@@ -55,8 +56,8 @@ const acts = new Acts({ api, list, open: openDetail, changed: () => soon(0) });
 const detail = new Detail($("detail"), { api, t, format, act: async (command) => {
   if (command.command === "remove") return undefined;
   return acts.run([command]);
-} });
-const graph = new Graph($("graph"), { seconds: 120, label: t("graphLabel"), gap: 3 });
+}, on: { credentials: (ids) => acts.credentials(ids), rename: (task) => acts.rename(task) } });
+const graph = new Graph($("graph"), { seconds: 600, label: t("graphLabel"), gap: 3 });
 
 let addDialog = null;
 const form = new AddForm({
@@ -81,6 +82,8 @@ function openAdd(text = "") {
     addDialog.addEventListener("close", () => {
       addDialog.remove();
       addDialog = null;
+      // A login only interrupts.
+      if (!asking) form.clear();
       setEmpty();
       before?.focus?.();
     });
@@ -155,6 +158,7 @@ function setCounts(next) {
     if (key === "cancelled") button.parentElement.hidden = n === 0 && view.filter !== "cancelled";
     button.classList.toggle("some-bad", key === "failed" && n > 0);
   }
+  for (const [name, button] of allButtons) put(button, "aria-disabled", ALL[name].some((state) => counts[state]) ? null : "true");
 }
 
 function filterButton(id, text, press) {
@@ -233,6 +237,11 @@ const toolButtons = new Map(tools.map((name) => [name, h("button", {
 }, icon(name === "resume" ? "start" : name), h("span", {}, t(`a.${name}`)))]));
 const more = h("button", { type: "button", "aria-haspopup": "menu", "aria-label": t("a.more"), title: t("a.more"), onclick: () => acts.menu(more) }, icon("more"), h("span", {}, t("a.more")));
 $("tools").append(...toolButtons.values(), more);
+
+const allButtons = new Map(Object.keys(ALL).map((name) => [name, h("button", {
+  type: "button", title: t(`a.${name}`), "aria-label": t(`a.${name}`), "aria-disabled": "true", onclick: () => acts.all(name),
+}, icon(name === "pauseAll" ? "pause" : "start"), h("span", {}, t(`a.${name}`)))]));
+$("all-tools").append(...allButtons.values());
 
 function selectionChanged() {
   const k = list.selected();
@@ -313,6 +322,18 @@ async function askTags() {
   if (answer) setTags(answer.tags);
 }
 
+/** Has the graph begin with what the service remembers. */
+async function askSpeeds() {
+  const answer = await api.get("api/v1/speeds").catch(() => null);
+  if (!answer) return;
+  const { bytes_per_second: speeds } = answer;
+  // The clocks of both machines may differ: the last value is of now.
+  const end = Date.now() / 1000;
+  const known = speeds.map((speed, index) => ({ time: end - (speeds.length - 1 - index), speed }));
+  const first = end - speeds.length;
+  graph.replace([...graph.samples.filter((sample) => sample.time < first), ...known]);
+}
+
 async function askHealth() {
   const answer = await api.get("api/v1/health").catch(() => null);
   if (!answer) return;
@@ -351,22 +372,48 @@ function changes(data) {
 }
 
 function away(problem) {
+  isOpen = false;
   if (problem.status === 401 || awaySince) return;
-  awaySince = Date.now() / 1000;
-  graph.add(awaySince, null);
+  awaySince = api.heard / 1000;
   // A connection that only ended is there again at once.
-  awayTimer = setTimeout(() => {
-    say($("away-text"), t("away", { time: format.time(awaySince) }));
-    $("away").hidden = false;
-    document.body.classList.add("is-away");
-    say($("speed"), "–");
-    document.title = `segget`;
-    announce($("away-text").textContent);
-  }, problem.status === 0 && navigator.onLine ? 1500 : 0);
+  awayTimer = setTimeout(showAway, problem.status === 0 && navigator.onLine ? 1500 : 0);
 }
+
+/** Shows that nothing that is seen is of now. */
+function showAway() {
+  say($("away-text"), t("away", { time: format.time(awaySince) }));
+  $("away").hidden = false;
+  document.body.classList.add("is-away");
+  say($("speed"), "–");
+  document.title = `segget`;
+  graph.add(awaySince, null);
+  graph.stop(awaySince);
+  announce($("away-text").textContent);
+}
+
+/** A service that hangs keeps its connections open: it is asked for a sign of life. */
+const [QUIET, SILENT] = [3000, 5000];
+let pinging = false;
+setInterval(async () => {
+  if (document.hidden || !live || !api.token() || pinging) return;
+  if (awaySince && isOpen && api.heard > awaySince * 1000) back();
+  const quiet = Date.now() - api.heard;
+  if (quiet < QUIET) return;
+  pinging = true;
+  // One that was hidden has not listened.
+  const isAlive = await api.ping(Math.max(SILENT - QUIET, SILENT - quiet));
+  pinging = false;
+  if (!isAlive && !awaySince && live) {
+    awaySince = api.heard / 1000;
+    showAway();
+  }
+}, 500);
 
 function back() {
   clearTimeout(awayTimer);
+  isOpen = true;
+  if (awaySince) askSpeeds();
+  graph.stop(null);
   if (awaySince && !$("away").hidden) {
     $("away").hidden = true;
     announce(t("isBack"));
@@ -390,6 +437,7 @@ function connect() {
     },
   });
   askHealth();
+  askSpeeds();
   askTags();
   list.refresh();
 }
@@ -499,7 +547,7 @@ async function login(stale = false) {
   addDialog?.close();
   for (const open of document.querySelectorAll("dialog[open]")) open.close();
   const secret = h("input", { type: "password", autocomplete: "current-password", required: true, spellcheck: "false" });
-  const wrong = h("p.wrong", { role: "alert" }, stale ? t("loginStale") : "");
+  const wrong = wrongLine(stale ? t("loginStale") : "");
   const send = h("button.primary", {}, t("login"));
   const box = h("dialog.login", { "aria-labelledby": "login-title" }, h("form", { novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
@@ -519,7 +567,7 @@ async function login(stale = false) {
       clearTimeout(slow);
       send.disabled = false;
     }
-  } }, h("div.dialog-body", {}, h("h2", { id: "login-title" }, t("loginTitle")), field(t("secret"), secret, t("secretHint")), wrong),
+  } }, h("div.dialog-body", {}, h("h2", { id: "login-title" }, t("loginTitle")), field(t("secret"), secret, t("secretHint"))), wrong,
   h("div.dialog-foot", {}, send)));
   box.addEventListener("cancel", (event) => event.preventDefault());
   box.addEventListener("close", () => {

@@ -1,5 +1,5 @@
 // The dialogs of settings and help, and what this browser remembers.
-import { choice, dialog, field, h, icon, notice, rateField, reasonOf } from "./dom.js";
+import { choice, dialog, field, h, icon, notice, rateField, reasonOf, Wrong } from "./dom.js";
 import { listOf } from "./add.js";
 import { t } from "./texts.js";
 
@@ -31,7 +31,7 @@ function ruleRow(rule, gone) {
   element.rule = () => {
     const when = kind.value === "span" ? `${from.value}-${to.value}` : kind.value === "other" ? rule.while : kind.value;
     if (action.value === "pause") return { while: when, pause: true };
-    if (!(rate.value > 0)) throw new Error(t("ruleWrong"));
+    if (!(rate.value > 0)) throw new Wrong(rate.number, t("ruleWrong"));
     return { while: when, rate: rate.value };
   };
   return element;
@@ -63,6 +63,7 @@ export async function settings({ api, logout }) {
   } }, t("logout"));
   await dialog({
     title: t("settings"), button: t("save"), wide: true,
+    members: { max_running: running, rate_limit: rate.number, retry_delays: delays, metered },
     body: [
       h("h3", {}, t("ofQueue")),
       h("div.fields", {}, field(t("maxRunning"), running),
@@ -74,9 +75,9 @@ export async function settings({ api, logout }) {
     ],
     submit: async () => {
       const max = Number(running.value);
-      if (!Number.isInteger(max) || max < 1 || max > 64) throw new Error(t("maxWrong"));
+      if (!Number.isInteger(max) || max < 1 || max > 64) throw new Wrong(running, t("maxWrong"));
       const seconds = listOf(delays.value).map(Number);
-      if (!seconds.every((each) => each >= 0 && each <= 86400)) throw new Error(t("retryWrong"));
+      if (!seconds.every((each) => each >= 0 && each <= 86400)) throw new Wrong(delays, t("retryWrong"));
       const next = { ...now, max_running: max, retry_delays: seconds, metered: metered.value, rules: [...rules.children].map((row) => row.rule()) };
       delete next.rate_limit;
       if (rate.value > 0) next.rate_limit = rate.value;

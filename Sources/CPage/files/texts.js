@@ -68,8 +68,8 @@ const table = {
   "s.place": ["Waiting, place {n}", "Wartet auf Platz {n}"],
   "s.held": ["Paused by you", "Von Ihnen angehalten"],
   "s.ruled": ["Waiting: {reason}", "Wartet: {reason}"],
-  "s.retrying": ["To be tried again: {reason}", "Wird wiederholt: {reason}"],
-  "s.retryIn": ["Retry in {time}: {reason}", "Neuer Versuch in {time}: {reason}"],
+  "s.retrying": ["{reason}, to be tried again", "{reason}, wird wiederholt"],
+  "s.retryIn": ["{reason}, retry in {time}", "{reason}, neuer Versuch in {time}"],
   "s.network": ["Waiting for the network since {time}", "Wartet auf das Netz seit {time}"],
   "s.skipped": ["Skipped: the file exists, not checked", "Übersprungen: die Datei gibt es schon, ungeprüft"],
   "s.html": ["Complete, but it is a web page", "Fertig, ist aber eine Webseite"],
@@ -86,6 +86,8 @@ const table = {
   "count.other": ["{n} tasks", "{n} Aufgaben"],
   chosen: ["{k} of {n} selected", "{k} von {n} gewählt"],
   chosenAll: ["All {n} selected", "Alle {n} gewählt"],
+  "a.pauseAll": ["Pause all", "Alle anhalten"],
+  "a.resumeAll": ["Resume all", "Alle fortsetzen"],
   "a.start": ["Start now", "Jetzt starten"],
   "a.resume": ["Resume", "Fortsetzen"],
   "a.pause": ["Pause", "Anhalten"],
@@ -100,12 +102,18 @@ const table = {
   "a.last": ["Move to the bottom", "Ganz nach hinten"],
   "a.rename": ["Rename or move file…", "Datei umbenennen oder verschieben…"],
   "a.link": ["New link…", "Neuer Link…"],
+  "a.credentials": ["User and password…", "Benutzer und Passwort…"],
+  credentialsTitle: ["User and password", "Benutzer und Passwort"],
+  credentialsRetry: ["Save and retry", "Speichern und wiederholen"],
+  credentialsHint: ["Only the service keeps it; no page shows it again.", "Nur der Dienst behält es; keine Seite zeigt es wieder."],
+  userMissing: ["Enter a user name.", "Geben Sie einen Benutzernamen ein."],
+  userColon: ["A user name has no colon.", "Ein Benutzername hat keinen Doppelpunkt."],
   "a.limits": ["Limits…", "Grenzen…"],
   "a.tag": ["Tags…", "Schlagworte…"],
   "a.copy": ["Copy link", "Link kopieren"],
   "a.open": ["Details", "Einzelheiten"],
   "a.more": ["More", "Mehr"],
-  copied: ["Link copied, without its query", "Link kopiert, ohne Abfrageteil"],
+  copied: ["Link copied", "Link kopiert"],
   "removed.one": ["{n} task is being removed", "{n} Aufgabe wird entfernt"],
   "removed.other": ["{n} tasks are being removed", "{n} Aufgaben werden entfernt"],
   "partsStay.one": ["{n} part stays on the disk: {size}", "{n} Teil bleibt auf der Platte: {size}"],
@@ -163,8 +171,8 @@ const table = {
   nameHint: ["Empty: the name that the server suggests", "Leer: der Name, den der Server vorschlägt"],
   checksum: ["Checksum", "Prüfsumme"],
   checksumHint: ["algorithm:digits, or just the digits of an MD5, SHA-1, SHA-256 or SHA-512", "Verfahren:Ziffern, oder nur die Ziffern von MD5, SHA-1, SHA-256 oder SHA-512"],
-  checksumWrong: ["This is no checksum: write algorithm:digits, such as sha-256:9f86…", "Das ist keine Prüfsumme: schreiben Sie Verfahren:Ziffern, wie sha-256:9f86…"],
-  moreOptions: ["More options", "Weitere Optionen"],
+  "wrong.checksum": ["This is no checksum: write algorithm:digits, such as sha-256:9f86…", "Das ist keine Prüfsumme: schreiben Sie Verfahren:Ziffern, wie sha-256:9f86…"],
+  moreOptions: ["Options", "Optionen"],
   userAgent: ["User agent", "User-Agent"],
   referer: ["Referer", "Referer"],
   headers: ["Headers, one a line", "Header, einer je Zeile"],
@@ -181,11 +189,15 @@ const table = {
   noLinks: ["There is no link that begins with http:// or https://.", "Da ist kein Link, der mit http:// oder https:// beginnt."],
   "skipped.one": ["{n} line is no such link, and is left out: {line}", "{n} Zeile ist kein solcher Link und wird ausgelassen: {line}"],
   "skipped.other": ["{n} lines are no such links, and are left out, the first: {line}", "{n} Zeilen sind keine solchen Links und werden ausgelassen, die erste: {line}"],
+  "wrong.connections": ["Write a number from 1 to 64, or auto, or auto:8 for at most 8.", "Schreiben Sie eine Zahl von 1 bis 64, oder auto, oder auto:8 für höchstens 8."],
+  "wrong.headers": ["Write each header as Name: value.", "Schreiben Sie jeden Header als Name: Wert."],
+  "wrong.user": ["This user name or password cannot be used.", "Dieser Benutzername oder dieses Passwort ist nicht verwendbar."],
+  "wrong.rate": ["Write a speed of 0 or more.", "Schreiben Sie ein Tempo von 0 oder mehr."],
   noFile: ["The file could not be read as text.", "Die Datei konnte nicht als Text gelesen werden."],
 
   maxRunning: ["Tasks at a time", "Aufgaben zugleich"],
   totalRate: ["Limit of speed, all together", "Tempogrenze für alle zusammen"],
-  scheduled: ["Limits by the time of day are set as well; `segget settings` shows them.", "Dazu gelten Grenzen nach der Uhrzeit; „segget settings“ zeigt sie."],
+  scheduled: ["Limits by the time of day are set as well.", "Dazu gelten Grenzen nach der Uhrzeit."],
   retryDelays: ["Seconds until a failed task is tried again", "Sekunden, bis Fehlgeschlagenes wiederholt wird"],
   retryHint: ["One after the other, separated by commas", "Nacheinander, mit Kommas getrennt"],
   retryWrong: ["The delays must be numbers from 0 to 86400, separated by commas.", "Die Zeiten müssen Zahlen von 0 bis 86400 sein, mit Kommas getrennt."],
@@ -223,7 +235,7 @@ const table = {
   failed: ["Failed: {name}", "Fehlgeschlagen: {name}"],
   endedMany: ["{n} tasks have ended, {k} of them failed", "{n} Aufgaben sind beendet, davon {k} fehlgeschlagen"],
 
-  away: ["The service is away since {time}; trying again", "Der Dienst ist seit {time} nicht da; neuer Versuch läuft"],
+  away: ["The service has not answered since {time}; trying again", "Der Dienst antwortet seit {time} nicht; neuer Versuch läuft"],
   isBack: ["The service is back", "Der Dienst ist wieder da"],
   tryNow: ["Try now", "Jetzt versuchen"],
 
@@ -288,5 +300,7 @@ export function t(key, values = {}) {
   });
 }
 
+/** Whether there is a text for a key. */
+export const has = (key) => key in texts.en;
 export const count = (n) => t("count", { n });
 export const number = (n) => numbers.format(n);

@@ -158,6 +158,10 @@ public struct CommandResult: Sendable, Hashable, Codable {
     public var message: String?
     /// The exit code of a refusal, else 0.
     public var code: Int32
+    /// The member of the command that a refusal is about: `url`, `name`, `folder`; `nil` where no one member is.
+    public var member: String?
+    /// What to do next, as a stable name for programs: the `step` of `docs/api.md`; `nil` where there is none.
+    public var step: String?
     /// The part that a removed task leaves on the disk; `nil` when there is none.
     public var left: LeftPart?
 
@@ -195,6 +199,15 @@ public struct CommandResult: Sendable, Hashable, Codable {
         _ id: QueueTask.ID?, _ outcome: Outcome, _ message: String? = nil, code: Int32 = 0
     ) {
         (self.id, self.outcome, self.message, self.code) = (id, outcome, message, code)
+    }
+
+    /// Makes a refusal for the value of one member of the command.
+    package static func refused(
+        _ id: QueueTask.ID?, _ member: String, _ message: String, code: Int32
+    ) -> CommandResult {
+        var result = CommandResult(id, .refused, message, code: code)
+        result.member = member
+        return result
     }
 }
 

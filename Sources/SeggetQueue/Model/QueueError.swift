@@ -33,6 +33,8 @@ public struct QueueError: Error, Sendable, Hashable, Codable {
     public var message: String
     /// What to do next.
     public var hint: String
+    /// The member of the request that is at fault: `commands[0].options.checksum`; `nil` where no one member is.
+    public var member: String?
 
     /// Makes an error.
     public init(_ code: Code, _ message: String, hint: String) {

@@ -22,6 +22,8 @@ package protocol QueueFeed: QueueDoor {
     func page(
         _ filter: TaskFilter, _ window: TaskWindow
     ) async throws(QueueError) -> TaskPage
+    /// How fast all tasks were in the last minutes.
+    func speedHistory() async -> SpeedReport
     /// How many tasks have each tag.
     func tags() async throws(QueueError) -> [String: Int]
 }

@@ -278,8 +278,14 @@ public struct TaskProblem: Sendable, Hashable, Codable {
     public var kind: String
     /// What happened, to which URL or file.
     public var message: String
-    /// What to do next.
+    /// What to do next, in the words of the API; ``queueHint(_:)`` has those of the command line.
     public var hint: String
+    /// What to do next, as a stable name for programs: the `step` of `docs/api.md`; `nil` where there is none.
+    public var step: String?
+    /// What has to be given again, as members of the command `set`, for the step `secrets`.
+    public var needed: [String]?
+    /// Whether the next try downloads all of the file again, though bytes are on the disk.
+    public var startsOver: Bool?
     /// The exit code that `segget get` would have ended with.
     public var code: Int32
     /// The code that aria2 has for the same; `nil` where it has none.
@@ -297,7 +303,8 @@ public struct TaskProblem: Sendable, Hashable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case kind, message, hint, code
+        case kind, message, hint, step, needed, code
+        case startsOver = "starts_over"
         case aria2Code = "aria2_code"
     }
 }

@@ -98,7 +98,7 @@ enum Chores {
         return TaskProblem(
             kind: "file_changed",
             message: "\(path) is gone, or was changed since it was finished: it was not moved",
-            hint: "move it by hand, or take the task away with `segget remove \(task.id)`",
+            hint: "move it by hand, or remove the task",
             code: ExitStatus.cannotCreate.rawValue)
     }
 
@@ -129,7 +129,8 @@ extension TaskProblem {
     init(_ error: DownloadError) {
         let diagnostic = Diagnostic(error)
         self.init(
-            kind: diagnostic.kind, message: diagnostic.message, hint: diagnostic.hint,
+            NextStep(after: error), kind: diagnostic.kind, message: diagnostic.message,
             code: diagnostic.status.rawValue, aria2Code: Aria2ErrorCode(error).rawValue)
+        if error.bytesKept > 0, error.startsOver != nil { startsOver = true }
     }
 }

@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Segmenter
 
@@ -90,7 +91,7 @@ extension DownloadQueue {
             task = try desk().whole(id)
         } catch {
             let problem = TaskProblem(
-                kind: "queue", message: error.message, hint: error.hint, code: 74)
+                .disk, kind: "queue", message: error.message, code: 74)
             return choreEnded(id, nil, .failed(problem))
         }
         guard let task, task.chore != nil else { return choreEnded(id, nil, .done) }

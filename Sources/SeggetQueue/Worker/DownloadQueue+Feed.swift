@@ -42,6 +42,28 @@ extension DownloadQueue: QueueFeed {
             progress: runs.mapValues(\.download.progress))
     }
 
+    package func speedHistory() -> SpeedReport { speeds.speeds(at: secondsSince1970()) }
+
+    /// Notes the speed of all tasks each second, as long as one runs.
+    func measureSpeed() {
+        guard speedometer == nil else { return }
+        speedometer = Task { [weak self] in
+            while await self?.noteSpeed() == true {
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    private func noteSpeed() -> Bool {
+        guard !runs.isEmpty, !Task.isCancelled else {
+            speedometer = nil
+            return false
+        }
+        let sum = runs.values.reduce(0) { $0 + $1.download.progress.bytesPerSecond }
+        speeds.note(sum, at: secondsSince1970())
+        return true
+    }
+
     package func tags() throws(QueueError) -> [String: Int] { try desk().store.tags() }
 }
 

@@ -9,7 +9,7 @@ extension DownloadQueue {
         do throws(QueueError) {
             whole = try desk().whole(id)
         } catch {
-            fail(id, TaskProblem(kind: "queue", message: error.message, hint: error.hint, code: 74))
+            fail(id, TaskProblem(.disk, kind: "queue", message: error.message, code: 74))
             return
         }
         guard let task = whole else { return }
@@ -20,6 +20,7 @@ extension DownloadQueue {
             task.urls[0], to: Self.destination(task), options: Self.options(task), id: id,
             refreshURL: refresh)
         runs[id] = Run(download: download, place: task.place)
+        measureSpeed()
         Task { await follow(download) }
     }
 

@@ -93,6 +93,9 @@ public actor DownloadQueue: QueueDoor {
     private var clock: (task: Task<Void, Never>, due: Double)?
     var subscribers = Subscribers()
     var publisher: Task<Void, Never>?
+    /// How fast all tasks were, and what notes that while something runs.
+    var speeds = SpeedHistory(at: secondsSince1970())
+    var speedometer: Task<Void, Never>?
     /// Whether subscribers were told what is so now, but for what is being fetched.
     private var isTold = true
     var current = QueueSettings()
@@ -181,6 +184,7 @@ public actor DownloadQueue: QueueDoor {
         isLeaving.withLock { $0 = true }
         clock?.task.cancel()
         publisher?.cancel()
+        speedometer?.cancel()
         session.cancelAll()
         while !runs.isEmpty || !choresUnderWay.isEmpty { await change() }
         await session.shutdown()

@@ -36,7 +36,7 @@ extension QueueDesk {
         }
         if let name = new.place.name {
             if let problem = Self.problem(ofName: name) {
-                return CommandResult(nil, .refused, problem, code: 64)
+                return .refused(nil, "name", problem, code: 64)
             }
             if !new.place.isNameGiven {
                 if try !isFree(new.place, but: nil) {
@@ -47,7 +47,7 @@ extension QueueDesk {
             {
                 let taken = TaskProblem(takenBy: owner, new.place.path ?? name)
                 guard new.failsWhereTaken else {
-                    return CommandResult(nil, .refused, taken.text, code: taken.code)
+                    return .refused(nil, "name", taken.message, code: taken.code).then(.place)
                 }
                 new.problem = new.problem ?? taken
             }
@@ -108,26 +108,27 @@ extension QueueDesk {
     ) throws(QueueError) -> CommandResult {
         guard let task = try store.task(id) else { return CommandResult(id, .unchanged, "is gone") }
         if let name, let problem = Self.problem(ofName: name) {
-            return CommandResult(id, .refused, problem, code: 64)
+            return .refused(id, "name", problem, code: 64)
         }
         guard task.status.state != .cancelled else {
             return CommandResult(
                 id, .refused,
-                "was cancelled, and has no file to rename; `segget retry \(id)` begins anew",
-                code: ExitStatus.cannotCreate.rawValue)
+                "was cancelled, and has no file to rename",
+                code: ExitStatus.cannotCreate.rawValue
+            ).then(.retry)
         }
         var place = task.place
         if let folder { (place.root, place.folder) = (folder, "") }
         if let name { (place.name, place.isNameGiven) = (name, true) }
         guard place != task.place else { return CommandResult(id, .unchanged, "is there already") }
         if let owner = try store.owner(of: place, but: id) {
-            return CommandResult(
-                id, .refused, "task \(owner) goes to \(Diagnostic.quote(place.path ?? "")) already",
+            return .refused(
+                id, "name", "task \(owner) goes to \(Diagnostic.quote(place.path ?? "")) already",
                 code: ExitStatus.cannotCreate.rawValue)
         }
         if let path = place.path, path != task.place.path, FinishedFile.anythingStands(at: path) {
-            return CommandResult(
-                id, .refused,
+            return .refused(
+                id, "name",
                 "something stands at \(Diagnostic.quote(path)) already, and is not replaced",
                 code: ExitStatus.cannotCreate.rawValue)
         }
@@ -160,7 +161,7 @@ extension QueueDesk {
                 }
             }
             guard let first = urls.first else {
-                return CommandResult(id, .refused, "a task needs a URL", code: 64)
+                return .refused(id, "urls", "a task needs a URL", code: 64)
             }
             task.urls = [first]
             task.secretParts.remove(.urls)
@@ -225,7 +226,7 @@ extension QueueDesk {
         _ id: QueueTask.ID?, _ reason: DownloadError.Reason
     ) -> CommandResult {
         let diagnostic = Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0))
-        return CommandResult(id, .refused, diagnostic.message, code: diagnostic.status.rawValue)
+        return .refused(id, "url", diagnostic.message, code: diagnostic.status.rawValue)
     }
 }
 
@@ -233,13 +234,9 @@ extension TaskProblem {
     /// Why a task cannot be added: another one's file goes there.
     fileprivate init(takenBy owner: QueueTask.ID, _ path: String) {
         self.init(
-            kind: "destination_exists",
+            .place, kind: "destination_exists",
             message: "task \(owner) goes to \(Diagnostic.quote(path)) already",
-            hint: "give it another name with `--name`, or remove that task",
             code: ExitStatus.cannotCreate.rawValue,
             aria2Code: Aria2ErrorCode.fileAlreadyExists.rawValue)
     }
-
-    /// All of it, in a line.
-    fileprivate var text: String { "\(message); \(hint)" }
 }

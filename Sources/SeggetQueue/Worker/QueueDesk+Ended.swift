@@ -72,16 +72,6 @@ extension QueueDesk {
         try fetchAgain(task, at: .last, &machine, now)
         return CommandResult(id, .done, "waiting again: its file was gone")
     }
-
-    /// Says what became of the file of a completed task; `nil` if the file is there.
-    static func missingFile(of task: QueueTask) -> String? {
-        guard task.status.state == .completed else { return nil }
-        switch FinishedFile.look(at: task) {
-        case .there: return nil
-        case .gone: return ", and its file is gone (`segget retry \(task.id)` downloads it again)"
-        case .changed: return ", and its file was changed since"
-        }
-    }
 }
 
 extension TaskSelection {

@@ -82,8 +82,9 @@ extension QueueDesk {
                     return CommandResult(
                         id, .refused,
                         "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed since: it is "
-                            + "not replaced; rename or remove it, or give another name with `--name`",
-                        code: ExitStatus.cannotCreate.rawValue)
+                            + "not replaced",
+                        code: ExitStatus.cannotCreate.rawValue
+                    ).then(.place)
                 }
                 // It stays, and the new one gets another name.
                 task.place.name = nil

@@ -305,8 +305,17 @@ final class QueueDesk {
             guard let task = try store.task(id) else {
                 return CommandResult(id, .unchanged, "is gone")
             }
-            let missing = downloads ? Self.missingFile(of: task) : nil
-            return CommandResult(id, .unchanged, "is \(task.status.state.word)\(missing ?? "")")
+            let word = task.status.state.word
+            guard downloads, task.status.state == .completed else {
+                return CommandResult(id, .unchanged, "is \(word)")
+            }
+            return switch FinishedFile.look(at: task) {
+            case .there: CommandResult(id, .unchanged, "is \(word)")
+            case .changed:
+                CommandResult(id, .unchanged, "is \(word), and its file was changed since")
+            case .gone:
+                CommandResult(id, .unchanged, "is \(word), and its file is gone").then(.again)
+            }
         }
         let isHeld = entry.status.wanted == .held && !entry.status.isEnded
         let word = isHeld ? "held" : entry.status.state.word.replacing("_", with: " ")

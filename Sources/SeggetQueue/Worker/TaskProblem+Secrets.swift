@@ -7,27 +7,20 @@ extension TaskProblem {
     ///
     /// - Parameter task: The task with all its secrets that there are; it has no such problem when none is missing.
     init?(secretsGoneOf task: QueueTask) {
-        let given: [(part: QueueTask.SecretParts, word: String, option: String?)] = [
-            (.urls, "user, password or query of its URLs", "--url URL"),
-            (.headers, "headers", "-H 'NAME: VALUE'"),
-            (.user, "user and password", "-u USER:PASSWORD"),
-            (.other, "other secret options", nil),
+        let given: [(part: QueueTask.SecretParts, word: String, member: String)] = [
+            (.urls, "user, password or query of its URLs", "urls"),
+            (.headers, "headers", "headers"),
+            (.user, "user and password", "user"), (.other, "other secret options", "options"),
         ]
         // By the URL as it was added it is known only.
         let gone = given.filter { task.secretParts.contains($0.part) }
         guard !gone.isEmpty else { return nil }
-        let options = gone.compactMap(\.option)
-        let isAll = options.count == gone.count
         let words = gone.map(\.word).joined(separator: "; ")
         self.init(
-            kind: "secrets_gone",
+            .secrets, kind: "secrets_gone",
             message: task.keepsNoSecrets
                 ? "secrets of the task were not to be stored, and are gone: \(words)"
                 : "secrets of the task are not in the queue any more: \(words)",
-            hint: isAll
-                ? "give all of them again: `segget set \(task.id) \(options.joined(separator: " "))`, then "
-                    + "`segget retry \(task.id)`"
-                : "`segget set` cannot give all of them again: `segget remove \(task.id)`, then add it anew",
-            code: ExitStatus.refused.rawValue)
+            code: ExitStatus.refused.rawValue, needed: gone.map(\.member))
     }
 }

@@ -30,7 +30,7 @@ extension TaskReport {
         rank = status.position
         bytesDone = task.bytesDone
         size = task.size
-        error = status.problem
+        error = status.problem?.forClients
         attempts = status.attempts
         if case .retrying(let time) = status.state { retryAt = time }
         if case .waitingForNetwork(let time) = status.state { waitingSince = time }

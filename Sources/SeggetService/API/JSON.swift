@@ -30,29 +30,35 @@ enum JSON {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {
-            throw QueueError(
-                .invalid, "the request is not understood: \(complaint(error))",
-                hint: "see docs/api.md for what is understood")
+            let (path, words) = complaint(error)
+            let member = place(path)
+            let subject = member.isEmpty ? "it" : "`\(member)`"
+            var refusal = QueueError(
+                .invalid, "the request is not understood: \(subject)\(words)",
+                hint: "`GET /api/openapi.json` describes the members of each request")
+            refusal.member = member.isEmpty ? nil : member
+            throw refusal
         }
     }
 
-    /// What is wrong, and where, in words of our own.
-    private static func complaint(_ error: any Error) -> String {
+    /// Where something is wrong, and what, in words of our own.
+    private static func complaint(_ error: any Error) -> (path: [any CodingKey], words: String) {
         switch error as? DecodingError {
         case .keyNotFound(let key, let context):
-            "\(place(context.codingPath)) has no `\(key.stringValue)`"
-        case .typeMismatch(_, let context): "\(place(context.codingPath)) is of another type"
-        case .valueNotFound(_, let context): "\(place(context.codingPath)) has no value"
+            return (context.codingPath, " has no `\(key.stringValue)`")
+        case .typeMismatch(_, let context): return (context.codingPath, " is of another type")
+        case .valueNotFound(_, let context): return (context.codingPath, " has no value")
         case .dataCorrupted(let context):
             switch context.underlyingError {
             // Words of ours; those of other readers may have values in them.
-            case let complaint as WireComplaint: "\(place(context.codingPath)): \(complaint.words)"
+            case let complaint as WireComplaint:
+                return (context.codingPath, ": \(complaint.words)")
             case nil where !context.codingPath.isEmpty:
-                "\(place(context.codingPath)) cannot be used"
-            default: "it is not JSON"
+                return (context.codingPath, " cannot be used")
+            default: return ([], " is not JSON")
             }
-        case nil: "it is not JSON"
-        @unknown default: "it is not JSON"
+        case nil: return ([], " is not JSON")
+        @unknown default: return ([], " is not JSON")
         }
     }
 
@@ -66,6 +72,6 @@ enum JSON {
                 text += (text.isEmpty ? "" : ".") + key.stringValue
             }
         }
-        return text.isEmpty ? "it" : "`\(text)`"
+        return text
     }
 }

@@ -36,6 +36,14 @@ enum OpenAPI {
             "500": {"$ref": "#/components/responses/QueueBroken"}, "503": {"$ref":
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
+          "/speeds": {
+           "get": {"operationId": "speeds", "summary": "How fast all tasks were in the last ten minutes",
+            "responses": {"200": {"description": "A value for each second", "content": {"application/json":
+            {"schema": {"$ref": "#/components/schemas/Speeds"}}}}, "400": {"$ref":
+            "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"}, "403":
+            {"$ref": "#/components/responses/Forbidden"}, "405": {"$ref":
+            "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"}}}
+          },
           "/tags": {
            "get": {"operationId": "tags", "summary": "How many tasks have each tag", "responses": {"200":
             {"description": "The tags", "content": {"application/json": {"schema": {"$ref":
@@ -174,7 +182,7 @@ enum OpenAPI {
             "required": ["code", "message", "hint"], "properties": {"code": {"type": "string", "enum":
             ["invalid", "no_task", "worked_already", "damaged", "later_version", "no_queue",
             "unavailable", "worker", "busy", "disk_full"]}, "message": {"type": "string", "minLength":
-            1}, "hint": {"type": "string"}}}}},
+            1}, "hint": {"type": "string"}, "member": {"type": "string"}}}}},
            "Health": {"type": "object", "required": ["api", "version", "worker"], "properties": {"api": {"const":
             "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1},
             "folder": {"type": "string"}, "free_bytes": {"type": "integer", "minimum": 0}}},
@@ -184,6 +192,9 @@ enum OpenAPI {
             "unseen": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
             "bytes_per_second": {"type": "number", "minimum": 0}, "matching": {"type": "integer",
             "minimum": 0}, "paused": {"type": "string"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+           "Speeds": {"type": "object", "required": ["start", "bytes_per_second"], "properties": {"start": {"type":
+            "integer"}, "bytes_per_second": {"type": "array", "maxItems": 600, "items": {"type": "integer",
+            "minimum": 0}}}},
            "Tags": {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "object",
             "additionalProperties": {"type": "integer", "minimum": 1}}}},
            "TaskID": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
@@ -202,7 +213,8 @@ enum OpenAPI {
             "bytes_per_second": {"type": "number", "minimum": 0}, "seconds_left": {"type": "number",
             "minimum": 0}, "connections": {"type": "integer", "minimum": 0}, "error": {"type": "object",
             "required": ["kind", "message", "hint", "code"], "properties": {"kind": {"type": "string"},
-            "message": {"type": "string"}, "hint": {"type": "string"}, "code": {"type": "integer",
+            "message": {"type": "string"}, "hint": {"type": "string"}, "step": {"type": "string"}, "needed": {"type": "array", "items": {"type":
+            "string"}}, "starts_over": {"type": "boolean"}, "code": {"type": "integer",
             "minimum": 0}}}, "attempts": {"type": "integer", "minimum": 0}, "retry_at": {"type":
             "number"}, "waiting_since": {"type": "number"}, "paused": {"type": "string"}, "added":
             {"type": "number"}, "started": {"type": "number"}, "finished": {"type": "number"},
@@ -334,7 +346,7 @@ enum OpenAPI {
            "Results": {"type": "object", "required": ["results"], "properties": {"results": {"type": "array",
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
-            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "code": {"type":
+            "enum": ["done", "unchanged", "refused"]}, "message": {"type": "string"}, "member": {"type": "string"}, "step": {"type": "string"}, "code": {"type":
             "integer", "minimum": 0}, "left": {"type": "object", "required": ["path", "bytes"],
             "properties": {"path": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}},
             "known": {"type": "object", "required": ["id", "path", "differs"], "properties": {"id":

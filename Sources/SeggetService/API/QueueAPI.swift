@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SeggetQueue
+import SeggetReports
 import Segmenter
 
 /// Answers requests with what a queue says.
@@ -21,7 +22,7 @@ struct QueueAPI: Sendable {
         } catch let refusal as Refusal {
             return refusal.reply
         } catch let error as QueueError {
-            return APIReply(error)
+            return APIReply(policy == nil ? error : error.forClients)
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")
         }
@@ -33,6 +34,7 @@ struct QueueAPI: Sendable {
         case .tasks(let filter): try APIReply(try await door.report(filter))
         case .page(let filter, let window): try APIReply(try await door.page(filter, window))
         case .tags: try APIReply(TagCounts(tags: try await door.tags()))
+        case .speeds: try APIReply(await door.speedHistory())
         case .task(let selector): try APIReply(try await door.detail(selector))
         case .links(let filter):
             try APIReply(
@@ -77,10 +79,17 @@ struct QueueAPI: Sendable {
         do throws(RPCPolicy.Forbidden) {
             try policy?.check(commands)
         } catch {
-            let forbidden = QueueError(
-                .invalid, error.message,
-                hint: "nothing was done; see \"Over TCP\" in docs/api.md for what can be")
+            var forbidden = QueueError(.invalid, error.message, hint: "nothing was done")
+            forbidden.member = error.member
             return APIReply(forbidden, status: 403)
+        }
+        for (index, command) in commands.enumerated() {
+            guard let fault = command.fault else { continue }
+            let member = "commands[\(index)].\(fault.member)"
+            var error = QueueError(
+                .invalid, "\(Diagnostic.quote(member)): \(fault.message)", hint: "nothing was done")
+            error.member = member
+            throw error
         }
         let isRestricted = policy?.deniesPrivate ?? false
         let commands = commands.map { command in

@@ -7,6 +7,7 @@ enum Route: Sendable, Hashable {
     case tasks(TaskFilter)
     case page(TaskFilter, TaskWindow)
     case tags
+    case speeds
     case links(TaskFilter)
     case task(String)
     case events(TaskFilter)
@@ -38,6 +39,8 @@ enum Route: Sendable, Hashable {
             self = try Self.choose(asked, ["GET": try Self.tasks(items)], [])
         case ["v1", "tags"]:
             self = try Self.choose(asked, ["GET": .tags], items)
+        case ["v1", "speeds"]:
+            self = try Self.choose(asked, ["GET": .speeds], items)
         case ["v1", "links"]:
             self = try Self.choose(asked, ["GET": .links(try Self.filter(items))], [])
         case ["v1", "events"]:
@@ -189,10 +192,18 @@ struct Refusal: Error, Hashable {
         (self.message, self.status, self.allowed) = (message, status, allowed)
     }
 
+    /// What to send instead.
+    private var hint: String {
+        switch status {
+        case 400, 404, 405: "`GET /api/openapi.json` describes the paths and their queries"
+        case 401: "send the secret as `Authorization: Bearer SECRET`"
+        default: "nothing was done"
+        }
+    }
+
     /// The answer that says so.
     var reply: APIReply {
         APIReply(
-            QueueError(.invalid, message, hint: "see docs/api.md for what there is"),
-            status: status, allowed: allowed)
+            QueueError(.invalid, message, hint: hint), status: status, allowed: allowed)
     }
 }

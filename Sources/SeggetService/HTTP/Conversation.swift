@@ -226,14 +226,15 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         guard head.method != .HEAD else { return events.answerHead() }
         events.begin(filter, after: head.headers.first(name: "last-event-id")) { [self] in
             self.events = nil
-            answer(APIReply($0), context)
+            answer(APIReply(site == nil ? $0 : $0.forClients), context)
         }
     }
 
     /// Answers before the request is complete, or understood, and ends the connection.
     private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
         state = .discarding
-        send(refusal.reply, isLast: true, context) { [self] in
+        let isForPeople = refusal == .otherName && head.isNavigation
+        send(isForPeople ? .otherName : refusal.reply, isLast: true, context) { [self] in
             guard state == .discarding else { return }
             isAnswered = true
             // The client may still be sending: to close at once would take the answer from it.

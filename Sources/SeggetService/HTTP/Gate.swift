@@ -22,7 +22,7 @@ package struct Gate: Sendable {
     /// - Returns: The refusal; `nil` where it is let in.
     func refusal(_ headers: HTTPHeaders, isPage: Bool = false) -> Refusal? {
         guard let host = headers.first(name: "host"), isOwn(Self.name(ofHost: host)) else {
-            return Refusal("the service is not asked for by this name", status: 403)
+            return .otherName
         }
         let origins = headers["origin"]
         if origins.count == 1, allows(origin: origins[0]) { return nil }

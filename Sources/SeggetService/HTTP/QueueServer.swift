@@ -7,6 +7,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 package import SeggetQueue
+import SeggetReports
 import Synchronization
 
 /// Serves the API of a queue, as HTTP/1.1 on a Unix socket, to this user's processes.
@@ -238,12 +239,31 @@ package final class QueueServer: Sendable {
                 webListeners.withLock { $0.append(channel) }
                 ports.append(channel.localAddress?.port ?? port)
             } catch {
-                throw QueueError(
-                    .unavailable, "nobody can listen at \(address), port \(port): \(error)",
-                    hint: "see `ss -ltnp` for who does, or give another port")
+                throw Self.problem(error, at: address, port)
             }
         }
         return ports
+    }
+
+    /// Why the service cannot listen at an address.
+    static func problem(_ error: any Error, at address: String, _ port: Int) -> QueueError {
+        let code = (error as? IOError)?.errnoCode
+        let (reason, hint) =
+            switch code {
+            case EADDRINUSE:
+                (
+                    "another program uses that port",
+                    "choose another port; `ss -ltnp` names the program"
+                )
+            case EADDRNOTAVAIL:
+                ("this machine has no such address", "`ip address` shows those that it has")
+            case EACCES:
+                ("the system does not permit it", "choose a port of 1024 or more")
+            case let code?: (Diagnostic.describe(errno: code), "choose another address or port")
+            case nil: ("\(error)", "choose another address or port")
+            }
+        return QueueError(
+            .unavailable, "cannot listen on \(address), port \(port): \(reason)", hint: hint)
     }
 
     /// Somebody else's connection, or one too many.

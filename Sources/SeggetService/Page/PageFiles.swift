@@ -5,6 +5,7 @@ import CPage
 import Crypto
 import Foundation
 import Glibc
+import SeggetReports
 
 /// What a browser is given to show.
 struct PageFile: Sendable {
@@ -54,6 +55,20 @@ package enum Page: Sendable {
             """
         case .folder: "frame-ancestors 'none'"
         }
+    }
+
+    /// Why a folder cannot be shown as a page; `nil` when it can.
+    package static func problem(ofFolder folder: String) -> String? {
+        let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else {
+            return "the folder \(Diagnostic.quote(folder)) of the page cannot be opened: "
+                + Diagnostic.describe(errno: errno)
+        }
+        close(root)
+        guard read("/", in: folder) != nil else {
+            return "the folder \(Diagnostic.quote(folder)) has no page: there is no `index.html`"
+        }
+        return nil
     }
 
     /// The file that a path stands for; blocks on the disk where it is a folder's.

@@ -58,8 +58,7 @@ extension RPCService {
             return (place, nil)
         } catch {
             let problem = TaskProblem(
-                kind: "folder_unavailable", message: error.message,
-                hint: "clients may use the download folder, and those that `--allow-dir` names",
+                .place, kind: "folder_unavailable", message: error.message,
                 code: ExitStatus.cannotCreate.rawValue,
                 aria2Code: Aria2ErrorCode.directoryCreate.rawValue)
             // Whoever has it tried again gets it where clients may have files.

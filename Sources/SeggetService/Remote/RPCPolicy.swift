@@ -40,6 +40,8 @@ package struct RPCPolicy: Sendable {
     package struct Forbidden: Error {
         /// Why not, in words.
         package var message: String
+        /// The member of the command that is at fault: `folder`, `name`; `nil` where no one member is.
+        package var member: String?
 
         /// Makes a reason.
         package init(_ message: String) { self.message = message }
@@ -62,10 +64,18 @@ extension RPCPolicy {
     func check(_ place: QueueTask.Place) throws(Forbidden) {
         let parts = place.folderPath.split(separator: "/")
         guard place.root.hasPrefix("/"), !parts.contains(".."), place.name != ".." else {
-            throw Forbidden(
+            var forbidden = Forbidden(
                 "\(Diagnostic.quote(place.folderPath)) cannot be used: write paths without `..`")
+            forbidden.member = place.name == ".." ? "name" : "folder"
+            throw forbidden
         }
-        try judge("/" + parts.filter { $0 != "." }.joined(separator: "/"), place.name)
+        do throws(Forbidden) {
+            try judge("/" + parts.filter { $0 != "." }.joined(separator: "/"), place.name)
+        } catch {
+            var forbidden = error
+            forbidden.member = place.name?.hasPrefix(".") == true ? "name" : "folder"
+            throw forbidden
+        }
     }
 
     /// Judges commands of clients of the API over TCP: they name no command and no file of this machine, and put files

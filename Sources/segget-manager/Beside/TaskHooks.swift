@@ -143,7 +143,7 @@ final class TaskHooks: Sendable {
         let problem = end.task.error
         let failure = JSONEvents.Failure(
             code: problem?.code ?? 0, kind: problem?.kind ?? "", message: problem?.message ?? "",
-            hint: problem?.hint ?? "", url: end.task.url, path: end.task.path,
+            hint: problem?.queueHint(end.task.id) ?? "", url: end.task.url, path: end.task.path,
             bytesKept: end.task.bytesDone)
         return (JSONText.line(JSONLine(event: "error", time: time, payload: failure)) ?? "{}")
             + "\n"

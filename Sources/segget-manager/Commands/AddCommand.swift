@@ -236,7 +236,12 @@ struct AddCommand: ParsableCommand {
 
     /// Names the ways forward for a URL of which another checksum, user or header was given.
     private static func hint(_ result: CommandResult) -> String? {
-        guard let known = result.known, !known.differs.isEmpty else { return nil }
+        guard let known = result.known, !known.differs.isEmpty else {
+            guard result.id == nil, result.step == NextStep.place.rawValue else {
+                return result.queueHint
+            }
+            return "give it another name with `--name`, or remove that task"
+        }
         let options = ["checksum": "--checksum", "user": "--user", "headers": "--header"]
         let given = known.differs.compactMap { options[$0] }.map { "`\($0)`" }
         return "leave out \(given.joined(separator: " and ")) to use that task, or give `--again` "

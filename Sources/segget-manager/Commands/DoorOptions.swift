@@ -158,6 +158,10 @@ struct DoorOptions: ParsableArguments {
         } catch {
             throw ValidationError(error.message)
         }
+        if let ui, let problem = Page.problem(ofFolder: Paths.absolute(ui)) {
+            throw QueueError(
+                .invalid, problem, hint: "give `--ui` the folder that has the page's `index.html`")
+        }
         let secret = try SecretFile(of: path).read()
         var policy = RPCPolicy(secret: secret, folder: folder)
         policy.isOpen = rpcNoSecret

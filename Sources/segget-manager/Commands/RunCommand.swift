@@ -104,7 +104,7 @@ actor RunReport {
             case "failed":
                 codes.append(task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable)
                 say(.error, text, always: true)
-                if let hint = task.error?.hint { say(.hint, hint, always: true) }
+                if let hint = task.error?.queueHint(task.id) { say(.hint, hint, always: true) }
             case "completed": say(.none, text)
             default: say(.note, text)
             }

@@ -41,7 +41,7 @@ struct ShowCommand: ParsableCommand {
             let isTerminal = isatty(STDOUT_FILENO) == 1
             let text =
                 json
-                ? JSONText.line(detail)
+                ? JSONText.line(detail.forCommands)
                 : DetailText.standardOutput(columns: nil).lines(detail).joined(separator: "\n")
             guard let text, StandardStreams.write(text + "\n", to: STDOUT_FILENO) else {
                 return .disk

@@ -124,11 +124,13 @@ enum Results {
                 StandardStreams.write(
                     "\(id ?? "") \(result.message ?? done)\n", to: STDOUT_FILENO)
             case .unchanged:
+                let hint = result.queueHint.map { " (\($0))" } ?? ""
                 StandardStreams.write(
-                    "\(id ?? "") \(result.message ?? "unchanged"): unchanged\n",
+                    "\(id ?? "") \(result.message ?? "unchanged")\(hint): unchanged\n",
                     to: STDOUT_FILENO)
             case .refused:
                 Voice.say(.error, (id.map { "task \($0): " } ?? "") + (result.message ?? "refused"))
+                if let hint = result.queueHint { Voice.say(.hint, hint) }
                 if worst == .done { worst = ExitStatus(rawValue: result.code) ?? .usage }
             }
         }

@@ -88,7 +88,7 @@ struct DetailText {
         add("attempts", task.attempts > 0 ? "\(task.attempts) in vain" : nil)
         if let problem = task.error {
             add("error", "\(problem.message) (exit code \(problem.code))")
-            add("hint", problem.hint)
+            add("hint", problem.queueHint(task.id))
         }
         return lines
     }

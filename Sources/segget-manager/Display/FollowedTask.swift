@@ -153,7 +153,7 @@ struct FollowedTask {
         case "failed":
             end = task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable
             let error = Message(.error, task.error?.message ?? "task \(id) has failed")
-            return [error] + (task.error.map { [Message(.hint, $0.hint)] } ?? [])
+            return [error] + (task.error.map { [Message(.hint, $0.queueHint(task.id))] } ?? [])
         default:
             end = .stopped
             return [

@@ -8,7 +8,7 @@ struct LinkedTask: Encodable {
     private enum CodingKeys: String, CodingKey { case link, links }
 
     func encode(to encoder: any Encoder) throws {
-        try task.encode(to: encoder)
+        try task.forCommands.encode(to: encoder)
         guard let links else { return }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(links.url, forKey: .link)

@@ -91,7 +91,8 @@ struct ServiceLog: Sendable {
             case "completed": .notice
             default: .info
             }
-        let hint = task.state == "failed" ? task.error.map { "; \($0.hint)" } ?? "" : ""
+        let hint =
+            task.state == "failed" ? task.error.map { "; \($0.queueHint(task.id))" } ?? "" : ""
         say(priority, "\(task.id): \(text)\(hint)")
     }
 }

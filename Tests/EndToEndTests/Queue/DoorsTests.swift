@@ -163,6 +163,67 @@ struct DoorsTests {
         try door.end()
     }
 
+    /// A person who opens the page by such a name reads why it is refused, and nothing else.
+    @Test func aPersonUnderAnotherNameReadsAConstantText() throws {
+        let door = try stage.open("--web", "0")
+        let accept = "Accept: text/html,application/xhtml+xml;q=0.9\r\n"
+        var bodies: Set<String> = []
+        for (line, host) in [
+            ("GET /", "nas.example"), ("GET /?q=secret-query", "evil.example:80"),
+            ("GET /api/v1/tasks/secret-path", "127.1"), ("GET /none", "localhost.evil"),
+        ] {
+            let reply = try door.ask(line, accept, host: host)
+            #expect(reply.status == 403)
+            #expect(reply.field("content-type") == "text/html; charset=utf-8")
+            #expect(reply.field("content-security-policy")?.contains("default-src 'none'") == true)
+            bodies.insert(reply.body)
+        }
+        let text = try #require(bodies.first).lowercased()
+        #expect(bodies.count == 1 && text.contains("--allow-host"))
+        for word in [
+            "segget", "aria2", "example", "evil", "secret-", "localhost", stage.queue.folder,
+        ] {
+            #expect(!text.contains(word), "\(word)")
+        }
+        // Programs, and whoever is no reader, get what they get today.
+        for (line, fields) in [("GET /", ""), ("GET /", "Accept: */*\r\n"), ("POST /", accept)] {
+            let reply = try door.ask(line, fields, host: "nas.example")
+            #expect(reply.status == 403 && reply.field("content-type") == "application/json")
+        }
+        // What is refused for another reason is no question of the name.
+        let foreign = try door.ask("GET /", accept + "Origin: http://evil.example\r\n")
+        #expect(foreign.status == 403 && foreign.field("content-type") == "application/json")
+        try door.end()
+    }
+
+    @Test(arguments: ["gone", "file", "empty"])
+    func aFolderWithoutAPageIsRefusedAtTheStart(name: String) throws {
+        let path = "\(stage.queue.folder)/\(name)"
+        if name == "file" { try Data().write(to: URL(fileURLWithPath: path)) }
+        if name == "empty" { mkdir(path, 0o700) }
+        let refused = try stage.start(["--web", "0", "--ui", path]).wait(timeout: 60)
+        #expect(refused.end == .exit(64))
+        #expect(refused.errorOutput.contains(path), "\(refused.errorOutput)")
+        #expect(!refused.errorOutput.contains("page at"))
+    }
+
+    @Test func anAddressInUseIsSaidInWords() throws {
+        let door = try stage.open()
+        let other = try DoorStage()
+        let refused = try other.start(["--rpc", "\(door.port)"]).wait(timeout: 60)
+        #expect(refused.end == .exit(74))
+        #expect(
+            refused.errorOutput.contains(
+                "cannot listen on 127.0.0.1, port \(door.port): another program uses that port"),
+            "\(refused.errorOutput)")
+        let none = try other.start(["--rpc", "192.0.2.1:0"]).wait(timeout: 60)
+        #expect(none.errorOutput.contains("this machine has no such address"))
+        for word in ["errno", "bind(", "EADDR"] {
+            #expect(!(refused.errorOutput + none.errorOutput).contains(word), "\(word)")
+        }
+        try door.end()
+    }
+
     /// Whoever manages a service finds the secret by its log, and nobody else does.
     @Test func theLogHasTheSecretsPathOnly() throws {
         let door = try stage.open()

@@ -50,12 +50,12 @@ struct UnstoredSecretsTests {
             let all = try await problem(after: [.resume(selection)])
             #expect(all?.kind == "secrets_gone")
             #expect(all?.message.contains("query of its URLs; headers") == true)
-            #expect(all?.hint.contains("set \(id) --url URL -H 'NAME: VALUE'`") == true)
+            #expect(all?.queueHint(id).contains("set \(id) --url URL -H 'NAME: VALUE'`") == true)
             var changes = TaskChanges()
             changes.headers = ["X-K: a"]
             let part = try await problem(after: [.set(selection, changes), .retry(selection)])
             #expect(part?.kind == "secrets_gone")
-            #expect(part?.hint.contains("set \(id) --url URL`") == true)
+            #expect(part?.queueHint(id).contains("set \(id) --url URL`") == true)
             #expect(origin.requests.isEmpty)
             changes = TaskChanges()
             changes.urls = [origin.url("/p?id=77")]
@@ -76,7 +76,7 @@ struct UnstoredSecretsTests {
             _ = try await queue.perform([.resume(TaskSelection(id))])
             let error = try await queue.ended(id).error
             #expect(error?.kind == "secrets_gone")
-            #expect(error?.hint.contains("`segget remove \(id)`") == true)
+            #expect(error?.queueHint(id).contains("`segget remove \(id)`") == true)
         }
     }
 

@@ -35,6 +35,8 @@ struct QueueServerTests {
             #expect(await served.door.windows == [window])
             #expect(await served.door.filters.last?.selection.tags == ["iso"])
 
+            let speeds = try await served.curl("http://localhost/v1/speeds")
+            #expect(speeds.body == #"{"bytes_per_second":[0,1048576],"start":1700000000}"#)
             let tags = try await served.curl("http://localhost/v1/tags")
             #expect(tags.body == #"{"tags":{"iso":1}}"#)
 
@@ -78,7 +80,7 @@ struct QueueServerTests {
         ("GET", "/v1/tasks?descending=2", 400), ("GET", "/v1/tasks?offset=-1", 400),
         ("GET", "/v1/tasks?limit=0", 400), ("GET", "/v1/tasks?limit=1001", 400),
         ("GET", "/v1/tasks?limit=1&limit=1", 400), ("GET", "/v1/events?limit=1", 400),
-        ("GET", "/v1/tags?limit=1", 400), ("POST", "/v1/tags", 405),
+        ("GET", "/v1/tags?limit=1", 400), ("GET", "/v1/speeds?x=1", 400), ("POST", "/v1/tags", 405),
         ("GET", "/v1/tasks/77", 404), ("GET", "/v1/events?state=asleep", 400),
         ("POST", "/v1/events", 405), ("GET", "/v1/events/1", 404), ("POST", "/v1/health", 405),
         ("PUT", "/v1/commands", 405),

@@ -47,6 +47,31 @@ struct PageServingTests {
         }
     }
 
+    /// What a form has sent, and cannot be used, is named: so it can say it at the field.
+    @Test(arguments: [
+        (#""url":"http://h/f","options":{"headers":["none"]}"#, "options.headers"),
+        (#""url":"http://h/f","options":{"checksum":"x"}"#, "options.checksum"),
+        (
+            #""url":"http://h/f","options":{"access":{"user_agent":"a\nb"}}"#,
+            "options.access.user_agent"
+        ),
+        (#""url":"http://h/f","folder":"../etc""#, "folder"),
+        (#""url":"http://h/f","name":"..""#, "name"),
+        (#""tags":[]"#, nil),
+    ])
+    func aMemberThatCannotBeUsedIsNamed(members: String, member: String?) async throws {
+        try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
+            let body = #"{"commands":[{"command":"add","root":"/srv/downloads",\#(members)}]}"#
+            let reply = try #require(
+                await site.ask("POST /api/v1/commands", ServedSite.authorization, body))
+            #expect([400, 403].contains(reply.status))
+            let error = try JSONDecoder().decode(ErrorBody.self, from: Data(reply.body.utf8)).error
+            let named = error.member?.replacing("commands[0].", with: "")
+            #expect(named == member ?? "commands[0]", "\(reply.body)")
+            #expect(!reply.body.contains("docs/"))
+        }
+    }
+
     @Test func thePageIsShownToEverybodyAndNothingElse() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let page = try #require(await site.ask("GET /?url=https://example.org/"))

@@ -178,6 +178,10 @@ extension FakeDoor {
         return TaskPage(report: report, matching: matching)
     }
 
+    func speedHistory() -> SpeedReport {
+        SpeedReport(start: 1_700_000_000, bytesPerSecond: [0, 1_048_576])
+    }
+
     func tags() throws(QueueError) -> [String: Int] {
         if let failure { throw failure }
         return Dictionary(tasks.flatMap(\.tags).map { ($0, 1) }, uniquingKeysWith: +)

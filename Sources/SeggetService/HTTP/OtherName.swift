@@ -1,0 +1,56 @@
+import Foundation
+import NIOHTTP1
+
+// The answer to requests by a name that is not the service's.
+extension Refusal {
+    /// The service is not to be asked by the name in `Host`.
+    static let otherName = Refusal("the service is not asked for by this name", status: 403)
+}
+
+extension HTTPRequestHead {
+    /// Whether a person asks, with a browser.
+    var isNavigation: Bool {
+        method == .GET
+            && headers[canonicalForm: "accept"].contains {
+                $0.prefix { $0 != ";" }.lowercased() == "text/html"
+            }
+    }
+}
+
+extension APIReply {
+    /// ``Refusal/otherName`` as a text for people.
+    ///
+    /// It is constant: it repeats nothing of the request, and names no host, path or task.
+    static let otherName: APIReply = {
+        var reply = APIReply(Data(text.utf8), type: "text/html; charset=utf-8")
+        reply.status = Refusal.otherName.status
+        reply.fields = [
+            ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+            ("Referrer-Policy", "no-referrer"),
+        ]
+        return reply
+    }()
+
+    private static let text = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Name not allowed</title>
+        </head>
+        <body>
+        <h1>This service does not answer to this name</h1>
+        <p>Open it by the number of its address (IP address) instead. To allow the name, start the service
+        with the option <code>--allow-host</code> and the name.</p>
+        <div lang="de">
+        <h1>Unter diesem Namen antwortet dieser Dienst nicht</h1>
+        <p>Öffnen Sie ihn stattdessen mit der Nummer seiner Adresse (IP-Adresse). Soll der Name gelten,
+        starten Sie den Dienst mit der Option <code>--allow-host</code> und dem Namen.</p>
+        </div>
+        </body>
+        </html>
+
+        """
+}
