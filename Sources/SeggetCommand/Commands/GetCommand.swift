@@ -46,7 +46,10 @@ package struct GetCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The digest that the file must have.",
-            discussion: "ALGO is sha-256, sha-512, sha-1, md5 or crc32.",
+            discussion: """
+                ALGO is sha-256, sha-512, sha-1, md5 or crc32; without it, the number of digits \
+                decides.
+                """,
             valueName: "algo:hex"),
         transform: GetCommand.digest)
     var checksum: Digest?

@@ -262,7 +262,25 @@ package struct Invocation {
             let character = Character(Unicode.Scalar(byte))
             return character.isLetter || character.isNumber || ".+-_".contains(character)
         }
-        return isPlain ? message : message.replacing("'\(value)'", with: "(not shown)")
+        if isPlain || isDigest(value, in: message) { return message }
+        return message.replacing("'\(value)'", with: "(not shown)")
+    }
+
+    /// Whether a value was given as a digest, which is public, and looks like one.
+    private static func isDigest(_ value: Substring, in message: String) -> Bool {
+        let parts = value.split(maxSplits: 1, omittingEmptySubsequences: false) {
+            $0 == ":" || $0 == "="
+        }
+        let isWord =
+            parts.count == 2
+            && parts.allSatisfy {
+                $0.utf8.allSatisfy { byte in
+                    let character = Character(Unicode.Scalar(byte))
+                    return byte < 0x80
+                        && (character.isLetter || character.isNumber || "-_".contains(character))
+                }
+            }
+        return isWord && message.contains("The value '\(value)' is invalid for '--checksum ")
     }
 
     /// Says what is wrong and what to do about it, and ends the process as for wrong usage.

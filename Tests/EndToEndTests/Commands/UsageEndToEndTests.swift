@@ -12,7 +12,7 @@ struct UsageEndToEndTests {
             ["--checksum", "sha256:00"], ["--checksum", "sha256:\(md5)"],
             ["--checksum", "md5:\(md5)0"], ["--checksum", "md5:\(md5.dropLast())g"],
             ["--checksum", "md5: \(md5)"], ["--checksum", "sha3:\(md5)"],
-            ["--checksum", "\(md5)"], ["--checksum", "md4:\(md5)"], ["--checksum", ""],
+            ["--checksum", "\(md5)0"], ["--checksum", "md4:\(md5)"], ["--checksum", ""],
             ["--checksum", "crc32:0000000g"], ["--checksum", "crc32:0x000000"],
             ["-H", "no colon"], ["-H", ": empty"], ["-H", "bad name: x"], ["-H", "X: a\r\nY: b"],
             ["-H", "X: a\nY: b"], ["-H", ""], ["-H", "Range: bytes=0-1"], ["-H", "Ünicode: x"],
