@@ -154,7 +154,7 @@ struct DestinationTests {
     @Test(.timeLimit(.minutes(5))) func needsAFolder() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "plain")
-        for arguments in [["-d", "plain"], ["-o", "missing/file"], ["-o", "plain/file"]] {
+        for arguments in [["-d", "plain"], ["-o", "plain/file"], ["-d", "plain", "-o", "file"]] {
             let outcome = try stage.run(arguments)
             #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains("cannot be opened: "), "\(outcome.errorOutput)")

@@ -108,8 +108,6 @@ struct FolderMakingTests {
             #expect(outcome.errorOutput.contains(words), "\(outcome.errorOutput)")
             #expect(try tree(stage.folder) == ["dangling", "plain"])
         }
-        #expect(try stage.run(["-o", "missing/file"]).end == .exit(73))
-        #expect(try tree(stage.folder) == ["dangling", "plain"])
     }
 
     @Test func withoutTheRightNothingIsMade() throws {
