@@ -84,7 +84,10 @@ struct InputOption: Sendable {
         },
         "allow-overwrite": flag { $0.options.overwrite = $1 },
         "overwrite": flag { $0.options.overwrite = $1 },
-        "continue": flag { $0.options.resume = $1 },
+        "continue": flag {
+            $0.options.resume = $1
+            $0.options.continuesExisting = $1
+        },
         "wait-for-network": flag { $0.options.waitsForNetwork = $1 },
         "resume-unverified": flag { $0.options.resumeUnverified = $1 },
         "single-request": flag { $0.options.singleRequest = $1 },

@@ -224,13 +224,14 @@ package struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.continuesExisting = laterRuns.continue && !overwrite
         options.resumeUnverified = resumeUnverified
         options.singleRequest = singleRequest
         goingOn.apply(to: &options)
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
         options.mirrors = sources.mirrors
-        if isBatch { options.files.attributes = .proof }
+        options.files.attributes = .proof
         if directory != nil || output != nil { options.files.missingFolders = .made }
         files.apply(to: &options.files)
         laterRuns.apply(to: &options.files)

@@ -312,6 +312,7 @@ struct AddCommand: ParsableCommand {
         options.connections = connections
         options.checksum = checksum
         options.overwrite = overwrite
+        options.continuesExisting = laterRuns.continue && !overwrite
         options.resumeUnverified = resumeUnverified
         options.singleRequest = singleRequest
         goingOn.apply(to: &options)
