@@ -205,6 +205,10 @@ package struct Invocation {
             if program.root.message(for: error) == program.root.configuration.version {
                 Self.end(.text(VersionText.full))
             }
+            let text = program.root.fullMessage(for: error)
+            if text.hasPrefix("OVERVIEW:") {
+                Self.end(.text(HelpText.ownOptionsFirst(text) + "\n"))
+            }
             program.root.exit(withError: error)
         }
         if let (culprit, problem) = culprit(settings) {
