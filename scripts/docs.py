@@ -407,8 +407,22 @@ _segget_short() {
     _segget "${@}"
 }
 
-complete -o filenames -F _segget_short segget""")],
-    "zsh": [("""    local -r command_name="${words[1]}"
+complete -o filenames -F _segget_short segget"""), ("""_segget_help() {
+    repeating_flags=()
+    non_repeating_flags=(--version)
+    repeating_options=()
+    non_repeating_options=()
+    __segget_offer_flags_options -1
+""", """\
+_segget_help() {
+    repeating_flags=()
+    non_repeating_flags=(--version)
+    repeating_options=()
+    non_repeating_options=()
+    __segget_offer_flags_options -1
+    COMPREPLY+=($(compgen -W 'TOPICS' -- "${cur}"))
+""")],
+    "zsh": [("        '*:subcommands:'\n", "        '*:subcommands:(TOPICS)'\n"), ("""    local -r command_name="${words[1]}"
 """, """\
     # `segget OPTION` is short for `segget DEFAULT OPTION`.
     if [[ "${words[2]}" != (COMMANDS) && ( "${CURRENT}" -gt 2 || "${words[2]}" = -* ) ]]; then
@@ -427,8 +441,25 @@ complete -o filenames -F _segget_short segget""")],
             set unparsed_tokens $unparsed_tokens[1] DEFAULT $unparsed_tokens[2..]
         end
     end
+"""), ("""\
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version'\
+""", """\
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget help" -eq 1' -fa 'TOPICS'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version'\
 """)],
 }
+
+
+def topics(dump):
+    """What `segget help` takes: the commands, the groups of options of the default one, and two more."""
+    names = [command["commandName"] for command in dump["subcommands"]]
+    names.remove("help")
+    default = next(c for c in dump["subcommands"] if c["commandName"] == dump["defaultSubcommand"])
+    for argument in default["arguments"]:
+        title = (argument.get("sectionTitle") or "options").lower().replace(" ", "-")
+        if argument["shouldDisplay"] and title not in names:
+            names.append(title)
+    return names + ["queue", "exit-codes"]
 
 
 def completion(binary, shell):
@@ -439,7 +470,10 @@ def completion(binary, shell):
     for anchor, piece in SHORT[shell]:
         if text.count(anchor) != 1:
             sys.exit(f"error: the parser's script for {shell} is another: correct SHORT in {__file__}")
-        piece = piece.replace("DEFAULT", dump["defaultSubcommand"]).replace("COMMANDS", commands)
+        piece = (
+            piece.replace("DEFAULT", dump["defaultSubcommand"]).replace("COMMANDS", commands)
+            .replace("TOPICS", " ".join(topics(dump)))
+        )
         text = text.replace(anchor, piece)
     return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
 

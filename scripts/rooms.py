@@ -138,7 +138,7 @@ PURE_FILES = {
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
     "Segmenter": {
         "Download/Attempts.swift", "Download/LossCheck.swift", "Download/NetworkLoss.swift",
-        "Download/Plan.swift", "Download/Plan+Facts.swift"},
+        "Download/Plan.swift", "Download/Plan+Facts.swift", "Download/Plan+Compared.swift"},
 }
 WORLD = re.compile(
     r"\b(?:monotonicSeconds|bootSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"

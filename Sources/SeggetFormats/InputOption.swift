@@ -36,7 +36,8 @@ struct InputOption: Sendable {
             target.folder = value.isEmpty ? "." : value
             return true
         },
-        "checksum": .init("ALGO=HEX, such as `sha-256=…`") { target, value in
+        "checksum": .init("ALGO=HEX, such as `sha-256=…`, or the hexadecimal digits alone") {
+            target, value in
             guard let digest = try? Digest(parsing: value) else { return false }
             target.options.checksum = digest
             return true
@@ -83,7 +84,10 @@ struct InputOption: Sendable {
         },
         "allow-overwrite": flag { $0.options.overwrite = $1 },
         "overwrite": flag { $0.options.overwrite = $1 },
-        "continue": flag { $0.options.resume = $1 },
+        "continue": flag {
+            $0.options.resume = $1
+            $0.options.continuesExisting = $1
+        },
         "wait-for-network": flag { $0.options.waitsForNetwork = $1 },
         "resume-unverified": flag { $0.options.resumeUnverified = $1 },
         "single-request": flag { $0.options.singleRequest = $1 },
@@ -185,7 +189,8 @@ struct InputOption: Sendable {
     private static func rate(
         _ set: @escaping @Sendable (inout Target, Double?) -> Void
     ) -> InputOption {
-        InputOption("a rate, such as `8M`, or 0") { target, value in
+        InputOption("a rate in bytes per second, such as `8M`, or in bits, such as `8Mbit`, or 0") {
+            target, value in
             guard let rate = Rate(value) else { return false }
             set(&target, rate.bytesPerSecond > 0 ? rate.bytesPerSecond : nil)
             return true

@@ -46,24 +46,47 @@ public struct Quantity: Equatable, Sendable {
 
 /// A rate as people write it: bytes per second as a ``Quantity``, or bits as `8Mbit`.
 ///
-/// `bit`, `Kbit`, `Mbit` and `Gbit` are powers of 1000. `/s` may stand behind all of them.
+/// `bit`, `Kbit`, `Mbit` and `Gbit` are powers of 1000. `/s` may follow all of them. A small `b` at the
+/// end, as in `3Mb`, is ambiguous: people use it for bits and for bytes.
 public struct Rate: Equatable, Sendable {
     /// Bytes per second, 0 or more.
     public let bytesPerSecond: Double
 
-    /// Reads a rate; `nil` for what is none.
+    /// Reads a rate; `nil` for a text that is none, or an ambiguous one.
     public init?(_ text: String) {
+        guard let rate = try? Rate(parsing: text) else { return nil }
+        self = rate
+    }
+
+    /// Reads a rate.
+    ///
+    /// - Throws: ``RateSyntaxError`` for a text that is none, or an ambiguous one.
+    public init(parsing text: String) throws(RateSyntaxError) {
         let text = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         let bits = ["bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9]
-        if let (number, unit) = Quantity.split(text), let factor = bits[unit] {
-            guard let quantity = Quantity(number * factor / 8) else { return nil }
-            bytesPerSecond = quantity.bytes
-        } else if let quantity = Quantity(text) {
-            bytesPerSecond = quantity.bytes
-        } else {
-            return nil
+        guard let (number, unit) = Quantity.split(text) else { throw .malformed }
+        let factor = bits[unit]
+        guard let quantity = factor.map({ Quantity(number * $0 / 8) }) ?? Quantity(text) else {
+            throw .malformed
         }
+        if factor == nil, text.hasSuffix("b") {
+            let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+            let prefix = unit.first.flatMap { $0 == "b" ? nil : $0.uppercased() } ?? ""
+            throw .ambiguous(bytes: digits + prefix, bits: "\(digits)\(prefix)bit")
+        }
+        bytesPerSecond = quantity.bytes
     }
+}
+
+/// Why a text is not a rate.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
+public enum RateSyntaxError: Error, Sendable, Hashable {
+    /// It is no number with a known unit.
+    case malformed
+    /// It can mean bytes or bits, such as `3Mb`; the texts are the rate in bytes, and in bits.
+    case ambiguous(bytes: String, bits: String)
 }
 
 extension String {

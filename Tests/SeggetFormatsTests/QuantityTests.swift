@@ -28,8 +28,20 @@ struct QuantityTests {
             ("12bit", 1.5), ("2MB/s", 2e6), ("", nil), ("/s", nil), ("1Mbit/s/s", nil),
             ("1Mbits", nil), ("1Mibit", nil), ("-8Mbit", nil), ("8Mbps", nil), ("8/s/s", nil),
             ("99999999999999Gbit", nil),
+            ("3Mb", nil), ("3MB", 3e6), ("3MiB", 3_145_728), ("1B", 1),
         ] as [(String, Double?)])
     func readsRates(text: String, bytesPerSecond: Double?) {
         #expect(Rate(text)?.bytesPerSecond == bytesPerSecond)
+    }
+
+    @Test(
+        arguments: [
+            ("3Mb", "3M", "3Mbit"), ("1.5mb/s", "1.5M", "1.5Mbit"), ("8 Kb", "8K", "8Kbit"),
+            ("8kb", "8K", "8Kbit"), ("2Gib", "2G", "2Gbit"), ("500b", "500", "500bit"),
+        ])
+    func aSmallBIsAmbiguousInARate(text: String, bytes: String, bits: String) {
+        #expect(throws: RateSyntaxError.ambiguous(bytes: bytes, bits: bits)) {
+            try Rate(parsing: text)
+        }
     }
 }

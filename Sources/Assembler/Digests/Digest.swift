@@ -52,18 +52,25 @@ public struct Digest: Sendable, Hashable {
         bytes = (0..<4).map { UInt8(truncatingIfNeeded: crc32 >> (24 - 8 * $0)) }
     }
 
-    /// Reads `ALGO:HEX` or `ALGO=HEX`, both parts in any case.
+    /// Reads `ALGO:HEX` or `ALGO=HEX`, both parts in any case, or `HEX`, whose length says the algorithm.
     ///
     /// - Throws: ``DigestSyntaxError`` when the text is malformed.
     public init(parsing text: String) throws(DigestSyntaxError) {
-        guard let separator = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else {
-            throw .noSeparator
+        let separator = text.firstIndex { $0 == ":" || $0 == "=" }
+        let hex = text[(separator.map { text.index(after: $0) } ?? text.startIndex)...].utf8
+        let algorithm: DigestAlgorithm
+        if let name = separator.map({ text[..<$0] }) {
+            guard let named = DigestAlgorithm(name: name) else {
+                throw .unknownAlgorithm(String(name))
+            }
+            algorithm = named
+        } else {
+            let fitting = DigestAlgorithm.allCases.first { 2 * $0.byteCount == hex.count }
+            guard let fitting, hex.allSatisfy({ Self.nibble($0) != nil }) else {
+                throw .noSeparator
+            }
+            algorithm = fitting
         }
-        let name = text[..<separator]
-        guard let algorithm = DigestAlgorithm(name: name) else {
-            throw .unknownAlgorithm(String(name))
-        }
-        let hex = text[text.index(after: separator)...].utf8
         guard hex.count == 2 * algorithm.byteCount else {
             throw .wrongLength(algorithm, expected: 2 * algorithm.byteCount, got: hex.count)
         }
@@ -141,7 +148,7 @@ extension [Digest] {
     @nonexhaustive
 #endif
 public enum DigestSyntaxError: Error, Sendable, Hashable {
-    /// Neither `:` nor `=` stands between algorithm and value.
+    /// Without `:` or `=`, it is not the hexadecimal digits of a known algorithm.
     case noSeparator
     /// The algorithm is none that segget knows.
     case unknownAlgorithm(String)

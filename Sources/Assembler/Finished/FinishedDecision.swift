@@ -63,6 +63,12 @@ public enum FinishedDoubt: Sendable, Hashable {
     case otherBytes
     /// Another program has brought it, and what it left cannot be used.
     case unusable
+    /// It stays: nothing shows whether its bytes are the server's.
+    case unmarked
+    /// It stays: its bytes are not the server's.
+    case notTheServers
+    /// It stays: it has not the length of the remote file. Both in bytes.
+    case otherSize(Int64, remote: Int64)
 }
 
 /// What `--timestamping` does with the file at the destination.

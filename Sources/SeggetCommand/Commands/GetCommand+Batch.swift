@@ -38,7 +38,11 @@ extension GetCommand {
     func readItems() throws -> [InputFile.Item] {
         do throws(InputError) {
             let items = urls.map { InputFile.Item(urls: [$0]) } + (try batch.readLists())
-            guard !items.isEmpty else { throw .empty }
+            if items.isEmpty, display.detail != .errors {
+                let note = Message(.note, BatchOptions.emptyList)
+                StandardStreams.write(
+                    note.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
+            }
             return items
         } catch {
             let colour = Terminal.standardError.colour

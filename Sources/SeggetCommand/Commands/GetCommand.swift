@@ -21,20 +21,7 @@ package struct GetCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
     var urls: [String] = []
 
-    @Option(
-        name: [.long, .customShort("o", allowingJoined: true)],
-        help: ArgumentHelp(
-            "Save as this file; `-` writes to standard output, in order.", valueName: "file"),
-        completion: .file(), transform: PathArgument.output)
-    var output: String?
-
-    @Option(
-        name: [.long, .customShort("d", allowingJoined: true)],
-        help: ArgumentHelp(
-            "Save in this folder, under the name that the server or the URL suggests; it is made "
-                + "if it is missing. (default: the current folder)", valueName: "dir"),
-        completion: .directory, transform: PathArgument.folder)
-    var directory: String?
+    @OptionGroup var place: PlaceOptions
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
@@ -46,7 +33,10 @@ package struct GetCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The digest that the file must have.",
-            discussion: "ALGO is sha-256, sha-512, sha-1, md5 or crc32.",
+            discussion: """
+                ALGO is sha-256, sha-512, sha-1, md5 or crc32; without it, the number of digits \
+                decides.
+                """,
             valueName: "algo:hex"),
         transform: GetCommand.digest)
     var checksum: Digest?
@@ -100,24 +90,14 @@ package struct GetCommand: ParsableCommand {
     package init() {}
 
     package func validate() throws {
-        guard output == nil || directory == nil else {
-            throw ValidationError("`--output` and `--directory` cannot be used together")
-        }
         try validateBatch()
-        guard output != "", directory != "", goingOn.adopt != "", cookies.cookieJar != "",
-            !urls.contains("")
-        else {
+        guard goingOn.adopt != "", cookies.cookieJar != "", !urls.contains("") else {
             throw ValidationError("an empty URL or path cannot be used")
         }
-        try PathArgument.checkTilde(output, "output")
-        try PathArgument.checkTilde(directory, "directory")
         guard output != "-" || !json else {
             throw ValidationError(
                 "`--json` needs standard output for itself; `--output -` writes the file there "
                     + "(`./-` is a file of that name)")
-        }
-        guard output?.hasSuffix("/") != true else {
-            throw ValidationError("`--output` names a file; `--directory` takes a folder")
         }
         try connections.check()
         for (name, value) in [("continue-from", goingOn.continueFrom), ("adopt", goingOn.adopt)]
@@ -228,8 +208,14 @@ package struct GetCommand: ParsableCommand {
     var destination: Destination {
         guard output != "-" else { return .descriptor(STDOUT_FILENO) }
         if let path = goingOn.part { return .file(path) }
-        return output.map { .file($0) } ?? .folder(directory ?? ".")
+        return place.path.map { .file($0) } ?? .folder(directory ?? ".")
     }
+
+    /// The name that was given for the file; `-` for standard output.
+    var output: String? { place.output }
+
+    /// The folder that was given.
+    var directory: String? { place.directory }
 
     /// The library's options.
     var options: DownloadOptions {
@@ -238,14 +224,15 @@ package struct GetCommand: ParsableCommand {
         options.checksum = checksum
         options.overwrite = overwrite
         options.resume = !noResume
+        options.continuesExisting = laterRuns.continue && !overwrite
         options.resumeUnverified = resumeUnverified
         options.singleRequest = singleRequest
         goingOn.apply(to: &options)
         options.stream = standardOutput.streamOptions
         options.limits = limits.options
         options.mirrors = sources.mirrors
-        if isBatch { options.files.attributes = .proof }
-        if directory != nil { options.files.missingFolders = .made }
+        options.files.attributes = .proof
+        if directory != nil || output != nil { options.files.missingFolders = .made }
         files.apply(to: &options.files)
         laterRuns.apply(to: &options.files)
         options.naming = names.naming

@@ -81,6 +81,51 @@ enum HelpText {
         return sections
     }
 
+    /// The options of `get` that people use most, in the words of the overview.
+    static let common: [(name: String, value: String, text: String)] = [
+        ("output", " <file>", "Save as this file; `-` is standard output."),
+        ("directory", " <dir>", "Save in this folder."),
+        ("input-file", " <file>", "Download the files of this list."),
+        ("connections", " <n>", "Connections for each file: 1 to 64, or auto."),
+        ("checksum", " <hex>", "The digest that the file must have."),
+        ("limit-rate", " <rate>", "Highest rate, such as 500K, 1.5M or 8Mbit."),
+        ("continue", "", "Continue a file that curl, wget or a browser has begun."),
+        ("overwrite", "", "Replace an existing file."),
+        ("header", " <K: V>", "Send this request header; repeatable."),
+        ("user", " <user:pass>", "User and password."),
+    ]
+
+    /// An option of the overview, with its letter.
+    private static func commonRow(
+        _ option: (name: String, value: String, text: String), in command: CommandTree.Command?
+    ) -> String {
+        let letter = command?.option(option.name)?.letters.first.map { "-\($0), " } ?? "    "
+        return row("\(letter)--\(option.name)\(option.value)", option.text)
+    }
+
+    /// The parser's help of a command, with the options of its own in front of those that it has in common
+    /// with other commands.
+    static func ownOptionsFirst(_ help: String) -> String {
+        var blocks: [(title: String, lines: [Substring])] = [("", [])]
+        for line in help.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.last == ":", line == line.uppercased(), line.first?.isLetter == true {
+                blocks.append((String(line.dropLast()), []))
+            }
+            blocks[blocks.count - 1].lines.append(line)
+        }
+        guard let own = blocks.firstIndex(where: { $0.title == "OPTIONS" }),
+            let first = blocks.dropFirst().firstIndex(where: { $0.title != "ARGUMENTS" }),
+            first < own
+        else { return help }
+        var block = blocks.remove(at: own)
+        // The last block of the text ends without an empty line.
+        if block.lines.last?.isEmpty == false { block.lines.append("") }
+        blocks.insert(block, at: first)
+        var lines = blocks.flatMap(\.lines)
+        while lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.joined(separator: "\n")
+    }
+
     /// The help of the program as a whole.
     static func overview(_ program: Program) -> String {
         let queued = program.tree.commands.map(\.name).filter {
@@ -99,8 +144,10 @@ enum HelpText {
             [
                 "OVERVIEW: \(program.root.configuration.abstract)", "",
                 "USAGE: segget [get] <url> [<options>]",
-                "       segget <command> <arguments> [<options>]", "", "COMMANDS:",
-            ] + commands + queue + [
+                "       segget <command> <arguments> [<options>]", "", "EXAMPLE:",
+                "  segget https://example.org/disk.iso -d ~/Downloads -x 8", "", "OPTIONS:",
+            ] + common.map { commonRow($0, in: program.tree.commands.first) }
+            + [row("segget help get", "All options."), "", "COMMANDS:"] + commands + queue + [
                 "", "HELP:", row("segget help COMMAND", "All options of a command."),
                 row(
                     "segget help [COMMAND] TOPIC",

@@ -205,6 +205,10 @@ package struct Invocation {
             if program.root.message(for: error) == program.root.configuration.version {
                 Self.end(.text(VersionText.full))
             }
+            let text = program.root.fullMessage(for: error)
+            if text.hasPrefix("OVERVIEW:") {
+                Self.end(.text(HelpText.ownOptionsFirst(text) + "\n"))
+            }
             program.root.exit(withError: error)
         }
         if let (culprit, problem) = culprit(settings) {
@@ -262,7 +266,25 @@ package struct Invocation {
             let character = Character(Unicode.Scalar(byte))
             return character.isLetter || character.isNumber || ".+-_".contains(character)
         }
-        return isPlain ? message : message.replacing("'\(value)'", with: "(not shown)")
+        if isPlain || isDigest(value, in: message) { return message }
+        return message.replacing("'\(value)'", with: "(not shown)")
+    }
+
+    /// Whether a value was given as a digest, which is public, and looks like one.
+    private static func isDigest(_ value: Substring, in message: String) -> Bool {
+        let parts = value.split(maxSplits: 1, omittingEmptySubsequences: false) {
+            $0 == ":" || $0 == "="
+        }
+        let isWord =
+            parts.count == 2
+            && parts.allSatisfy {
+                $0.utf8.allSatisfy { byte in
+                    let character = Character(Unicode.Scalar(byte))
+                    return byte < 0x80
+                        && (character.isLetter || character.isNumber || "-_".contains(character))
+                }
+            }
+        return isWord && message.contains("The value '\(value)' is invalid for '--checksum ")
     }
 
     /// Says what is wrong and what to do about it, and ends the process as for wrong usage.

@@ -38,7 +38,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     package static let options: Set<String> = [
         "again", "all", "allow-dir", "allow-host", "at", "attach", "deny-private", "detach",
         "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "link",
-        "links", "log-file", "mark-seen", "max-running", "metered", "name", "nice", "no-browser",
+        "links", "log-file", "mark-seen", "max-running", "metered", "nice", "no-browser",
         "no-inhibit",
         "no-store-secrets",
         "on-idle", "paused", "pid-file", "ping", "recover", "rpc", "rpc-allow-origin",

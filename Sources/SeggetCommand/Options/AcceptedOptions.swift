@@ -2,9 +2,6 @@ import ArgumentParser
 
 /// What curl and wget users type, and what segget does anyway.
 package struct AcceptedOptions: ParsableArguments {
-    @Flag(name: [.customShort("c"), .customLong("continue")], help: "Resuming is the default.")
-    var resume = false
-
     @Flag(name: [.customShort("L"), .long], help: "Redirects are followed anyway.")
     var location = false
 

@@ -45,6 +45,9 @@ package struct BatchOptions: ParsableArguments {
         }
     }
 
+    /// What a person is told where no list has a URL.
+    package static let emptyList = "the list has no URL: nothing to download"
+
     /// The files of all lists.
     package func readLists() throws(InputError) -> [InputFile.Item] {
         try Self.readLists(inputFile)
@@ -90,8 +93,6 @@ package enum InputError: Error {
     case unreadable(path: String, errno: Int32)
     /// The file is not in the format.
     case malformed(path: String, InputFile.Problem)
-    /// There is no file to download in any list.
-    case empty
 }
 
 extension Diagnostic {
@@ -110,11 +111,6 @@ extension Diagnostic {
                     .error,
                     "\(path == "-" ? "standard input" : quote(path)), \(describe(problem))"),
                 Message(.hint, "nothing was fetched; correct the line and run the command again"),
-            ]
-        case .empty:
-            [
-                Message(.error, "there is no URL in the list"),
-                Message(.hint, "a line has the URLs of one file, separated by tabs"),
             ]
         }
     }

@@ -26,8 +26,8 @@ package struct FileOptionsGroup: ParsableArguments {
             "Write origin, version and digests into the file's extended attributes.",
             discussion: """
                 `user.xdg.origin.url` is the URL without credentials and query; the rest is \
-                in `user.segget`. A later run sees by it that the file is complete. The latter is \
-                written for several files in any case, so that the same command goes on where it was.
+                in `user.segget`. The latter is written in any case: a later run sees by it that the \
+                file is complete.
                 """))
     package var xattr = false
 
@@ -85,6 +85,17 @@ package struct LaterRunOptions: ParsableArguments {
                 server's. A part of an earlier run is resumed.
                 """))
     package var skipExisting = false
+
+    @Flag(
+        name: [.customShort("c"), .long],
+        help: ArgumentHelp(
+            "Continue a shorter file of that name that curl, wget or a browser has begun.",
+            discussion: """
+                `--checksum` or a digest that the server states decides on the whole file; without \
+                one, the file stays unchanged and segget ends with 73. Resuming what segget has \
+                begun needs no option.
+                """))
+    package var `continue` = false
 
     package init() {}
 

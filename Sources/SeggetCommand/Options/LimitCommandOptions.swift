@@ -19,7 +19,7 @@ package struct LimitCommandOptions: ParsableArguments {
                 becomes the limit) and SIGUSR2 doubles it.
                 """,
             valueName: "rate"),
-        transform: { try Self.rate($0, of: "--limit-rate") })
+        transform: Self.rate)
     package var limitRate: Double?
 
     @Option(
@@ -44,7 +44,7 @@ package struct LimitCommandOptions: ParsableArguments {
                 `--limit-rate` holds it back does not count.
                 """,
             valueName: "rate"),
-        transform: { try Self.rate($0, of: "--min-rate") })
+        transform: Self.rate)
     package var minRate: Double?
 
     @Option(
@@ -77,12 +77,13 @@ package struct LimitCommandOptions: ParsableArguments {
         return options
     }
 
-    private static func rate(_ text: String, of option: String) throws -> Double {
-        guard let rate = Rate(text) else {
-            throw ValidationError(
-                "`\(option)` takes a rate in bytes per second, such as `500K`, `1.5M` or `8Mbit`")
+    /// Reads a rate, in bytes per second.
+    package static func rate(_ text: String) throws -> Double {
+        do throws(RateSyntaxError) {
+            return try Rate(parsing: text).bytesPerSecond
+        } catch {
+            throw ValidationError(Diagnostic.describe(error))
         }
-        return rate.bytesPerSecond
     }
 
     private static func size(_ text: String, of option: String) throws -> Int64 {

@@ -41,14 +41,15 @@ struct Settings {
 
     /// Options of which each ends the others: a later place that gives one silences earlier ones.
     static let alternatives: [Set<String>] = [
-        ["output", "directory", "continue-from"], ["quiet", "verbose"],
+        ["output", "name", "directory", "continue-from"], ["quiet", "verbose"],
         ["overwrite", "auto-rename", "skip-existing"], ["skip-existing", "timestamping"],
         ["ipv4", "ipv6"], ["user", "bearer-fd"], ["recover", "directory"], ["recover", "output"],
+        ["recover", "name"],
         ["recover", "auto-rename"], ["recover", "remote-name"],
     ]
     /// Options that make no sense but on the command line.
     private static let typedOnly: Set<String> = [
-        "config", "no-config", "cookie-jar", "help", "version",
+        "config", "no-config", "cookie-jar", "help", "version", "name",
     ]
     /// Options that no environment variable sets.
     private static let notInEnvironment: Set<String> = ["negotiate"]

@@ -36,13 +36,13 @@ public struct QueueRule: Sendable, Hashable {
     /// - Parameters:
     ///   - text: What was given.
     ///   - rate: Reads a rate, in bytes per second; `nil` for what is no rate.
-    public init?(_ text: String, rate: (String) -> Double?) {
+    public init?(_ text: String, rate: (String) throws -> Double?) rethrows {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let condition = Condition(String(parts[0])) else { return nil }
         if parts[1] == "pause" {
             self.init(while: condition, .pause)
         } else {
-            guard let rate = rate(String(parts[1])), rate > 0 else { return nil }
+            guard let rate = try rate(String(parts[1])), rate > 0 else { return nil }
             self.init(while: condition, .rate(rate))
         }
     }

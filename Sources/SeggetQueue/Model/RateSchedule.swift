@@ -36,11 +36,13 @@ public struct RateSchedule: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - text: What was given.
     ///   - rate: Reads a rate, in bytes per second; 0 for none, `nil` for what is no rate.
-    public init?(_ text: String, rate: (String) -> Double?) {
+    public init?(_ text: String, rate: (String) throws -> Double?) rethrows {
         self.init(spans: [])
         for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let rate = rate(String(parts[1])), rate >= 0 else { return nil }
+            guard parts.count == 2, let rate = try rate(String(parts[1])), rate >= 0 else {
+                return nil
+            }
             if parts[0] == "else" {
                 guard otherwise == nil else { return nil }
                 otherwise = rate

@@ -40,6 +40,9 @@ package struct Summary {
         let what = "\(Diagnostic.quote(file.path)): \(Units.size(file.size))"
         switch unchanged {
         case .alreadyComplete:
+            if file.isDated {
+                return "\(what), already complete; its size, its date and a sample are the server's"
+            }
             let crc = file.crc32.map { Digest(crc32: $0).description }
             let checked = file.verified.map(\.description) + [crc].compactMap { $0 }
             return "\(what), already complete; checked \(checked.joined(separator: ", "))"

@@ -114,6 +114,13 @@ extension FinishedDoubt {
         case .unusable:
             "what another program left of the file cannot be used: the download starts over, and "
                 + "replaces it when it is complete"
+        case .unmarked:
+            "nothing shows whether the file that is there is the server's"
+        case .notTheServers:
+            "the file that is there is not what the server sends"
+        case .otherSize(let size, let remote):
+            "the file that is there has \(Diagnostic.exact(size)), and the server's "
+                + Diagnostic.exact(remote)
         }
     }
 }

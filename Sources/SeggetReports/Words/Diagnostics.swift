@@ -187,7 +187,9 @@ extension Diagnostic {
             case .destinationExists(let path):
                 Self(
                     .cannotCreate, "destination_exists", "\(Self.quote(path)) exists already",
-                    hint: "give `--overwrite` to replace it, or \(elsewhere)")
+                    hint:
+                        "give `--overwrite` to replace it, `--adopt` to continue what another program "
+                        + "has begun, or \(elsewhere)")
             case .notARegularFile(let path):
                 Self(
                     .cannotCreate, "not_a_regular_file",

@@ -257,6 +257,8 @@ public struct DownloadedFile: Sendable, Hashable {
     /// Whether a sample of the bytes, and not a validator of the server's, held those of different replies
     /// or runs together.
     public var isSampled = false
+    /// Whether the time of an existing file was the server's `Last-Modified`, and counted for it.
+    public var isDated = false
     /// Whether the file is durable: false where the file system cannot synchronize data (fsync(2)), and a power cut
     /// may take it.
     public var isSynchronized = true

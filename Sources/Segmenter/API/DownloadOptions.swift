@@ -53,6 +53,11 @@ public struct DownloadOptions: Sendable, Hashable {
     public var endsToRest = false
     /// Which file that stands at the destination, and that segget has not brought, counts for the download.
     public var takesOver = TakeOver.nothing
+    /// Continue a shorter file at the destination that another program has begun.
+    ///
+    /// ``checksum`` or an advertised digest has to decide on the whole file in the end. Without one the file
+    /// stays, and the download fails.
+    public var continuesExisting = false
     /// How the file gets its name.
     public var naming = NamingOptions()
     /// Further request headers, as `Name: value`; sent to the origin of the URL only, but for those that

@@ -95,4 +95,25 @@ extension DownloadRun {
         }
         return part
     }
+
+    /// Makes a part of what another program has begun, as far as it can be used.
+    func adopt<Carrier: PlanCarrier>(
+        _ carrier: Carrier, _ primary: Primary, _ state: inout DownloadState
+    ) async throws(DownloadError.Reason) {
+        do throws(DownloadError.Reason) {
+            if let part = try await foreignPart(primary, state) {
+                try await carrier.adopt(part, primary, &state)
+            }
+            state.plan.takeAdopted()
+        } catch .assembly(.notAdopted(let path, let obstacle)) {
+            let doubt =
+                job.options.continuesExisting
+                ? FinishedDoubt(continuing: obstacle) : FinishedDoubt(obstacle)
+            guard job.options.adopt == nil, let doubt else {
+                throw .assembly(.notAdopted(path: path, obstacle))
+            }
+            if !job.options.continuesExisting { report(.notice(.notFinished(doubt))) }
+            state.plan.takeNotAdopted(doubt)
+        }
+    }
 }

@@ -55,7 +55,9 @@ final class DownloadRun: Sendable {
         do throws(DownloadError.Reason) {
             let file = try await run(&state)
             state.target.map { folders.keep($0.folder) }
-            if job.options.takesOver > .nothing, let target = state.target {
+            if job.options.takesOver > .nothing || job.options.continuesExisting,
+                let target = state.target
+            {
                 // The file is complete, whether or not what described it before can be removed.
                 _ = await Disk.result { () throws(AssemblyError) in
                     try ForeignPart.removeControlFile(of: target)
@@ -304,19 +306,7 @@ final class DownloadRun: Sendable {
             let request = try await intactRequest(plan, &primary, state)
             try await carrier.prepare(plan, for: request, &state)
             state.plan.takePrepared()
-        case .adopt:
-            do throws(DownloadError.Reason) {
-                if let part = try await foreignPart(primary, state) {
-                    try await carrier.adopt(part, primary, &state)
-                }
-                state.plan.takeAdopted()
-            } catch .assembly(.notAdopted(let path, let obstacle)) {
-                guard job.options.adopt == nil, let doubt = FinishedDoubt(obstacle) else {
-                    throw .assembly(.notAdopted(path: path, obstacle))
-                }
-                report(.notice(.notFinished(doubt)))
-                state.plan.takeReplaced()
-            }
+        case .adopt: try await adopt(carrier, primary, &state)
         case .compareDigest(let digest):
             guard let file = state.survey?.file else { preconditionFailure("nothing to compare") }
             let content = try await Disk.runUntilCancelled {
@@ -385,7 +375,7 @@ final class DownloadRun: Sendable {
         guard var target else { return nil }
         let wanted = target
         var keeps = false
-        if job.options.naming.numbersTaken, job.options.takesOver > .nothing {
+        if job.options.naming.numbersTaken {
             keeps = try await Disk.run { [job] () throws(AssemblyError) in
                 job.mayTakeOver(wanted, offer)
             }

@@ -54,6 +54,8 @@ extension Plan {
         var verified: [Digest] = []
         /// Whether a sample showed that it is the server's file.
         var isSampled = false
+        /// Whether its time is the `Last-Modified` of the server's file.
+        var isDated = false
     }
 
     /// A regular file that stands at the destination.

@@ -22,12 +22,14 @@ struct Plan: Sendable {
         /// It may count for the download, whoever has brought it, and has not the digest that is expected,
         /// if there is one.
         case foreign(StandingFacts, FinishedDoubt?)
+        /// Nothing says who has brought it; it stays unless its bytes prove to be the server's.
+        case unmarked(StandingFacts, FinishedDoubt?)
         case begun(required: [Digest])
         case damaged(had: [Digest])
     }
 
     /// What was asked about the file that stands there, and answered.
-    private struct Answers {
+    struct Answers {
         /// Whether the server said, before anything else was asked, that it was not modified.
         var isUnmodified: Bool?
         /// The last word on that.
@@ -45,7 +47,7 @@ struct Plan: Sendable {
         case missing(parent: String)
     }
 
-    private let job: DownloadJob
+    let job: DownloadJob
     /// Whether it is one of a list, which gives its files their names.
     private let isListed: Bool
     /// Whether the file has its final name.
@@ -54,7 +56,7 @@ struct Plan: Sendable {
     private var hasSought = false
     private var standing: Standing?
     private var offer: Offer?
-    private var answers = Answers()
+    private(set) var answers = Answers()
     private var isDeclined = false
     private var folder = FolderState.unknown
     private var isPrepared = false
@@ -107,7 +109,7 @@ struct Plan: Sendable {
     /// Whether a file, or part of one, stands there that is compared with what the server offers.
     var isCompared: Bool {
         switch standing {
-        case .known?, .dated?, .foreign?, .begun?, .damaged?: true
+        case .known?, .dated?, .foreign?, .unmarked?, .begun?, .damaged?: true
         case .nothing?, .wrong?, .adopted?, nil: false
         }
     }
@@ -122,7 +124,7 @@ struct Plan: Sendable {
     var required: [Digest] {
         switch standing {
         case .begun(let digests)?, .damaged(let digests)?: digests
-        case .nothing?, .wrong?, .adopted?, .known?, .dated?, .foreign?, nil: []
+        case .nothing?, .wrong?, .adopted?, .known?, .dated?, .foreign?, .unmarked?, nil: []
         }
     }
 
@@ -130,18 +132,24 @@ struct Plan: Sendable {
     var mayReplace: Bool {
         switch standing {
         case .wrong?, .dated?, .adopted?: true
-        case .nothing?, .known?, .foreign?, .begun?, .damaged?, nil: false
+        case .nothing?, .known?, .foreign?, .unmarked?, .begun?, .damaged?, nil: false
         }
     }
 
     /// Path of another program's file that is to be taken over; `nil` for none.
     var adopts: String? {
-        if case .foreign(let file, _)? = standing { file.path } else { job.options.adopt }
+        switch standing {
+        case .foreign(let file, _)?, .unmarked(let file, _)?: file.path
+        default: job.options.adopt
+        }
     }
 
     /// Whether bytes of the file that stands there may never have been written, although it has its length.
     var mayBeUnwritten: Bool {
-        if case .foreign(let file, _)? = standing { file.known == nil } else { false }
+        switch standing {
+        case .foreign(let file, _)?, .unmarked(let file, _)?: file.known == nil
+        default: false
+        }
     }
 
     // MARK: What was shown
@@ -179,6 +187,8 @@ struct Plan: Sendable {
                 standing = .dated(file)
             } else if let known = file.known {
                 standing = .known(file, known)
+            } else if job.comparesUnmarked {
+                standing = .unmarked(file, nil)
             } else {
                 ending = exists(file)
             }
@@ -194,8 +204,14 @@ struct Plan: Sendable {
         }
         answers.isUnmodified = isUnmodified
         guard isUnmodified, case .dated(let file)? = standing, let url = job.url else { return }
-        // What was downloaded and has the same size still need not be compared by it.
-        if file.header(for: url.text, url.redacted) != nil { ending = left(file, .notNewer) }
+        // A tag was compared, and the file has the size that it was downloaded with. A date alone says nothing
+        // of an older file of another size.
+        if let header = file.header(for: url.text, url.redacted),
+            let etag = header.identity.wellFormedETag,
+            !RemoteIdentity.isBlank(etag: etag, size: file.size, date: file.modified)
+        {
+            ending = left(file, .notNewer)
+        }
     }
 
     /// Takes what the server offers, at first or again.
@@ -227,7 +243,16 @@ struct Plan: Sendable {
     /// What another program has begun is taken over, or a later run has nothing left to take over.
     mutating func takeAdopted() {
         isAdopted = true
-        if case .foreign? = standing { standing = .adopted }
+        switch standing {
+        case .foreign?, .unmarked?: standing = .adopted
+        default: break
+        }
+    }
+
+    /// A file that was to be continued cannot be: it stays.
+    mutating func takeNotAdopted(_ doubt: FinishedDoubt) {
+        guard case .unmarked(let file, _)? = standing else { return takeReplaced() }
+        ending = exists(file, doubt)
     }
 
     /// What stands there is replaced, although it might have counted.
@@ -259,7 +284,11 @@ struct Plan: Sendable {
             return nil
         }
         guard job.options.files.timestamping else {
-            ending = exists(file, doubt)
+            if job.options.continuesExisting, file.known == nil, job.comparesUnmarked {
+                standing = .unmarked(file, doubt)
+            } else {
+                ending = exists(file, doubt)
+            }
             return nil
         }
         standing = .wrong
@@ -287,110 +316,7 @@ struct Plan: Sendable {
         case .known(let file, let known)?: compared(file, known, offer)
         case .dated(let file)?: compared(file, offer)
         case .foreign(let file, let doubt)?: compared(file, doubt, offer)
+        case .unmarked(let file, let doubt)?: compared(unmarked: file, doubt, offer)
         }
-    }
-
-    private func compared(
-        _ file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
-    ) -> Step {
-        // A `HEAD` is a hint: nothing is replaced, or believed, because of it alone.
-        guard offer.isProven else { return .prove }
-        switch job.takeOver(of: file.size, controlledSize: file.controlledSize, offer) {
-        case .none:
-            return job.options.overwrite ? .replace(nil) : exists(file, doubt)
-        case .replace: return .replace(.unproven)
-        case .adopt: return .adopt
-        case .compareSample: return doubt.map { .replace($0) } ?? comparedWhole(file, offer)
-        }
-    }
-
-    /// Compares a file of full length with what the server offers, by what shows most.
-    private func comparedWhole(_ file: StandingFacts, _ offer: Offer) -> Step {
-        if let step = comparedByDigest(file, offer, otherwise: { .replace($0) }) { return step }
-        if let known = file.known {
-            let step = compared(file, known, offer)
-            guard case .refuse(_, let doubt?) = step else { return step }
-            // Where nothing proves that it is another version, its bytes may.
-            guard doubt.isUnproven else { return .replace(doubt) }
-            guard let checked = answers.content else { return .checkContent }
-            guard checked != nil else { return .replace(.damaged) }
-        }
-        guard offer.servesRanges else { return .replace(.unproven) }
-        guard let isSame = answers.isSampleSame else { return .compareSample }
-        guard isSame else { return .replace(.otherBytes) }
-        return left(file, .alreadyComplete, isSampled: true)
-    }
-
-    /// Compares a file with a digest that the server states; `nil` where it states none.
-    private func comparedByDigest(
-        _ file: StandingFacts, _ offer: Offer, otherwise: (FinishedDoubt) -> Step
-    ) -> Step? {
-        guard let stated = offer.digests.min(by: { $0.algorithm.order < $1.algorithm.order })
-        else { return nil }
-        guard let answer = answers.stated else { return .compareDigest(stated) }
-        guard let content = answer, let actual = content.digests.first else {
-            return otherwise(.damaged)
-        }
-        guard actual == stated else {
-            return otherwise(.otherDigest(expected: stated, actual: actual))
-        }
-        return left(file, .alreadyComplete, content)
-    }
-
-    private func compared(
-        _ file: StandingFacts, _ known: FinishedFacts, _ offer: Offer
-    ) -> Step {
-        let decision = FinishedDecision(
-            known, size: file.size, offered: offer.identity, fullURL: offer.fullURL,
-            url: offer.url, otherURLs: job.urls.map(\.text))
-        var isSampled = false
-        if case .doubtful(let doubt) = decision {
-            // `HEAD` is a hint: some servers leave out there what states the version.
-            guard offer.isProven else { return .prove }
-            if doubt == .remote(.noValidator), known.header.isFor(fullURL: offer.fullURL),
-                let step = comparedByDigest(file, offer, otherwise: { exists(file, $0) })
-            {
-                return step
-            }
-            let isDateDoubted =
-                file.size == known.size && known.header.isFor(fullURL: offer.fullURL)
-                && known.header.identity.isDoubted(by: offer.identity)
-            guard isDateDoubted else { return exists(file, doubt) }
-            guard let isSame = answers.isSampleSame else { return .compareSample }
-            guard isSame else { return exists(file, doubt) }
-            isSampled = true
-        }
-        guard let checked = answers.content else { return .checkContent }
-        guard let content = checked else { return exists(file, .damaged) }
-        return left(file, .alreadyComplete, content, isSampled: isSampled)
-    }
-
-    private func compared(_ file: StandingFacts, _ offer: Offer) -> Step {
-        let decision = TimestampDecision(
-            size: file.size, time: file.modified,
-            known: file.header(for: offer.fullURL, offer.url)?.identity, offered: offer.identity,
-            modified: offer.modified)
-        guard decision == .fetch else { return left(file, .notNewer) }
-        guard (offer.identity.size ?? file.size) == file.size else { return .fetch }
-        if answers.isUnmodified == true { return left(file, .notNewer) }
-        // What the one request was answered is all that is said.
-        guard !job.options.singleRequest else { return .fetch }
-        // The last word before anything is replaced.
-        guard let isUnmodified = answers.isStillUnmodified else { return .askIfModified }
-        return isUnmodified ? left(file, .notNewer) : .fetch
-    }
-
-    private func exists(_ file: StandingFacts, _ doubt: FinishedDoubt? = nil) -> Step {
-        .refuse(.assembly(.destinationExists(path: file.path)), because: doubt)
-    }
-
-    private func left(
-        _ file: StandingFacts, _ why: DownloadedFile.Unchanged, _ content: Content? = nil,
-        isSampled: Bool = false
-    ) -> Step {
-        .leave(
-            Left(
-                path: file.path, size: file.size, why: why, crc32: content?.crc32,
-                verified: content?.digests ?? [], isSampled: isSampled))
     }
 }

@@ -79,7 +79,7 @@ struct RunCarrier: PlanCarrier {
             path: file.path, size: file.size, crc32: file.crc32, verified: file.verified,
             bytesReceived: 0, bytesResumed: 0,
             duration: Duration(seconds: monotonicSeconds() - started),
-            unchanged: file.why, isSampled: file.isSampled)
+            unchanged: file.why, isSampled: file.isSampled, isDated: file.isDated)
     }
 
     func ask(

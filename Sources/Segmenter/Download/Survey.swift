@@ -45,7 +45,7 @@ struct Survey: Sendable {
             guard content != nil || !isCancelled() else { return nil }
         }
         var facts = Plan.StandingFacts(file)
-        if options.takesOver > .nothing {
+        if options.takesOver > .nothing || facts.known == nil {
             facts.controlledSize = ForeignPart.controlledSize(of: target)
         }
         facts.isAdopted = options.adopt.map { file.isSame(as: $0) } ?? false

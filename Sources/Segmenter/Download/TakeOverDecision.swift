@@ -57,6 +57,16 @@ extension FinishedDoubt {
 }
 
 extension FinishedDoubt {
+    /// Why a file stays that was to be continued; `nil` where the obstacle says more.
+    init?(continuing obstacle: AdoptionObstacle) {
+        switch obstacle {
+        case .sampleDiffers: self = .notTheServers
+        case .noProof, .onlyDigestTells: self = .unmarked
+        case .longerThanRemote(let size, let remote): self = .otherSize(size, remote: remote)
+        default: return nil
+        }
+    }
+
     /// Whether it says no more than that nothing proves the version.
     var isUnproven: Bool {
         switch self {
@@ -80,6 +90,22 @@ extension DigestAlgorithm {
 }
 
 extension DownloadJob {
+    /// Whether a file that no earlier run has marked is compared with the server's.
+    ///
+    /// Where each request may count, none is sent for that.
+    var comparesUnmarked: Bool {
+        options.takesOver == .nothing && !options.singleRequest && options.adopt == nil
+    }
+
+    /// What a file counts for that is to be continued; nothing is replaced.
+    func continuing(
+        _ size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
+    ) -> TakeOverDecision {
+        TakeOverDecision(
+            .begun, size: size, controlledSize: controlledSize, remote: offer.identity.size,
+            hasDigest: !offer.digests.isEmpty || options.checksum != nil, resumes: options.resume)
+    }
+
     /// What a file at the destination counts for.
     func takeOver(
         of size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
@@ -102,10 +128,16 @@ extension DownloadJob {
     ///   - offer: What the server offers; without it, the lengths are not compared.
     /// - Returns: Whether one does.
     func mayTakeOver(_ target: FileTarget, _ offer: Plan.Offer? = nil) -> Bool {
-        guard options.takesOver > .nothing,
+        guard options.takesOver > .nothing || options.continuesExisting,
             let file = try? StandingFile.open(folder: target.folder, name: target.name)
         else { return false }
         let controlled = ForeignPart.controlledSize(of: target)
+        guard !options.continuesExisting else {
+            guard let offer else { return true }
+            let size = file.status.size
+            let decision = continuing(size, controlledSize: controlled, offer)
+            return decision == .adopt || decision == .compareSample
+        }
         guard let offer else { return mayCount(controlledSize: controlled) }
         return takeOver(of: file.status.size, controlledSize: controlled, offer) != .none
     }

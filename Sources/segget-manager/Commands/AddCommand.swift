@@ -21,24 +21,7 @@ struct AddCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
     var urls: [String] = []
 
-    @Option(
-        name: [.long, .customShort("d", allowingJoined: true)],
-        help: ArgumentHelp(
-            "Save in this folder; it is made if it is missing. (default: the current folder)",
-            valueName: "dir"),
-        completion: .directory, transform: PathArgument.folder)
-    var directory: String?
-
-    @Option(
-        name: [.customLong("name")],
-        help: ArgumentHelp("Save under this name. (default: the server's, or the URL's)"))
-    var name: String?
-
-    @Option(
-        name: [.long, .customShort("o", allowingJoined: true)],
-        help: ArgumentHelp("Save as this file: folder and name in one.", valueName: "file"),
-        completion: .file(), transform: PathArgument.output)
-    var output: String?
+    @OptionGroup var placing: PlaceOptions
 
     @Option(
         name: [.customLong("input-file"), .customShort("i")],
@@ -138,31 +121,19 @@ struct AddCommand: ParsableCommand {
                 "a task of the queue saves a file; `segget get -o -` writes to standard output")
         }
         for (option, isGiven) in [
-            ("name", name != nil), ("output", output != nil), ("id", id != nil),
+            ("output", output != nil), ("id", id != nil),
             ("checksum", checksum != nil), ("mirror", !sources.mirrors.isEmpty),
             ("adopt", goingOn.adopt != nil), ("continue-from", goingOn.continueFrom != nil),
         ] where isGiven && !isOne {
             throw ValidationError("`--\(option)` is for one file")
         }
-        guard output == nil || directory == nil && name == nil else {
-            throw ValidationError(
-                "`--output` names folder and file; `--directory` and `--name` do it apart")
-        }
-        guard goingOn.continueFrom == nil || output == nil && directory == nil && name == nil else {
+        guard goingOn.continueFrom == nil || output == nil && directory == nil else {
             throw ValidationError("`--continue-from` names the file already")
         }
-        guard !urls.contains(""), directory != "", output != "", recover != "", goingOn.adopt != ""
-        else {
+        guard !urls.contains(""), recover != "", goingOn.adopt != "" else {
             throw ValidationError("an empty URL or path cannot be used")
         }
-        for (option, path) in [
-            ("output", output), ("directory", directory), ("recover", recover),
-        ] {
-            try PathArgument.checkTilde(path, option)
-        }
-        guard output?.hasSuffix("/") != true else {
-            throw ValidationError("`--output` names a file; `--directory` takes a folder")
-        }
+        try PathArgument.checkTilde(recover, "recover")
         guard at == nil || !first else {
             throw ValidationError("only one of `--first` and `--at` can be given")
         }
@@ -200,6 +171,10 @@ struct AddCommand: ParsableCommand {
         let commands = try tasks().map(QueueCommand.add)
         let attachment = attach ? Attachment(display, json: json) : nil
         let isQuiet = attach && display.quiet
+        guard !commands.isEmpty else {
+            if !isQuiet { Voice.say(.note, BatchOptions.emptyList) }
+            return
+        }
         try queue.run(atSignal: attachment?.letGo) { access in
             var (status, ids): (ExitStatus?, [QueueTask.ID]) = (nil, [])
             for result in try await access.door.perform(commands).joined() {
@@ -303,9 +278,15 @@ struct AddCommand: ParsableCommand {
     }
 
     private func place(in folder: String) -> QueueTask.Place {
-        if let path = goingOn.part ?? output { return Self.place(.file(path), in: nil) }
-        return QueueTask.Place(root: folder, name: name)
+        if let path = goingOn.part ?? placing.path { return Self.place(.file(path), in: nil) }
+        return QueueTask.Place(root: folder)
     }
+
+    /// The name that was given for the file.
+    private var output: String? { placing.output }
+
+    /// The folder that was given.
+    private var directory: String? { placing.directory }
 
     /// A place below the root, where it is below it; else with a root of its own.
     static func place(_ destination: Destination, in root: String?) -> QueueTask.Place {
@@ -336,6 +317,7 @@ struct AddCommand: ParsableCommand {
         options.connections = connections
         options.checksum = checksum
         options.overwrite = overwrite
+        options.continuesExisting = laterRuns.continue && !overwrite
         options.resumeUnverified = resumeUnverified
         options.singleRequest = singleRequest
         goingOn.apply(to: &options)

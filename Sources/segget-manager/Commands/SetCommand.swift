@@ -28,7 +28,7 @@ struct SetCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Highest rate in bytes per second, such as `500K`; 0 for none.", valueName: "rate"),
-        transform: SettingsCommand.rate)
+        transform: LimitCommandOptions.rate)
     var limitRate: Double?
     @Option(
         name: [.customShort("H", allowingJoined: true), .long],

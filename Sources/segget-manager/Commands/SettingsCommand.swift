@@ -17,7 +17,7 @@ struct SettingsCommand: ParsableCommand {
         help: ArgumentHelp(
             "Highest rate of all tasks together, in bytes per second, such as `2M`; 0 for none.",
             valueName: "rate"),
-        transform: SettingsCommand.rate)
+        transform: LimitCommandOptions.rate)
     var limitRate: Double?
     @Option(
         help: ArgumentHelp(
@@ -55,7 +55,7 @@ struct SettingsCommand: ParsableCommand {
         get throws {
             guard let limitSchedule else { return nil }
             if ["none", ""].contains(limitSchedule) { return .some(nil) }
-            let schedule = RateSchedule(limitSchedule) { Rate($0)?.bytesPerSecond }
+            let schedule = try RateSchedule(limitSchedule, rate: Self.ratePart)
             guard let schedule else {
                 throw ValidationError(
                     "`--limit-schedule` takes spans and rates such as `08:00-18:00=2M,else=0`")
@@ -70,7 +70,7 @@ struct SettingsCommand: ParsableCommand {
             guard !rule.isEmpty else { return nil }
             if rule == ["none"] || rule == [""] { return [] }
             return try rule.map { text in
-                guard let rule = QueueRule(text, rate: { Rate($0)?.bytesPerSecond }) else {
+                guard let rule = try QueueRule(text, rate: Self.ratePart) else {
                     throw ValidationError(
                         "`--rule` takes `metered`, `battery` or a span such as `22:00-06:00`, then `=pause` or a rate above 0 such as `=2M`"
                     )
@@ -80,13 +80,17 @@ struct SettingsCommand: ParsableCommand {
         }
     }
 
-    /// Reads a rate.
-    static func rate(_ text: String) throws -> Double {
-        guard let rate = Rate(text) else {
-            throw ValidationError(
-                "a rate is in bytes per second, such as `500K`, `1.5M` or `8Mbit`")
+    /// Reads a rate in a longer text; `nil` for a text that is none.
+    ///
+    /// - Throws: what the parser prints, for an ambiguous rate.
+    private static func ratePart(_ text: String) throws -> Double? {
+        do throws(RateSyntaxError) {
+            return try Rate(parsing: text).bytesPerSecond
+        } catch .malformed {
+            return nil
+        } catch {
+            throw ValidationError(Diagnostic.describe(error))
         }
-        return rate.bytesPerSecond
     }
 
     func run() throws {

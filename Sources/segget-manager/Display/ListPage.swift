@@ -5,8 +5,10 @@ import SeggetReports
 ///
 /// Pure.
 struct ListPage {
-    /// The head of the table, and a line for each task; empty where there is none.
-    var table: [String] = []
+    /// The head of the table; empty where there is no task.
+    var head: [String] = []
+    /// The lines of each task.
+    var tasks: [[String]] = []
     /// How many tasks there are of each kind; or that there are none.
     var summary: String
     /// What else is to be said.
@@ -21,7 +23,8 @@ struct ListPage {
                     : "the queue is empty: `segget add URL` adds a download")
             return
         }
-        self.table = table.lines(report)
+        let blocks = table.blocks(report)
+        (head, tasks) = ([blocks.head], blocks.tasks)
         summary = table.fit(table.summary(report))
         let ends = ["completed", "failed"].compactMap { state in
             report.unseen[state].flatMap {
@@ -37,6 +40,9 @@ struct ListPage {
     /// All lines.
     var lines: [String] { table + [summary] + rest }
 
+    /// The head of the table and the lines of all tasks.
+    private var table: [String] { head + tasks.flatMap { $0 } }
+
     /// As much of it as has room: what is below the table, and of the table as many lines as fit above.
     ///
     /// - Parameters:
@@ -45,12 +51,17 @@ struct ListPage {
     /// - Returns: The lines, and how many tasks are among them.
     func cut(to rows: Int, in style: TaskTable) -> (lines: [String], tasks: Int) {
         let below = [summary] + rest
-        guard table.count + below.count > rows else { return (lines, max(0, table.count - 1)) }
-        let room = rows - below.count - 1
+        guard table.count + below.count > rows else { return (lines, tasks.count) }
+        var room = rows - below.count - 1 - head.count
+        let shown = tasks.prefix { task in
+            room -= task.count
+            return room >= 0
+        }
         // A head without a task says nothing.
-        guard room >= 2 else { return (Array(below.prefix(rows)), 0) }
-        let more = style.fit("\(style.unicode ? "…" : "...") and \(table.count - room) more")
-        return (table.prefix(room) + [more] + below, room - 1)
+        guard !shown.isEmpty else { return (Array(below.prefix(rows)), 0) }
+        let count = tasks.count - shown.count
+        let more = style.fit("\(style.unicode ? "…" : "...") and \(count) more")
+        return (head + shown.flatMap { $0 } + [more] + below, shown.count)
     }
 }
 

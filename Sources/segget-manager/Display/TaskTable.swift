@@ -17,21 +17,57 @@ struct TaskTable {
     /// The time, in seconds since 1970.
     var now: Double
 
-    private static let barWidth = 8
+    /// A column between state and name.
+    private enum Column: CaseIterable {
+        case bar, done, size, speed, left
 
-    /// The lines of the table, of which the first one is its head.
-    func lines(_ report: QueueReport) -> [String] {
-        guard !report.tasks.isEmpty else { return [] }
+        var width: Int {
+            switch self {
+            case .bar, .size: 8
+            case .done: 5
+            case .speed: 10
+            case .left: 6
+            }
+        }
+
+        /// In which order they make room for the name, where a terminal is narrow.
+        static let dispensable: [Column] = [.bar, .left, .speed, .size, .done]
+    }
+
+    private static let barWidth = 8
+    private static let stateWidth = 9
+    /// Columns that the name has, while there is anything else that makes room for it.
+    private static let nameWidth = 16
+
+    /// The head of the table, and for each task its lines: one, and below it why it failed or is retried.
+    func blocks(_ report: QueueReport) -> (head: String, tasks: [[String]]) {
         let ids = report.tasks.map(\.id.description)
         let digits = Self.digits(ids)
-        let header = row(
-            String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", "", "DONE", "SIZE",
-            "SPEED", "LEFT", "NAME")
+        let shown = shown(digits: digits)
+        let heads: [Column: String] = [
+            .done: "DONE", .size: "SIZE", .speed: "SPEED", .left: "LEFT",
+        ]
+        let head = row(
+            String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", heads, "NAME", shown)
         let tags = report.tasks.tellingTags
-        return [paint(header, "1")]
-            + zip(report.tasks, ids).map {
-                line($0, id: $1.utf8.prefix(digits), queryTag: tags[$0.id])
-            }
+        let tasks = zip(report.tasks, ids).map { task, id in
+            let line = line(task, id: id.utf8.prefix(digits), queryTag: tags[task.id], shown)
+            let indent = String(repeating: " ", count: digits + 1)
+            return [line] + (TaskText.reason(task).map { [fit(indent + $0)] } ?? [])
+        }
+        return (paint(head, "1"), tasks)
+    }
+
+    /// The columns that have room beside a name.
+    private func shown(digits: Int) -> Set<Column> {
+        var shown = Set(Column.allCases)
+        guard let columns else { return shown }
+        for column in Column.dispensable {
+            let used = digits + Self.stateWidth + 2 + shown.reduce(0) { $0 + $1.width + 1 }
+            guard columns - used < Self.nameWidth else { break }
+            shown.remove(column)
+        }
+        return shown
     }
 
     /// How many digits of the ids tell them apart; at least 4.
@@ -46,7 +82,7 @@ struct TaskTable {
     }
 
     private func line(
-        _ task: TaskReport, id: Substring.UTF8View, queryTag: String?
+        _ task: TaskReport, id: Substring.UTF8View, queryTag: String?, _ shown: Set<Column>
     ) -> String {
         let word = TaskText.word(task, now: now)
         let isFetched = task.bytesPerSecond != nil
@@ -54,32 +90,36 @@ struct TaskTable {
         let percent = Units.percent(task.bytesDone, of: task.size)
         let done =
             percent.map { "\($0) %" } ?? (task.bytesDone > 0 ? Units.size(task.bytesDone) : "")
+        var texts: [Column: String] = [
+            .bar: bar(task), .done: done, .size: task.size.map(Units.size) ?? "",
+        ]
+        if isFetched {
+            texts[.speed] = Units.speed(task.bytesPerSecond ?? 0)
+            texts[.left] = left
+        }
         return row(
-            String(Substring(id)), word, bar(task), done,
-            task.size.map(Units.size) ?? "",
-            isFetched ? Units.speed(task.bytesPerSecond ?? 0) : "", isFetched ? left : "",
-            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""),
+            String(Substring(id)), word, texts,
+            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""), shown,
             colour: colour ? TaskText.colour(task) : nil)
     }
 
     private func row(
-        _ id: String, _ state: String, _ bar: String, _ done: String, _ size: String,
-        _ speed: String, _ left: String, _ name: String, colour code: String? = nil
+        _ id: String, _ state: String, _ texts: [Column: String], _ name: String,
+        _ shown: Set<Column>, colour code: String? = nil
     ) -> String {
         // All but bar and name is ASCII.
         func padding(_ used: Int, _ width: Int) -> String {
             String(repeating: " ", count: max(0, width - used))
         }
-        func right(_ text: String, _ width: Int) -> String {
-            padding(text.utf8.count, width) + text
+        var line = "\(id) \(state)\(padding(state.utf8.count, Self.stateWidth)) "
+        var used = line.utf8.count
+        for column in Column.allCases where shown.contains(column) {
+            let text = texts[column] ?? ""
+            let cells = column == .bar ? (text.isEmpty ? 0 : Self.barWidth) : text.utf8.count
+            let space = padding(cells, column.width)
+            line += (column == .bar ? text + space : space + text) + " "
+            used += max(cells, column.width) + 1
         }
-        let barCells = bar.isEmpty ? 0 : Self.barWidth
-        let after = [
-            padding(state.utf8.count, 9), " ", bar, padding(barCells, Self.barWidth), " ",
-            right(done, 5), " ", right(size, 8), " ", right(speed, 10), " ", right(left, 6), " ",
-        ].joined()
-        var line = "\(id) \(state)\(after)"
-        let used = line.utf8.count - bar.utf8.count + barCells
         if let columns, columns - used >= 8 {
             line += PrintableText.fit(name, columns: columns - used, unicode: unicode)
         } else {
@@ -139,11 +179,37 @@ enum TaskText {
         case "waiting" where task.paused != nil: return "paused"
         case "retrying":
             let seconds = max(0, (task.retryAt ?? now) - now)
-            return Units.duration(.seconds(seconds)).map { "in \($0)" } ?? "retrying"
+            return short(seconds).map { "retry \($0)" } ?? "retrying"
         case "waiting_for_network": return "offline"
         case "completed": return task.file == "there" ? "done" : task.file ?? "done"
         default: return task.state
         }
+    }
+
+    /// A time in at most three letters: `57s`, `12m`, `3h`, `2d`; `nil` for a longer one.
+    private static func short(_ seconds: Double) -> String? {
+        switch Int64(min(seconds.rounded(), 1e9)) {
+        case let total where total < 60: "\(total)s"
+        case let total where total < 3600: "\(total / 60)m"
+        case let total where total < 86_400: "\(total / 3600)h"
+        case let total where total < 8_640_000: "\(total / 86_400)d"
+        default: nil
+        }
+    }
+
+    /// Why it failed, or is tried again; `nil` for a task of another state.
+    ///
+    /// What its error says behind the URL, which the name of its file stands for.
+    static func reason(_ task: TaskReport) -> String? {
+        guard ["failed", "retrying"].contains(task.state), task.wanted != .held || task.isEnded,
+            let message = task.error?.message
+        else { return nil }
+        guard let start = message.firstRange(of: "`http"),
+            let end = message[start.upperBound...].firstIndex(of: "`"),
+            let colon = message[end...].firstRange(of: ": ")
+        else { return message }
+        let reason = message[colon.upperBound...]
+        return reason.isEmpty ? message : String(reason)
     }
 
     /// Its state with its reason, in a sentence.

@@ -40,7 +40,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("", .noSeparator), ("sha-256", .noSeparator), ("352441c2", .noSeparator),
+            ("", .noSeparator), ("sha-256", .noSeparator), ("352441c", .noSeparator),
+            ("352441g2", .noSeparator), ("éééé", .noSeparator), (" 52441c2", .noSeparator),
             (":352441c2", .unknownAlgorithm("")), ("sha-224:00", .unknownAlgorithm("sha-224")),
             ("sha3-256:00", .unknownAlgorithm("sha3-256")), ("sha:00", .unknownAlgorithm("sha")),
             ("crc32c:352441c2", .unknownAlgorithm("crc32c")),
@@ -57,6 +58,14 @@ import Testing
         ] as [(String, DigestSyntaxError)])
     func refusesMalformedText(text: String, error: DigestSyntaxError) {
         #expect(throws: error) { try Digest(parsing: text) }
+    }
+
+    @Test(arguments: known)
+    func readsDigitsAloneByTheirNumber(
+        name: String, algorithm: DigestAlgorithm, hex: String
+    ) throws {
+        #expect(try Digest(parsing: hex).description == "\(name):\(hex)")
+        #expect(try Digest(parsing: hex.uppercased()).algorithm == algorithm)
     }
 
     @Test(arguments: DigestAlgorithm.allCases)

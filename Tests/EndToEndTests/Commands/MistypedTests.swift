@@ -66,6 +66,39 @@ struct MistypedTests {
         }
     }
 
+    // MARK: Rates and checksums
+
+    @Test(arguments: [
+        (["--limit-rate", "3Mb", url], ["`3M` for bytes", "`3Mbit` for bits"]),
+        (["--min-rate", "8kb", url], ["`8K` for bytes", "`8Kbit` for bits"]),
+        (["settings", "--limit-rate", "3Mb/s"], ["`3M` for bytes", "`3Mbit` for bits"]),
+        (["settings", "--limit-schedule", "08:00-18:00=2Mb"], ["`2M`", "`2Mbit`"]),
+        (["settings", "--rule", "metered=1Gb"], ["`1G`", "`1Gbit`"]),
+        (["set", "60ad", "--limit-rate", "500b"], ["`500`", "`500bit`"]),
+        (["add", "--limit-rate", "1mb", url], ["`1M`", "`1Mbit`"]),
+    ])
+    func aRateInSmallBIsAmbiguous(arguments: [String], words: [String]) throws {
+        let text = try Trial().refused(arguments)
+        for word in words { #expect(text.contains(word), "\(text)") }
+    }
+
+    private static let sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d"
+
+    /// A digest is no secret, and the message shows it; another value in its place may be one.
+    @Test(arguments: [
+        (["--checksum", "sha256:\(sha1)", url], ["'sha256:\(sha1)'", "not 40; sha-1 has 40"]),
+        (["--checksum", "ABC", url], ["'ABC'", "sha-256 has 64", "md5 has 32", "crc32 has 8"]),
+        (["add", "--checksum=md5=\(sha1)", url], ["'md5=\(sha1)'", "32", "sha-1 has 40"]),
+        (["repair", "--checksum", "sha3:00", "f", url], ["'sha3:00'", "known are sha-256"]),
+        (["--checksum", "http://me:hidden@h/", url], ["(not shown)"]),
+        (["--checksum", "sha-1:\(sha1)", "-x", "sha-1:\(sha1)", url], ["(not shown)"]),
+    ])
+    func aWrongChecksumIsShown(arguments: [String], words: [String]) throws {
+        let text = try Trial().refused(arguments)
+        for word in words { #expect(text.contains(word), "\(text)") }
+        #expect(!text.contains("hidden"))
+    }
+
     // MARK: --queue
 
     private static let url = "http://127.0.0.1:9/f"

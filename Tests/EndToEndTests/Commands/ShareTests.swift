@@ -24,6 +24,7 @@ struct ShareTests {
         ("segget get --remote-n", "--remote-name"),
         ("segget probe --connect-t", "--connect-timeout"), ("segget pro", "probe"),
         ("segget --progress pl", "plain"), ("segget http://h/ --connectio", "--connections"),
+        ("segget help pau", "pause"), ("segget help exis", "existing-files"),
     ])
     func bashCompletes(line: String, word: String) throws {
         let words = line.split(separator: " ").map(String.init)
@@ -45,7 +46,7 @@ struct ShareTests {
 
     @Test(arguments: [
         ("segget --conn", "--connect"), ("segget probe --retr", "--retries"),
-        ("segget pro", "probe"),
+        ("segget pro", "probe"), ("segget help pau", "pause"), ("segget help exi", "exit-codes"),
     ])
     func fishCompletes(line: String, word: String) throws {
         let outcome = try shell(

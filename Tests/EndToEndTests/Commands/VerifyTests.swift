@@ -68,6 +68,9 @@ struct VerifyTests {
 
     @Test(.timeLimit(.minutes(5))) func theChecksumIsComparedWith() throws {
         let stage = try finished([], size: 500_000)
+        // Another program's file: nobody has marked it.
+        try stage.remove("file")
+        try stage.content.write(to: stage.path("file"))
         let nothing = try verify(stage, ["file"])
         #expect(nothing.end == .exit(64))
         #expect(nothing.errorOutput.contains("nothing says what `file` should be"))

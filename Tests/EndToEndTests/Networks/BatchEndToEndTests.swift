@@ -126,13 +126,6 @@ struct BatchEndToEndTests {
         #expect(stage.origin.requests.isEmpty)
     }
 
-    @Test func anEmptyListIsWrongUsage() throws {
-        let stage = try BatchStage(size: 1000)
-        let outcome = try stage.run(list: "# nothing\n\n")
-        #expect(outcome.end == .exit(64))
-        #expect(outcome.errorOutput.contains("there is no URL"))
-    }
-
     @Test func oneFailureDoesNotStopTheRest() throws {
         let stage = try BatchStage(size: 40_000)
         let wrong = String(repeating: "0", count: 64)

@@ -48,7 +48,7 @@ struct ListPageTests {
         #expect(whole.lines == page.lines && whole.tasks == 30)
         let (lines, tasks) = page.cut(to: 24, in: table)
         #expect(lines.count == 24 && tasks == 20)
-        #expect(lines.prefix(21) == page.table.prefix(21))
+        #expect(lines.prefix(21) == page.lines.prefix(21))
         #expect(
             lines.suffix(3) == ["… and 10 more", page.summary, "1 failed since you last looked"])
         #expect(page.cut(to: 5, in: table).tasks == 1)
@@ -57,6 +57,76 @@ struct ListPageTests {
             #expect(small.lines.count <= rows && small.tasks == 0)
             #expect(rows == 0 || small.lines.first == page.summary)
         }
+    }
+
+    /// A long name, and tasks that have failed or are tried again.
+    private static func troubled(_ columns: Int?) -> ListPage {
+        var report = Self.report(4)
+        let message =
+            "`http://127.0.0.1/3` could not be fetched: 503 Service Unavailable (3 attempts)"
+        for index in report.tasks.indices {
+            report.tasks[index].path = "/a/debian-13.1.0-amd64-netinst.iso"
+            report.tasks[index].error = TaskProblem(
+                kind: "unavailable", message: message, hint: "", code: 69)
+        }
+        report.tasks[0].state = "retrying"
+        report.tasks[0].retryAt = 57
+        report.tasks[1].state = "failed"
+        return ListPage(report, isFiltered: false, in: Self.table(columns))
+    }
+
+    @Test(arguments: [40, 80, 120])
+    func theNameAndTheReasonShowInEveryWidth(columns: Int) {
+        let page = Self.troubled(columns)
+        #expect(page.tasks.map(\.count) == [2, 2, 1, 1])
+        #expect(page.tasks[0][0].contains("retry 57s"), "\(page.tasks[0])")
+        for lines in page.tasks {
+            #expect(lines[0].contains("debian-13.1"), "\(lines)")
+            for line in lines { #expect(PrintableText.width(line) <= columns, "\(line)") }
+        }
+        for lines in page.tasks.prefix(2) {
+            #expect(lines[1].hasPrefix("     503 Service Unavailable (3"), "\(lines)")
+        }
+        #expect(page.head[0].contains("NAME") && page.head[0].contains("SPEED") == (columns > 40))
+    }
+
+    @Test func aTaskIsCutWithItsReason() {
+        let page = Self.troubled(80)
+        let table = Self.table(80)
+        // Head, "and N more" and the summary leave room for three lines.
+        let (lines, tasks) = page.cut(to: 6, in: table)
+        #expect(tasks == 1 && lines.count == 5, "\(lines)")
+        #expect(lines[3] == "… and 3 more")
+        #expect(page.cut(to: 7, in: table).tasks == 2)
+    }
+
+    @Test(arguments: [
+        (0.0, "retry 0s"), (57, "retry 57s"), (59.4, "retry 59s"), (60, "retry 1m"),
+        (3599, "retry 59m"), (7200, "retry 2h"), (200_000, "retry 2d"), (1e8, "retrying"),
+    ])
+    func aRetryIsSaidInNineLetters(seconds: Double, word: String) {
+        var task = Self.report(1).tasks[0]
+        (task.state, task.retryAt) = ("retrying", seconds)
+        #expect(TaskText.word(task, now: 0) == word)
+    }
+
+    @Test func theReasonIsWhatFollowsTheURL() {
+        var task = Self.report(1).tasks[0]
+        task.state = "failed"
+        for (message, reason) in [
+            ("`http://h/x` could not be fetched: it broke: twice", "it broke: twice"),
+            ("the server refused access to `https://h/x`: 403 Forbidden", "403 Forbidden"),
+            ("`x.iso` exists already", "`x.iso` exists already"),
+            (
+                "`http://h/a: b` redirects more than 3 times",
+                "`http://h/a: b` redirects more than 3 times"
+            ),
+        ] {
+            task.error = TaskProblem(kind: "k", message: message, hint: "", code: 1)
+            #expect(TaskText.reason(task) == reason)
+        }
+        task.state = "running"
+        #expect(TaskText.reason(task) == nil)
     }
 
     @Test func aWatchTellsOfItsEndsUntilItIsOver() {

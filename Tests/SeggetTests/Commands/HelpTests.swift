@@ -18,7 +18,7 @@ struct HelpTests {
                 #expect(asked == .text(text))
             }
         }
-        #expect(HelpText.overview(.segget).split(separator: "\n").count <= 24)
+        #expect(HelpText.overview(.segget).split(separator: "\n").count <= 36)
         #expect(HelpText.overview(.segget).split(separator: "\n").allSatisfy { $0.count < 90 })
     }
 
@@ -37,6 +37,53 @@ struct HelpTests {
             }
             #expect(holding.count == 1, "\(name)")
         }
+    }
+
+    @Test func theOverviewShowsTenOptionsOfGetWithAnExample() throws {
+        let get = try #require(Self.tree.commands.first)
+        let text = HelpText.overview(.segget)
+        #expect(HelpText.common.count == 10)
+        for option in HelpText.common {
+            let known = try #require(get.option(option.name), "\(option.name)")
+            #expect(known.isShown && known.isFlag == option.value.isEmpty, "\(option.name)")
+            let letter = known.letters.first.map { "-\($0), " } ?? ""
+            #expect(text.contains("  \(letter)--\(option.name)"), "\(option.name)")
+        }
+        #expect(text.contains("EXAMPLE:\n  segget https://"))
+    }
+
+    @Test func ownOptionsAreInFrontOfCommonOnes() {
+        let help = """
+            OVERVIEW: X.
+
+            USAGE: x
+
+            ARGUMENTS:
+              <id>  Y
+
+            QUEUE:
+              --queue  Z
+
+            OPTIONS:
+              --own  Mine.
+
+            """
+        #expect(
+            HelpText.ownOptionsFirst(help) == """
+                OVERVIEW: X.
+
+                USAGE: x
+
+                ARGUMENTS:
+                  <id>  Y
+
+                OPTIONS:
+                  --own  Mine.
+
+                QUEUE:
+                  --queue  Z
+                """)
+        #expect(HelpText.ownOptionsFirst("OVERVIEW: X.\n") == "OVERVIEW: X.\n")
     }
 
     @Test(arguments: [["--help"], ["-h"], ["help"]])

@@ -107,7 +107,7 @@ struct SettingsTests {
         ("conections = 3", "`conf`, line 1: there is no option `conections`", "`connections`"),
         ("\nx = 3", "`conf`, line 2: there is no option `x`", "segget help get"),
         ("resume", "line 1: there is no option `resume`", ""),
-        ("continue", "line 1: there is no option `continue`", ""),
+        ("location", "line 1: there is no option `location`", ""),
         ("connections", "line 1: `connections` needs a value", "connections = VALUE"),
         ("queue", "line 1: `queue` needs a value", "`--enqueue`"),
         ("config = f", "can only be given on the command line", ""),

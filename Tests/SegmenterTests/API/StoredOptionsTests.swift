@@ -15,6 +15,7 @@ import Testing
           "single_request": false,
           "continues_other_url": false, "waits_for_network": false,
           "waits_for_network_first": false, "ends_to_rest": false, "takes_over": "nothing",
+          "continues_existing": false,
           "retry_wait": 0,
           "headers": [], "mirrors": [], "connect_timeout": 10, "stall_timeout": 15,
           "naming": {"uses_url": false, "numbers_taken": false},
@@ -37,6 +38,7 @@ import Testing
     private static let all = """
         {
           "connections": "auto:7", "min_split_size": 5, "retry_wait": 1.5, "takes_over": "begun",
+          "continues_existing": true,
           "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
           "resume": false, "resume_unverified": true, "single_request": true, "continues_other_url": true,
           "adopt": "/begun", "waits_for_network": true, "waits_for_network_first": true,

@@ -73,12 +73,12 @@ import Testing
 
     static func left(
         _ why: DownloadedFile.Unchanged, crc32: UInt32? = nil, _ verified: [Digest] = [],
-        isSampled: Bool = false
+        isSampled: Bool = false, isDated: Bool = false
     ) -> Step {
         .leave(
             Plan.Left(
                 path: "f", size: 9, why: why, crc32: crc32, verified: verified,
-                isSampled: isSampled))
+                isSampled: isSampled, isDated: isDated))
     }
     static func exists(_ doubt: FinishedDoubt? = nil) -> Step {
         .refuse(.assembly(.destinationExists(path: "f")), because: doubt)
@@ -128,9 +128,6 @@ import Testing
 
     /// Where a file stands.
     static let standing = [
-        Row(
-            name: "nothing is known of it", sight: .file(file(), nil),
-            steps: [.finish, .survey, exists()]),
         Row(
             name: "it has the checksum", job: checked, sight: .file(file(), content(digest)),
             steps: [.finish, .survey, left(.alreadyComplete, crc32: 1, [digest])]),
@@ -202,12 +199,26 @@ import Testing
             ]),
     ]
 
+    /// What an earlier run brought from a server that states no tag.
+    static let untagged: Plan.StandingFacts = {
+        var facts = file()
+        let header = Manifest.Header(
+            identity: version(nil, date: dates.0), url: url, fullURL: url, generation: 1)
+        facts.known = FinishedFacts(header: header, size: 9, digests: [digest], extents: [])
+        return facts
+    }()
+
     /// Where a file is compared by its time.
     static let timestamps = [
         Row(
             name: "not modified since it was downloaded", job: timed,
             sight: .file(file("\"1\""), nil), isUnmodified: [true],
             steps: [.finish, .survey, .askIfModified, left(.notNewer)], mayReplace: true),
+        Row(
+            name: "not modified by its date alone, and of another size", job: timed,
+            sight: .file(untagged, nil), offers: [offer(size: 8)], isUnmodified: [true],
+            steps: [.finish, .survey, .askIfModified, .probe, .makeFolder, .fetch],
+            mayReplace: true),
         Row(
             name: "not modified, but perhaps of another size", job: timed,
             sight: .file(file(), nil), offers: [offer(modified: 1_000_000_101)],
@@ -276,7 +287,8 @@ import Testing
             ]),
     ]
 
-    @Test(arguments: beginnings + standing + timestamps + repairs + adoptions + takeOvers)
+    @Test(
+        arguments: beginnings + standing + timestamps + repairs + adoptions + takeOvers + unmarked)
     func theWay(_ row: Row) {
         var plan = Plan(row.job, isListed: row.isListed)
         var (offers, answers) = (row.offers[...], row.isUnmodified[...])

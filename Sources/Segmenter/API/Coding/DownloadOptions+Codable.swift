@@ -8,7 +8,7 @@
 /// | `min_split_size` | bytes |
 /// | `checksum` | `"ALGORITHM:HEX"` |
 /// | `overwrite`, `resume`, `resume_unverified`, `single_request` | a Boolean |
-/// | `continues_other_url`, `waits_for_network`, `waits_for_network_first` | a Boolean |
+/// | `continues_existing`, `continues_other_url`, `waits_for_network`, `waits_for_network_first` | a Boolean |
 /// | `adopt` | a path |
 /// | `takes_over` | `"nothing"`, `"controlled"`, `"complete"` or `"begun"` |
 /// | `headers`, `mirrors` | lists of texts |
@@ -44,6 +44,7 @@ extension DownloadOptions: CodableOptions {
         .init("continues_other_url", \.continuesOtherURL),
         .init(optional: "adopt", \.adopt),
         .init("takes_over", \.takesOver),
+        .init("continues_existing", \.continuesExisting),
         .init("waits_for_network", \.waitsForNetwork),
         .init("waits_for_network_first", \.waitsForNetworkFirst),
         .init("ends_to_rest", \.endsToRest),
