@@ -174,11 +174,12 @@ final class BatchSlots: Sendable {
     /// A small file is done; `wait` is the time to first byte of replies.
     func adjust(wait: BatchWidth.Wait?) { state.withLock { $0.width.adjust(wait: wait) } }
 
-    /// A file has ended, of this origin.
-    func end(_ index: Int, of origin: String? = nil, isDone: Bool) {
+    /// A file has ended, of this origin, which is read where some file waits for that.
+    func end(_ index: Int, of origin: @autoclosure () -> String? = nil, isDone: Bool) {
         let aside = change { state in
             if !state.unpark(index) { state.underWay -= 1 }
             if !isDone { state.hasFailure = true }
+            guard !state.asides.isEmpty, let origin = origin() else { return state.takeAside() }
             let next = state.asides.filter { !$1.mayGoOn && $1.origin == origin }.keys.min()
             if let next { state.asides[next]?.mayGoOn = true }
             return state.takeAside()
