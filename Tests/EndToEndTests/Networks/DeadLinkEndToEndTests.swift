@@ -64,9 +64,14 @@ struct DeadLinkEndToEndTests {
         defer { stage.files.behave() }
         try stage.done("settings", "--max-running", "2")
         let slow = try stage.add("/slow/c.bin", "-x", "2")
+        let worker = try stage.work()
+        // A link that is forbidden before anything else is served has failed.
+        let isServed = eventually(timeout: 120) {
+            (try? stage.task(slow)["bytes_done"] as? Int ?? 0 > 0) == true || !worker.isRunning
+        }
+        #expect(isServed && worker.isRunning, "\(worker.errorOutput)")
         let dead = try stage.add("/dead/dead.bin")
         let small = try stage.add("/small/small.bin")
-        let worker = try stage.work()
         let states = { () -> [String?] in
             let tasks = try stage.tasks()
             return [slow, dead, small].map { id in
