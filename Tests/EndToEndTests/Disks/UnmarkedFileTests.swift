@@ -9,7 +9,8 @@ import Testing
 struct UnmarkedFileTests {
     // MARK: The same command again
 
-    @Test(arguments: UnmarkedStage.Way.allCases.filter { $0 != .queue }, [[], ["-c"], ["--checksum"]])
+    @Test(
+        arguments: UnmarkedStage.Way.allCases.filter { $0 != .queue }, [[], ["-c"], ["--checksum"]])
     func theSameCommandIsDoneAfterSuccess(way: UnmarkedStage.Way, arguments: [String]) throws {
         let trial = try UnmarkedStage()
         let stage = trial.stage
