@@ -142,11 +142,11 @@ struct SecretSweepTests {
             ("scheme", ["ftp://URLUSR:URLPWD@h/f?QUERY7#FRAGM7"], 64),
             ("bad option", [right, "-x", "0", "-u", "me:OPTPWD"], 64),
             ("unknown option", [right, "--no-such-option"], 64),
-            ("two outputs", [right, "-o", "a", "-d", "b"], 64),
+            ("no file name", [right, "-o", "a/"], 64),
             ("bad header", [right, "-H", "HEADR7"], 64),
             ("bad header's value", [right, "-H", "X: HEADR7\nY: HEADR7"], 64),
             ("bad agent", [right, "-A", "AGNT77\u{1}"], 64),
-            ("no folder", [right, "-o", "none/a"], 73),
+            ("no folder", [right, "-o", "/dev/null/a"], 73),
             ("two files", [right, url("404"), "--json"], 69),
             ("digest", [url("401"), "-u", "me:OPTPWD", "--auth", "digest", "-v"], 77),
         ]
