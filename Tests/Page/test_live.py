@@ -97,6 +97,19 @@ def test_what_ends_while_ends_are_asked_for_is_told_too(visit, service, fast):
     page.wait_for_function("() => said.includes('Complete: late.bin')")
 
 
+def test_an_end_that_the_list_shows_before_an_event_comes_is_told_too(visit, service, fast):
+    page = visit(opened=False)
+    # No event ever comes.
+    page.route("**/api/v1/events?*", lambda asked: None)
+    with page.expect_response("**/api/v1/tasks?state=completed&state=failed*"):
+        page.goto(service.tell("open", "--no-browser"))
+    expect(page.locator("#empty")).to_be_visible()
+    said(page)
+    service.tell("add", f"{fast}/right.bin", "-d", "files")
+    expect(state(page, "right.bin")).to_have_text(re.compile("^Complete"))
+    page.wait_for_function("() => said.includes('Complete: right.bin')")
+
+
 def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, slow):
     service.tell("add", f"{slow}/runs.bin", "-d", "files")
     page = visit(opened=False)
@@ -219,7 +232,7 @@ def test_a_german_browser_sees_german(visit, service, fast, slow):
     service.tell("add", "http://127.0.0.1:9/refused.bin", "--retries", "0", "-d", "files")
     expect(state(page, "right.bin")).to_have_text("Fertig, ohne Prüfsumme")
     expect(state(page, "held.bin")).to_have_text("Von Ihnen angehalten")
-    expect(state(page, "refused.bin")).to_have_text(re.compile(r"^Neuer Versuch in \d+\s(s|min)"))
+    expect(state(page, "refused.bin")).to_have_text(re.compile(r", neuer Versuch in \d+\s(s|min)"))
     page.locator("#list").get_by_text("runs.bin").dblclick()
     expect(page.locator("#pane").get_by_text("127.0.0.1").first).to_be_visible()
     views["list and details"] = english(page)

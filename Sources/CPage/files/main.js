@@ -149,6 +149,8 @@ addEventListener("drop", (event) => {
 
 function setCounts(next) {
   if (!next) return;
+  // The list's answer may have them before an event has.
+  if (!sameCounts(counts, next)) askEnds();
   counts = next;
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   for (const [key, states] of Object.entries(FILTERS)) {

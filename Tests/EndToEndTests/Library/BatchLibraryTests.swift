@@ -43,7 +43,7 @@ struct BatchLibraryTests {
             paths == [0: "a", 2: "c", 3: "a.1"].mapValues { stage.sandbox.path($0) })
         // The names are free again.
         let again = session.start([
-            BatchItem(stage.origin.url("/none/a"), to: .file(stage.sandbox.path("c")))
+            BatchItem(stage.origin.url("/other"), to: .file(stage.sandbox.path("c")))
         ])
         for await event in again.events {
             guard case .ended(.failure(let error)) = event.kind else { continue }

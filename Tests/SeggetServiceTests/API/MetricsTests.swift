@@ -93,7 +93,7 @@ struct OpenAPITests {
     @Test func itNamesWhatThereIs() throws {
         let description = try Self.description()
         let paths = try #require(description["paths"] as? [String: [String: Any]])
-        #expect(paths.count == 8)
+        #expect(paths.count == 9)
         for (path, methods) in paths {
             for method in methods.keys {
                 let target = "/v1" + path.replacing("{id}", with: "1")

@@ -86,7 +86,7 @@ actor FakeDoor: RPCQueue {
         guard found.count == 1 else {
             throw QueueError(
                 .noTask, found.isEmpty ? "there is no such task" : "several tasks begin like that",
-                hint: "`segget list` shows the ids")
+                hint: "`segget list` shows the tasks and their ids")
         }
         return Sample.detail(found[0])
     }
