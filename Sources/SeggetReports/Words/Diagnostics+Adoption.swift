@@ -9,7 +9,8 @@ extension Diagnostic {
         let status = Self.status(obstacle)
         let kind = Self.kind(obstacle)
         let proof = "give `--checksum`, or with `--resume-unverified` let a sample decide"
-        let anew = "download without `--adopt`, or give the URL that it was begun from"
+        let without = "download without `--adopt` or `-c`"
+        let anew = "\(without), or give the URL that it was begun from"
         let (what, hint): (String, String) =
             switch obstacle {
             case .missing: ("there is no file \(file)", "check the name that `--adopt` has")
@@ -36,20 +37,19 @@ extension Diagnostic {
                     "end that program, then \(again)"
                 )
             case .nothingInIt:
-                ("\(file) holds nothing of the file yet", "download without `--adopt`")
+                ("\(file) holds nothing of the file yet", without)
             case .controlFile(let problem):
                 (
                     "the control file \(Self.quote(path + ".aria2")) cannot be used: "
                         + "\(Self.describe(problem)); \(file) is left as it is",
                     "move the control file away to have \(file) count from its beginning, or "
-                        + "download without `--adopt`"
+                        + without
                 )
             case .shorterThanControlFile(let size, let stated):
                 (
                     "\(file) has \(Self.exact(size)), and by its control file more: bytes up to "
                         + "\(stated); it is left as it is",
-                    "it was cut off, or the control file is another file's: download without "
-                        + "`--adopt`"
+                    "it was cut off, or the control file is another file's: \(without)"
                 )
             case .longerThanRemote(let size, let remote):
                 (
@@ -64,14 +64,14 @@ extension Diagnostic {
             case .noRanges:
                 (
                     "the server serves no byte ranges, so nothing of \(file) can be gone on with",
-                    "download without `--adopt`"
+                    without
                 )
             case .noProof:
                 ("nothing says whether \(file) is part of the remote file", proof)
             case .onlyDigestTells:
                 (
                     "\(file) has the length of the remote file, which shows nothing of how much of "
-                        + "it is there", "give `--checksum`, or download without `--adopt`"
+                        + "it is there", "give `--checksum`, or \(without)"
                 )
             case .sampleDiffers(let range):
                 (
@@ -83,20 +83,20 @@ extension Diagnostic {
                     "\(file), completed, has the wrong checksum: expected `\(expected)`, got "
                         + "`\(actual)`; it is left as it was",
                     part == nil
-                        ? "check the expected value; if it is right, move the file away, and download "
-                            + "without `--adopt`"
+                        ? "check the expected value; if it is right, move the file away, and "
+                            + without
                         : "check the expected value: with the right one the same command is done at "
-                            + "once; else download without `--adopt`"
+                            + "once; else \(without)"
                 )
             case .otherVersion(.rejected):
                 (
                     "\(file), completed, had the wrong checksum, and is not tried again with the same "
-                        + "one", "give the right `--checksum`, or download without `--adopt`"
+                        + "one", "give the right `--checksum`, or \(without)"
                 )
             case .otherVersion(let reason):
                 (
                     "what was taken over from \(file) cannot be continued: \(Self.describe(reason))",
-                    "\(again) later, or download without `--adopt`"
+                    "\(again) later, or \(without)"
                 )
             }
         self.init(status, kind, what, hint: hint)
