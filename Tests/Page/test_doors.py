@@ -2,7 +2,9 @@
 
 import re
 import signal
+import time
 
+from conftest import PATIENCE
 from playwright.sync_api import expect
 
 
@@ -115,4 +117,10 @@ def test_the_graph_begins_with_what_the_service_remembers(visit, service, slow):
     page.route("**/api/v1/events?*", lambda route: route.abort())
     service.wait(lambda tasks: tasks["first.bin"].get("bytes_done", 0) > 200_000)
     page.goto(service.tell("open", "--no-browser"))
-    page.wait_for_function(LINED)
+    expect(page.locator("#list").get_by_text("first.bin")).to_be_visible()
+    # Some seconds of it are a line.
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(LINED):
+        assert time.monotonic() < end
+        page.reload()
+        expect(page.locator("#list").get_by_text("first.bin")).to_be_visible()
