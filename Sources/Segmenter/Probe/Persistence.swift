@@ -31,10 +31,8 @@ struct Persistence {
     /// Failures, and those of them that count as attempts.
     private var failures = 0
     private var attempts = 0
-    /// Tries that ended at once (with a status, or without a connection), and how many of them may have been
-    /// over the server's limit.
+    /// Tries that ended at once: with a status, or without a connection.
     private var refused = 0
-    private var turnedAway = 0
     /// Failures in a row that look as if the network was away.
     private var losses = 0
     /// How many times in a row it was answered 403.
@@ -94,10 +92,9 @@ struct Persistence {
         let isSurplus =
             refusals > 0 || exchange.isOverLimit
             || others.areServed && failure.mayTurnAway(hadReply: false)
-        if isSurplus { turnedAway += 1 }
         if isLast, failure.mayTurnAway(hadReply: false) || failure.isStatus { refused += 1 }
         let isBorne =
-            !isFirst || refusals > 0 || turnedAway <= Self.patience || others.areAtLimit
+            !isFirst || refusals > 0 || refused <= Self.patience || others.areAtLimit
         var step = FirstContact.Step.asEver
         if isLast, !(isSurplus && isBorne) {
             attempts += 1
@@ -154,9 +151,8 @@ struct Persistence {
             return ($0.hasServed(origin), isGivenUp)
         }
         // Where others are served the host is there, and it is the file that is in trouble.
-        guard !known.hasServed || areOthersServed && failure.isStatus,
-            !(await begun.isContinued())
-        else {
+        guard !known.hasServed || areOthersServed && failure.isStatus else { return .asEver }
+        guard !(await begun.isContinued()) else {
             beginning = nil
             return .asEver
         }
