@@ -2,7 +2,8 @@ import Glibc
 
 /// Writes one run of bytes in order, and keeps the CRC-32 of what is not recorded yet.
 ///
-/// The hot path: used on the loop thread only, and neither locks nor allocates.
+/// The hot path: used on the loop thread only; it does not lock, and allocates for a run of
+/// `ExtentMap.mergeLimit` bytes at most once.
 package final class ExtentWriter {
     private enum Place {
         case file(Int32)
@@ -16,8 +17,11 @@ package final class ExtentWriter {
     package let start: Int64
     /// Offset of the next byte to be written.
     package private(set) var position: Int64
+    /// Offset of the first byte that is neither recorded nor in `full`, and the CRC-32 from there on.
     private var recorded: Int64
     private var crc: UInt32 = 0
+    /// What is not recorded yet and is as long as an extent may be.
+    private var full: [Extent] = []
     /// What all of its bytes must have before any counts.
     private var proof: ContentProof?
 
@@ -46,7 +50,9 @@ package final class ExtentWriter {
     }
 
     /// Bytes that are written but not in the manifest.
-    package var unrecorded: Int64 { proof == nil ? max(0, position - recorded) : 0 }
+    package var unrecorded: Int64 {
+        proof == nil ? full.reduce(max(0, position - recorded)) { $0 + $1.range.count } : 0
+    }
 
     /// Writes `count` bytes at the position and moves it on.
     ///
@@ -54,6 +60,7 @@ package final class ExtentWriter {
     package func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
         var written = Int(min(Int64(count), max(0, recorded - position)))
         position += Int64(written)
+        if position - recorded + Int64(count - written) > ExtentMap.mergeLimit { cut() }
         while written < count {
             let step = store(bytes + written, count - written)
             if step <= 0 {
@@ -66,6 +73,11 @@ package final class ExtentWriter {
             position += Int64(step)
         }
         return 0
+    }
+
+    /// Ends the present extent, though nobody has asked for it.
+    private func cut() {
+        if let extent = takeLast() { full.append(extent) }
     }
 
     private func store(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
@@ -107,8 +119,14 @@ package final class ExtentWriter {
         return isRight
     }
 
-    /// What was written since the last call; `nil` when nothing was.
+    /// What was written since the last call; `nil` when nothing was, or no more than earlier calls have returned.
+    ///
+    /// No extent is longer than `ExtentMap.mergeLimit`: what a turn of the loop has brought may need several calls.
     package func takeUnrecorded() -> Extent? {
+        full.isEmpty ? takeLast() : full.removeFirst()
+    }
+
+    private func takeLast() -> Extent? {
         guard proof == nil, position > recorded else { return nil }
         let extent = Extent(ByteRange(recorded, position), crc: crc)
         recorded = position

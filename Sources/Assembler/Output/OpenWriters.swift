@@ -20,7 +20,7 @@ struct OpenWriters {
     /// Takes a writer back, and keeps what it has left to record.
     mutating func retire(_ writer: ExtentWriter) {
         writers.removeAll { $0 === writer }
-        if let extent = writer.takeUnrecorded() { loose.append(extent) }
+        while let extent = writer.takeUnrecorded() { loose.append(extent) }
     }
 
     /// Takes all writers back.
@@ -28,7 +28,10 @@ struct OpenWriters {
 
     /// What has arrived since the last call.
     mutating func takeUnrecorded() -> [Extent] {
-        let extents = loose + writers.compactMap { $0.takeUnrecorded() }
+        var extents = loose
+        for writer in writers {
+            while let extent = writer.takeUnrecorded() { extents.append(extent) }
+        }
         loose = []
         return extents
     }

@@ -249,7 +249,7 @@ struct UnusualFinishedFileTests {
         stage.change { $0.servesRanges = false }
         #expect(try stage.run(["--keep-manifest"]).end == .exit(0))
         let extents = try #require(stage.manifest()).extents.extents
-        #expect(extents.allSatisfy { $0.range.count <= 16 << 20 })
+        #expect(extents.allSatisfy { $0.range.count <= 8 << 20 })
         #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
     }
 }
