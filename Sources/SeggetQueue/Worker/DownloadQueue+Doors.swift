@@ -1,5 +1,5 @@
-import SeggetReports
 import Assembler
+import SeggetReports
 import Segmenter
 
 // What the queue is told, and asked.
