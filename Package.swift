@@ -97,7 +97,7 @@ let package = Package(
         .target(
             name: "SeggetQueue",
             dependencies: [
-                "Assembler", "CLinux", "SeggetReports", "Segmenter",
+                "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

@@ -26,7 +26,7 @@ IMPORTS = {
     "SeggetCommand": {
         "ArgumentParser", "Assembler", "CLinux", "CVersion", "SeggetFormats", "SeggetReports", "Segmenter"},
     # Full Foundation, which costs every start-up, is for those that `segget` is not linked with.
-    "SeggetQueue": {"Assembler", "CLinux", "Foundation", "GRDB", "SeggetReports", "Segmenter"},
+    "SeggetQueue": {"Assembler", "CLinux", "Foundation", "GRDB", "SeggetFormats", "SeggetReports", "Segmenter"},
     "SeggetService": {
         "Assembler", "CLinux", "CPage", "Crypto", "Foundation", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
         "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter"},

@@ -235,8 +235,9 @@ struct InputFileTests {
         for (name, option) in InputOption.table {
             #expect(!option.expected.isEmpty)
             var target = InputOption.Target()
-            // An empty folder is the current one.
-            #expect(option.apply(&target, "") == (name == "dir"), "\(name) and nothing at all")
+            // An empty folder is the current one; an empty proxy is none, and an empty name sends no header.
+            let canBeEmpty = ["dir", "proxy", "all-proxy", "no-proxy", "user-agent"].contains(name)
+            #expect(option.apply(&target, "") == canBeEmpty, "\(name) and nothing at all")
         }
         #expect(InputFile.optionNames == InputFile.optionNames.sorted())
     }

@@ -12,15 +12,22 @@ extension Aria2Option {
     ///
     /// An allow-list: nothing on it names a command or a file of this machine but by `dir` and `out`, which are looked
     /// at where they are used. What is not on it is passed over, as clients replay whole maps of options.
-    package static let forClients: Set = [
-        "all-proxy", "all-proxy-passwd", "all-proxy-user", "allow-overwrite", "auto-file-renaming",
-        "checksum", "conditional-get", "connect-timeout", "continue", "dir", "gid", "header",
-        "http-no-cache", "http-passwd", "http-proxy", "http-proxy-passwd", "http-proxy-user",
-        "http-user", "https-proxy", "https-proxy-passwd", "https-proxy-user", "lowest-speed-limit",
-        "max-connection-per-server", "max-download-limit", "max-tries", "min-split-size",
-        "no-proxy", "out", "parameterized-uri", "pause", "referer", "remote-time", "retry-wait",
-        "split", "timeout", "use-head", "user-agent",
+    package static let forClients: Set<String> = Set(
+        TransferOption.table.filter { $0.places.contains(.rpc) }.flatMap(\.namesInAria2)
+    ).union(together).union(["continue", "dir", "gid", "out", "parameterized-uri", "pause"])
+
+    /// What says something of a download together with other options.
+    private static let together: Set = [
+        "all-proxy-passwd", "all-proxy-user", "http-no-cache", "http-proxy", "http-proxy-passwd",
+        "http-proxy-user", "https-proxy", "https-proxy-passwd", "https-proxy-user",
     ]
+
+    /// Whether a client can change the option of a task that there is; `nil` where it means nothing here.
+    package var canChange: Bool? {
+        if case .accepted = treatment { return nil }
+        if Self.together.contains(name) || ["dir", "out"].contains(name) { return true }
+        return TransferOption.named(name, on: .aria2).map { $0.option.effect != .never } ?? false
+    }
 
     /// What clients may say of the queue beside that.
     package static let forQueues: Set = ["max-concurrent-downloads", "max-overall-download-limit"]
@@ -91,6 +98,18 @@ extension Aria2Options {
         return result
     }
 
+    /// The options whose values differ from those that clients get (``shown``); one that is not shown is `false` or
+    /// empty.
+    package func changes(from present: Aria2Options) -> Aria2Options {
+        let (old, new) = (present.shown, shown)
+        var options = self
+        options.values = values.filter { name, values in
+            let value = new[name] ?? values.last ?? ""
+            return value != old[name] ?? (value == "false" ? "false" : "")
+        }
+        return options
+    }
+
     /// Forgets what others say, too.
     package func differences(from others: Aria2Options) -> Aria2Options {
         var options = self
@@ -104,37 +123,29 @@ extension Aria2Options {
     ///   - download: The download's options.
     ///   - folder: Path of the folder.
     ///   - name: The name that was given; `nil` for none.
-    package init(of download: DownloadOptions, folder: String, name: String?) {
+    ///   - isOwn: Whether they are for programs of this user, who may know of its files.
+    package init(
+        of download: DownloadOptions, folder: String, name: String?, isOwn: Bool = false
+    ) {
         self.init()
         func set(_ name: String, _ value: String?) {
             if let value { replace(name, with: value) }
         }
-        func set(_ name: String, _ flag: Bool) { replace(name, with: flag ? "true" : "false") }
         set("dir", folder)
         set("out", name)
-        set("split", String(download.connections.most))
-        if download.singleRequest { set("use-head", "false") }
-        // aria2 takes no more; whoever gives all of them back must not be refused.
-        set("max-connection-per-server", String(min(16, download.connections.most)))
-        set("min-split-size", download.minSplitSize.map(String.init))
-        set("max-download-limit", String(Int64(download.limits.rate ?? 0)))
-        set("lowest-speed-limit", String(Int64(download.limits.minRate ?? 0)))
-        set("checksum", download.checksum.map { "\($0.algorithm.rawValue)=\($0.hex)" })
-        set("allow-overwrite", download.overwrite)
-        set("auto-file-renaming", download.naming.numbersTaken)
-        set("continue", true)
-        set("remote-time", download.files.remoteTime)
-        set("conditional-get", download.files.timestamping)
-        set("max-tries", String(download.retries >= 1000 ? 0 : download.retries + 1))
-        set("retry-wait", String(Int64(download.retryWait / .seconds(1))))
-        set("timeout", String(Int64(download.stallTimeout / .seconds(1))))
-        set("connect-timeout", String(Int64(download.connectTimeout / .seconds(1))))
-        set("referer", download.access.referer)
-        set("user-agent", download.access.userAgent)
-        set("http-user", download.access.credentials?.user)
-        set("http-passwd", download.access.credentials?.password)
-        set("all-proxy", download.access.proxy.flatMap { $0.isEmpty ? nil : $0 })
-        set("no-proxy", download.access.noProxy.flatMap { $0.isEmpty ? nil : $0 })
-        for header in download.headers { add("header", header) }
+        set("continue", "true")
+        for option in TransferOption.table where isOwn || option.places.contains(.rpc) {
+            for name in option.names where name.surfaces.contains(.aria2) {
+                let texts = name.texts(option, download)
+                if !texts.isEmpty { values[name.text] = texts }
+            }
+        }
+    }
+}
+
+extension TransferOption {
+    /// The option's names in aria2.
+    fileprivate var namesInAria2: [String] {
+        names.filter { $0.surfaces.contains(.aria2) }.map(\.text)
     }
 }

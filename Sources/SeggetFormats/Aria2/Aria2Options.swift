@@ -11,6 +11,9 @@ package struct Aria2Options: Sendable, Hashable {
     /// Makes no options.
     package init() {}
 
+    /// The long names of the options that were given, in order.
+    package var names: [String] { values.keys.sorted() }
+
     /// The value of an option; the last one where it adds up, `nil` where it is not given.
     package subscript(name: String) -> String? { all(name).last }
 

@@ -115,20 +115,12 @@ public struct NewTask: Sendable, Hashable {
     }
 }
 
-/// What of a task is to change; what is `nil` stays.
+/// What of a task is to change; the rest stays.
 public struct TaskChanges: Sendable, Hashable {
-    /// URLs to fetch it from, in place of those that it has; the bytes are kept.
+    /// URLs to download it from, which replace those that it has; the bytes are kept. `nil` changes nothing.
     public var urls: [String]?
-    /// Concurrent connections.
-    public var connections: ConnectionCount?
-    /// Limit of rate in bytes per second; 0 for none.
-    public var rateLimit: Double?
-    /// All request headers, as `Name: value`.
-    public var headers: [String]?
-    /// User and password, with a colon between them.
-    public var user: String?
-    /// Further attempts without progress.
-    public var retries: Int?
+    /// New values of its options.
+    public var options = OptionChanges()
     /// Whether the task must not reach private addresses from now on.
     package var deniesPrivate = false
     /// Whether a client over TCP makes them.
@@ -136,6 +128,9 @@ public struct TaskChanges: Sendable, Hashable {
 
     /// Changes nothing.
     public init() {}
+
+    /// Changes the options that a closure sets.
+    public init(_ change: (inout DownloadOptions) -> Void) { options = OptionChanges(change) }
 }
 
 /// What a command has done to one task.

@@ -1,4 +1,5 @@
 import Assembler
+import SeggetFormats
 import SeggetReports
 import Segmenter
 
@@ -154,6 +155,12 @@ extension QueueDesk {
         _ id: QueueTask.ID, _ changes: TaskChanges, _ machine: inout QueueMachine
     ) throws(QueueError) -> CommandResult {
         guard var task = try whole(id) else { return CommandResult(id, .unchanged, "is gone") }
+        let chosen = changes.options
+        if let (member, message) = changes.fault {
+            return .refused(
+                id, member, "\(Diagnostic.quote(member)): \(message)",
+                code: ExitStatus.usage.rawValue)
+        }
         if let urls = changes.urls {
             for url in urls {
                 if let reason = DownloadSession.problem(with: url) {
@@ -170,24 +177,15 @@ extension QueueDesk {
             if task.file != nil { task.options.continuesOtherURL = true }
             machine.changeHost(id, to: DownloadSession.origin(of: first))
         }
-        if let connections = changes.connections { task.options.connections = connections }
-        if let rate = changes.rateLimit { task.options.limits.rate = rate > 0 ? rate : nil }
-        if let headers = changes.headers {
-            task.options.headers = headers
-            task.secretParts.remove(.headers)
-        }
-        if let user = changes.user {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            task.options.access.credentials = .init(
-                user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
-            task.secretParts.remove(.user)
-        }
-        if let retries = changes.retries { task.options.retries = retries }
+        task.options.apply(chosen)
+        if chosen.keys.contains("headers") { task.secretParts.remove(.headers) }
+        if chosen.keys.contains("access.credentials") { task.secretParts.remove(.user) }
         if changes.deniesPrivate { task.options.access.deniesPrivate = true }
         let secrets = try store.replace(task)
         if changes.urls != nil, !changes.areOfClient { try store.note(id, isOfClient: false) }
         unstored[id] = task.keepsNoSecrets && !secrets.isEmpty ? secrets : nil
-        machine.restart(id)
+        let isLater = chosen.keys.allSatisfy { TransferOption[$0]?.effect == .nextStart }
+        if changes.urls != nil || chosen.isEmpty || !isLater { machine.restart(id) }
         return CommandResult(id, .done)
     }
 

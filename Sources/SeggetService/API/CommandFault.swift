@@ -1,3 +1,4 @@
+import SeggetFormats
 import SeggetQueue
 import SeggetReports
 import Segmenter
@@ -14,41 +15,25 @@ extension QueueCommand {
     /// The first value that no request could be made with; `nil` where all can be used.
     var fault: CommandFault? {
         switch self {
-        case .add(let task):
-            Self.fault(in: task.options.headers, "options.headers")
-                ?? Self.fault(in: task.options.access)
-        case .set(_, let changes): Self.fault(in: changes.headers ?? [], "headers")
+        case .add(let task): Self.fault(in: task.options)
+        case .set(_, let changes): changes.fault.map { CommandFault(member: $0, message: $1) }
         default: nil
         }
     }
 
-    private static func fault(in headers: [String], _ member: String) -> CommandFault? {
-        for header in headers {
+    private static func fault(in options: DownloadOptions) -> CommandFault? {
+        for header in options.headers {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)
             } catch {
-                return CommandFault(member: member, message: Diagnostic.describe(error))
+                return CommandFault(
+                    member: "options.headers", message: Diagnostic.describe(error))
             }
         }
-        return nil
-    }
-
-    private static func fault(in access: AccessOptions) -> CommandFault? {
-        do throws(AccessProblem) {
-            try access.checkValues()
-            return nil
-        } catch {
-            let member = error.part.flatMap { members[$0] }.map { ".\($0)" } ?? ""
-            return CommandFault(
-                member: "options.access\(member)", message: "a value of it cannot be used")
+        return TransferOption.misused(options.changedKeys, in: options).map { option in
+            CommandFault(member: "options.\(option.key)", message: Diagnostic.describe(option))
         }
     }
-
-    /// The members that have the parts of access that clients may give.
-    private static let members: [AccessProblem.Part: String] = [
-        .credentials: "credentials", .bearerToken: "bearer_token", .cookies: "cookies",
-        .userAgent: "user_agent", .referer: "referer", .proxy: "proxy", .noProxy: "no_proxy",
-    ]
 }
 
 extension QueueError {
@@ -66,12 +51,5 @@ extension QueueError {
             case .invalid: hint
             }
         return error
-    }
-}
-
-extension AccessProblem {
-    /// The option whose value is of the wrong form; `nil` for any other problem.
-    fileprivate var part: Part? {
-        if case .malformed(let part) = self { part } else { nil }
     }
 }

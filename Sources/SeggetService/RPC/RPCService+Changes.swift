@@ -238,29 +238,38 @@ extension RPCService {
         let given = try read(try parameters.members(1))
         guard !Self.stopped.contains(report.state), let task = try await queue.whole(report.id)
         else { throw RPCError("Cannot change option for GID#\(report.id)") }
-        let old = Aria2Options(of: task.options, folder: task.place.folderPath, name: nil)
-        let all = old.replaced(by: given)
-        let options = Aria2Task(urls: task.everyURL, options: all)
-            .batchItem(home: "", exists: { _ in false }).options
+        let own = presentOptions(task)
+        let changed = given.changes(from: common.withLock { $0 }.replaced(by: own))
+        for name in changed.names where Aria2Option.named(name)?.canChange == false {
+            throw RPCError("The option '\(name)' of GID#\(report.id) cannot be changed.")
+        }
+        func options(_ aria2: Aria2Options) -> DownloadOptions {
+            Aria2Task(urls: task.everyURL, options: aria2).batchItem(
+                home: policy.isDropIn ? policy.home : "", exists: policy.exists
+            ).options
+        }
+        let all = own.replaced(by: changed)
         var changes = TaskChanges()
-        if given["split"] != nil || given["max-connection-per-server"] != nil {
-            changes.connections = options.connections
-        }
-        if given["max-download-limit"] != nil { changes.rateLimit = options.limits.rate ?? 0 }
-        if given["header"] != nil { changes.headers = options.headers }
-        if given["max-tries"] != nil { changes.retries = options.retries }
-        if given["http-user"] != nil || given["http-passwd"] != nil {
-            changes.user = options.access.credentials.map { "\($0.user):\($0.password ?? "")" }
-        }
-        if changes != TaskChanges() {
-            _ = try await carryOut(.set(TaskSelection(report.id), changes))
-        }
-        if given["dir"] != nil || given["out"] != nil {
+        changes.options = OptionChanges(from: options(own), to: options(all))
+        changes.areOfClient = true
+        if let (member, message) = changes.fault { throw RPCError("\(member): \(message)") }
+        // The place first, which can be refused.
+        if changed["dir"] != nil || changed["out"] != nil {
             let place = try allowedPlace(all)
             _ = try await carryOut(
                 .rename(TaskSelection(report.id), name: place.name, folder: place.folderPath))
         }
+        if !changes.options.isEmpty {
+            _ = try await carryOut(.set(TaskSelection(report.id), changes))
+        }
         return "OK"
+    }
+
+    /// The options of a task as aria2 has them.
+    private func presentOptions(_ task: QueueTask) -> Aria2Options {
+        Aria2Options(
+            of: task.options, folder: task.place.folderPath,
+            name: task.place.isNameGiven ? task.place.name : nil, isOwn: policy.isDropIn)
     }
 
     func option(_ parameters: RPCParameters) async throws -> RPCValue {
@@ -268,9 +277,7 @@ extension RPCService {
         guard let task = try await queue.whole(report.id) else {
             throw RPCError("GID \(report.id) is not found")
         }
-        let own = Aria2Options(
-            of: task.options, folder: task.place.folderPath,
-            name: task.place.isNameGiven ? task.place.name : nil)
+        let own = presentOptions(task)
         return Self.object(common.withLock { $0 }.replaced(by: own).shown)
     }
 

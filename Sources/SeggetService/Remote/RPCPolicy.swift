@@ -78,6 +78,17 @@ extension RPCPolicy {
         }
     }
 
+    /// Judges options, by their stored keys: clients over TCP may set those that the catalogue says.
+    private func check(_ keys: [String]) throws(Forbidden) {
+        for key in keys where TransferOption[key]?.places.contains(.tcp) != true {
+            let member = TransferOption[key].map { "options.\($0.key)" } ?? "options"
+            var forbidden = Forbidden(
+                "\(Diagnostic.quote(member)) has a value that clients over TCP may not set")
+            forbidden.member = member
+            throw forbidden
+        }
+    }
+
     /// Judges commands of clients of the API over TCP: they name no command and no file of this machine, and put files
     /// only where clients may have them.
     ///
@@ -89,52 +100,13 @@ extension RPCPolicy {
                 guard task.refreshCommand.isEmpty else {
                     throw Forbidden("a command cannot be named over TCP")
                 }
-                guard task.options == task.options.forClients else {
-                    throw Forbidden("one of the options is not for clients over TCP")
-                }
+                try check(task.options.changedKeys)
                 try check(task.place)
+            case .set(_, let changes): try check(changes.options.keys.sorted())
             case .rename(_, let name, let folder):
                 try check(QueueTask.Place(root: folder ?? self.folder, name: name))
             default: break
             }
         }
-    }
-}
-
-extension DownloadOptions {
-    /// The options that clients over TCP may give.
-    ///
-    /// An allow-list: nothing on it names a file or an interface of this machine, replaces a file, or has another
-    /// server believed than the one of the URL.
-    var forClients: DownloadOptions {
-        var kept = DownloadOptions()
-        kept.connections = connections
-        kept.minSplitSize = minSplitSize
-        kept.checksum = checksum
-        kept.singleRequest = singleRequest
-        kept.headers = headers
-        kept.mirrors = mirrors
-        kept.connectTimeout = connectTimeout
-        kept.stallTimeout = stallTimeout
-        if retries != kept.retries { kept.retries = retries }
-        kept.retryWait = retryWait
-        kept.limits = limits
-        kept.naming = naming
-        kept.stream = stream
-        kept.files.remoteTime = files.remoteTime
-        kept.files.missingFolders = files.missingFolders
-        kept.access.credentials = access.credentials
-        kept.access.scheme = access.scheme
-        kept.access.bearerToken = access.bearerToken
-        kept.access.cookies = access.cookies
-        kept.access.keepsCookies = access.keepsCookies
-        kept.access.userAgent = access.userAgent
-        kept.access.referer = access.referer
-        kept.access.proxy = access.proxy
-        kept.access.noProxy = access.noProxy
-        kept.access.addressFamily = access.addressFamily
-        kept.access.minimumTLS = access.minimumTLS
-        kept.access.deniesPrivate = access.deniesPrivate
-        return kept
     }
 }

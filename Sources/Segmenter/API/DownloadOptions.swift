@@ -79,6 +79,14 @@ public struct DownloadOptions: Sendable, Hashable {
     }
     /// Whether ``retries`` was set: then it holds from the beginning on.
     private(set) var areRetriesGiven = false
+    /// The number of ``retries``, if it was set; `nil` is the default.
+    package var givenRetries: Int? {
+        get { areRetriesGiven ? retries : nil }
+        set {
+            retries = newValue ?? DownloadOptions().retries
+            areRetriesGiven = newValue != nil
+        }
+    }
     /// Shortest time from one attempt that failed to the next.
     public var retryWait = Duration.zero
     /// How the file goes to a descriptor; without meaning for other destinations.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import SeggetCommand
+import SeggetFormats
 import SeggetQueue
 import SeggetReports
 import SeggetService
@@ -41,13 +42,21 @@ struct SetCommand: ParsableCommand {
     var user: String?
     @Option(help: ArgumentHelp("Further attempts without progress.", valueName: "n"))
     var retries: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Set any option of a download; repeatable.",
+            discussion: """
+                NAME is an option of `segget add`, without dashes, or of a list; a flag takes `true` or `false`. Without \
+                a value, as `NAME=`, the option gets its default back.
+                """, valueName: "name=value"))
+    var option: [String] = []
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
         guard
             !url.isEmpty || connections != nil || limitRate != nil || !header.isEmpty || user != nil
-                || retries != nil
+                || retries != nil || !option.isEmpty
         else { throw ValidationError("Missing expected argument: what to set, such as `--url`") }
         try connections?.check()
         for header in header {
@@ -61,20 +70,61 @@ struct SetCommand: ParsableCommand {
             throw ValidationError("`--retries` takes 0 to 1000, not \(retries)")
         }
         guard !url.contains("") else { throw ValidationError("an empty URL cannot be used") }
+        _ = try options
     }
 
     func run() throws {
-        CommandLineSecrets.hideValues(of: ["-u", "--user"])
+        CommandLineSecrets.hideValues(of: ["-u", "--user", "--option"])
         CommandLineSecrets.hide(headers: header)
         CommandLineSecrets.hide(urls: url)
         var changes = TaskChanges()
         if !url.isEmpty { changes.urls = url }
-        changes.connections = connections
-        changes.rateLimit = limitRate
-        if !header.isEmpty { changes.headers = header }
-        changes.user = user
-        changes.retries = retries
+        changes.options = try options
         let command = QueueCommand.set(tasks.selection, changes)
         try queue.run { access in try await access.carryOut(command, done: "changed") }
+    }
+
+    /// The new values of options.
+    private var options: OptionChanges {
+        get throws {
+            var changes = OptionChanges()
+            if let connections { changes.set("connections") { $0.connections = connections } }
+            if let limitRate {
+                changes.set("limits.rate") { $0.limits.rate = limitRate > 0 ? limitRate : nil }
+            }
+            if !header.isEmpty { changes.set("headers") { $0.headers = header } }
+            if let user { try changes.take("user", user) }
+            if let retries { changes.set("retries") { $0.retries = retries } }
+            for option in option {
+                let name = option.prefix { $0 != "=" }
+                guard name.endIndex < option.endIndex else {
+                    throw ValidationError("`--option` takes NAME=VALUE")
+                }
+                try changes.take(String(name), String(option[name.endIndex...].dropFirst()))
+            }
+            return changes
+        }
+    }
+}
+
+extension OptionChanges {
+    /// Takes the value of an option from the command line; an empty one is the default.
+    ///
+    /// - Throws: `ValidationError`.
+    fileprivate mutating func take(_ text: String, _ value: String) throws {
+        guard let (option, name) = TransferOption.named(text, on: [.commandLine, .list]),
+            option.effect != .never, option.places.contains(.socket)
+        else {
+            throw ValidationError("`segget set` cannot change an option \(Diagnostic.quote(text))")
+        }
+        let isFirst = !keys.contains(option.key)
+        var isTaken = true
+        set(option.key) { values in
+            if isFirst || value.isEmpty { values.apply(OptionChanges(reset: [option.key])) }
+            if !value.isEmpty { isTaken = name.read(option, &values, value) }
+        }
+        guard isTaken else {
+            throw ValidationError(Diagnostic.describe(text, takes: name.kind(of: option)))
+        }
     }
 }

@@ -51,8 +51,7 @@ struct UnstoredSecretsTests {
             #expect(all?.kind == "secrets_gone")
             #expect(all?.message.contains("query of its URLs; headers") == true)
             #expect(all?.queueHint(id).contains("set \(id) --url URL -H 'NAME: VALUE'`") == true)
-            var changes = TaskChanges()
-            changes.headers = ["X-K: a"]
+            var changes = TaskChanges { $0.headers = ["X-K: a"] }
             let part = try await problem(after: [.set(selection, changes), .retry(selection)])
             #expect(part?.kind == "secrets_gone")
             #expect(part?.queueHint(id).contains("set \(id) --url URL`") == true)
@@ -120,15 +119,15 @@ struct UnstoredSecretsTests {
         let id = try await work { queue in try await queue.add(task("/p?id=77", ["X-K: a"])) }
         let door = DirectDoor(home.path("q.sqlite"))
         let before = try await door.detail(id.description)
-        var changes = TaskChanges()
-        changes.retries = 5
+        var changes = TaskChanges { $0.retries = 5 }
         let harmless = QueueCommand.set(TaskSelection(id), changes)
         var refused: [QueueCommand] = [.add(task("/p?id=78"))]
-        changes.headers = ["X-K: b"]
+        changes = TaskChanges { $0.headers = ["X-K: b"] }
         refused.append(.set(TaskSelection(id), changes))
-        (changes.headers, changes.user) = (nil, "u:p")
+        changes = TaskChanges { $0.access.credentials = .init(user: "u", password: "p") }
         refused.append(.set(TaskSelection(id), changes))
-        (changes.user, changes.urls) = (nil, [origin.url("/q?id=77")])
+        changes = TaskChanges()
+        changes.urls = [origin.url("/q?id=77")]
         refused.append(.set(TaskSelection(id), changes))
         var messages: Set<String> = []
         for command in refused {
@@ -159,8 +158,7 @@ struct UnstoredSecretsTests {
                 sql: "UPDATE tasks SET state = 'dancing' WHERE id = ?",
                 arguments: [ids[1].description])
         }
-        var changes = TaskChanges()
-        changes.headers = ["X-K: b"]
+        let changes = TaskChanges { $0.headers = ["X-K: b"] }
         #expect(throws: QueueError.self) {
             try desk.perform(
                 [

@@ -29,9 +29,10 @@ struct CommandCodingTests {
             String(decoding: add, as: UTF8.self)
                 == #"{"command":"add","root":"/home/u","umask":"022","url":"https://example.org/file"}"#
         )
-        var changes = TaskChanges()
-        changes.headers = ["X-Key: secret"]
-        changes.retries = 3
+        let changes = TaskChanges {
+            $0.headers = ["X-Key: secret"]
+            $0.retries = 3
+        }
         let set = try JSON.write(QueueCommand.set(TaskSelection(isAll: true), changes))
         #expect(
             String(decoding: set, as: UTF8.self)

@@ -38,11 +38,14 @@ enum Commands {
     static var changes: TaskChanges {
         var changes = TaskChanges()
         changes.urls = ["https://example.org/other"]
-        changes.connections = .upTo(8)
-        changes.headers = ["X-A: b"]
-        changes.user = "me:word"
-        changes.retries = 3
-        changes.rateLimit = 1000
+        changes.options = OptionChanges(reset: ["access.no_proxy", "stall_timeout"]) {
+            $0.connections = .upTo(8)
+            $0.headers = ["X-A: b"]
+            $0.access.credentials = .init(user: "me", password: "word")
+            $0.access.proxy = "http://proxy.example/"
+            $0.retries = 3
+            $0.limits.rate = 1000
+        }
         return changes
     }
 }

@@ -66,11 +66,11 @@ extension NewTask: Codable {
     }
 }
 
-/// Changes in JSON: `urls`, `connections`, `rate_limit`, `headers`, `user` and `retries`; what is missing stays.
+/// Changes in JSON: `urls` and `options`, and what the first version has beside them; what is missing stays.
 extension TaskChanges: Codable {
     /// Their keys.
     static let keys: Set<String> = [
-        "urls", "connections", "rate_limit", "headers", "user", "retries",
+        "urls", "options", "connections", "rate_limit", "headers", "user", "retries",
     ]
 
     /// Reads changes.
@@ -89,19 +89,54 @@ extension TaskChanges: Codable {
     init(reading fields: KeyedDecodingContainer<WireKey>) throws {
         self.init()
         urls = try fields.decodeIfPresent([String].self, forKey: "urls")
-        connections = try fields.decodeIfPresent(ConnectionCount.self, forKey: "connections")
-        rateLimit = try fields.decodeIfPresent(Double.self, forKey: "rate_limit")
-        headers = try fields.decodeIfPresent([String].self, forKey: "headers")
-        user = try fields.decodeIfPresent(String.self, forKey: "user")
-        retries = try fields.decodeIfPresent(Int.self, forKey: "retries")
+        options = try fields.decode("options", else: OptionChanges())
+        if let count = try fields.decodeIfPresent(ConnectionCount.self, forKey: "connections") {
+            options.set("connections") { $0.connections = count }
+        }
+        if let rate = try fields.decodeIfPresent(Double.self, forKey: "rate_limit") {
+            options.set("limits.rate") { $0.limits.rate = rate > 0 ? rate : nil }
+        }
+        if let headers = try fields.decodeIfPresent([String].self, forKey: "headers") {
+            options.set("headers") { $0.headers = headers }
+        }
+        if let user = try fields.decodeIfPresent(String.self, forKey: "user") {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            options.set("access.credentials") {
+                $0.access.credentials = .init(
+                    user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
+            }
+        }
+        if let retries = try fields.decodeIfPresent(Int.self, forKey: "retries") {
+            options.set("retries") { $0.retries = retries }
+        }
     }
 
+    /// Writes them as a worker of 0.2.0 reads them, as far as it knows the options.
     func write(to fields: inout KeyedEncodingContainer<WireKey>) throws {
         try fields.encodeIfPresent(urls, forKey: "urls")
-        try fields.encodeIfPresent(connections, forKey: "connections")
-        try fields.encodeIfPresent(rateLimit, forKey: "rate_limit")
-        try fields.encodeIfPresent(headers, forKey: "headers")
-        try fields.encodeIfPresent(user, forKey: "user")
-        try fields.encodeIfPresent(retries, forKey: "retries")
+        let (keys, values) = (options.keys, options.values)
+        var rest = options
+        if keys.contains("connections") {
+            try fields.encode(values.connections, forKey: "connections")
+            rest.remove("connections")
+        }
+        if keys.contains("limits.rate") {
+            try fields.encode(values.limits.rate ?? 0, forKey: "rate_limit")
+            rest.remove("limits.rate")
+        }
+        if keys.contains("headers") {
+            try fields.encode(values.headers, forKey: "headers")
+            rest.remove("headers")
+        }
+        if keys.contains("access.credentials"), let user = values.access.credentials {
+            try fields.encode(
+                user.user + (user.password.map { ":\($0)" } ?? ""), forKey: "user")
+            rest.remove("access.credentials")
+        }
+        if keys.contains("retries"), let retries = values.givenRetries {
+            try fields.encode(retries, forKey: "retries")
+            rest.remove("retries")
+        }
+        if !rest.isEmpty { try fields.encode(rest, forKey: "options") }
     }
 }

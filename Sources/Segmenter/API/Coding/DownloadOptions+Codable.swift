@@ -62,11 +62,6 @@ extension DownloadOptions: CodableOptions {
         .options("files", \.files),
     ]
 
-    /// The number of retries, if it was set.
-    private var givenRetries: Int? {
-        get { areRetriesGiven ? retries : nil }
-        set { if let newValue { retries = newValue } }
-    }
 
     /// The options without what is secret in them: fit for logs, and for files that others may read.
     ///

@@ -3,12 +3,16 @@
 /// Keys are part of the stored form: a property may be renamed, its key never.
 struct OptionField<Options: CodableOptions>: Sendable {
     let key: String
+    /// The members of the value; `nil` for a value that has none of its own.
+    private(set) var members: (any OptionMembers<Options>)?
     fileprivate let decode: @Sendable (inout Options, OptionReader) throws -> Void
-    fileprivate let encode: @Sendable (Options, inout OptionWriter) throws -> Void
+    let encode: @Sendable (Options, inout OptionWriter) throws -> Void
     /// Takes what is secret out of the value.
     fileprivate let takeSecrets: @Sendable (inout Options) -> Void
     /// Whether two sets of options have the same value.
-    fileprivate let isSame: @Sendable (Options, Options) -> Bool
+    let isSame: @Sendable (Options, Options) -> Bool
+    /// Copies the value of the second options into the first.
+    let copy: @Sendable (inout Options, Options) -> Void
 
     /// A value that always has one.
     init<Value: Codable & Equatable & Sendable>(
@@ -17,6 +21,7 @@ struct OptionField<Options: CodableOptions>: Sendable {
     ) {
         self.key = key
         isSame = { $0[keyPath: path] == $1[keyPath: path] }
+        copy = { $0[keyPath: path] = $1[keyPath: path] }
         decode = { options, reader in
             if let value = try reader.decodeIfPresent(Value.self, forKey: .init(key)) {
                 options[keyPath: path] = value
@@ -37,6 +42,7 @@ struct OptionField<Options: CodableOptions>: Sendable {
     ) {
         self.key = key
         isSame = { $0[keyPath: path] == $1[keyPath: path] }
+        copy = { $0[keyPath: path] = $1[keyPath: path] }
         decode = { options, reader in
             if let value = try reader.decodeIfPresent(Value.self, forKey: .init(key)) {
                 options[keyPath: path] = value
@@ -62,7 +68,9 @@ struct OptionField<Options: CodableOptions>: Sendable {
     static func options<Value: CodableOptions & Equatable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable
     ) -> Self {
-        Self(key, path) { $0.secretsTaken }
+        var field = Self(key, path) { $0.secretsTaken }
+        field.members = MemberPath(path: path)
+        return field
     }
 }
 

@@ -1,0 +1,177 @@
+import Segmenter
+
+extension TransferOption {
+    /// Credentials, cookies, proxies, addresses and TLS.
+    static let access: [TransferOption] = [
+        TransferOption(
+            "access.credentials", .credentials,
+            [
+                .own("user"), .typed("password-fd", .part),
+                .aria2(
+                    "http-user",
+                    .other(
+                        .text("a user, without a colon"),
+                        read: { options, text in
+                            guard !text.isEmpty else { return false }
+                            return change(&options) {
+                                $0.access.credentials = .init(user: text, password: nil)
+                            }
+                        },
+                        texts: { $0.access.credentials.map { [$0.user] } ?? [] })),
+                .aria2(
+                    "http-passwd",
+                    .other(
+                        .text("a password"),
+                        read: { options, text in
+                            guard !text.isEmpty else { return false }
+                            return change(&options) {
+                                let user = $0.access.credentials?.user ?? ""
+                                $0.access.credentials = .init(user: user, password: text)
+                            }
+                        },
+                        texts: { $0.access.credentials?.password.map { [$0] } ?? [] })),
+            ], .all, isSecret: true,
+            help: "User and password for the server.",
+            read: { options, text in
+                guard !text.isEmpty else { return false }
+                let parts = text.split(
+                    separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                return change(&options) {
+                    $0.access.credentials = .init(
+                        user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
+                }
+            },
+            texts: {
+                $0.access.credentials.map { credentials in
+                    [credentials.user + (credentials.password.map { ":\($0)" } ?? "")]
+                } ?? []
+            }),
+        .choice(
+            "access.scheme",
+            [("auto", AccessOptions.Scheme.automatic), ("basic", .basic), ("digest", .digest)],
+            \.access.scheme, [.own("auth")], [.own, .tcp],
+            help: "How to send credentials: `basic`, `digest` or `auto`."),
+        .flag(
+            "access.uses_netrc", \.access.usesNetrc, [.typed("netrc")],
+            [.configuration, .environment, .socket],
+            help: "Look up credentials in ~/.netrc, by host."),
+        .file(
+            "access.netrc_file", \.access.netrcFile, [.typed("netrc-file")],
+            [.configuration, .environment, .socket],
+            help: "Look up credentials in this file."),
+        .text(
+            "access.bearer_token", "a token", \.access.bearerToken,
+            [.typed("bearer-fd", .part)], [.configuration, .environment, .socket, .tcp],
+            isSecret: true,
+            help: "Send this token as `Authorization: Bearer`."),
+        .file(
+            "access.cookie_file", \.access.cookieFile, [.own("cookie"), .aria2("load-cookies")],
+            .own,
+            help: "Send the cookies of this file, in Netscape's format, to their hosts."),
+        .flag(
+            "access.keeps_cookies", \.access.keepsCookies, [.own("no-cookies", .opposite)],
+            [.own, .tcp],
+            help: "Keep the cookies that servers set, for the requests that follow."),
+        .text(
+            "access.cookies", "cookies, as `NAME=VALUE; NAME=VALUE`", \.access.cookies,
+            [.own("cookie-text")], [.own, .tcp], isSecret: true,
+            help: "Send these cookies."),
+        .text(
+            "access.user_agent", "a name", \.access.userAgent,
+            [.everywhere("user-agent")], .all, canBeEmpty: true,
+            help: "Set the `User-Agent` header; empty sends none."),
+        .text(
+            "access.referer", "a URL", \.access.referer, [.everywhere("referer")], .all,
+            help: "Set the `Referer` header."),
+        .text(
+            "access.proxy", "the URL of a proxy", \.access.proxy,
+            [.own("proxy"), .list("all-proxy"), .onlyAria2("all-proxy", .filled(\.access.proxy))],
+            .all, isSecret: true, canBeEmpty: true,
+            help: "Connect through this proxy: http, https, socks4, socks4a, socks5 or socks5h."),
+        .text(
+            "access.no_proxy", "hosts, separated by commas", \.access.noProxy,
+            [.own("no-proxy"), .onlyAria2("no-proxy", .filled(\.access.noProxy))], .all,
+            canBeEmpty: true,
+            help: "Reach these hosts without a proxy, separated by commas; `*` is all."),
+        .choice(
+            "access.address_family",
+            [("any", AccessOptions.AddressFamily.any), ("ipv4", .ipv4), ("ipv6", .ipv6)],
+            \.access.addressFamily,
+            [.typed("ipv4", .family(.ipv4)), .typed("ipv6", .family(.ipv6))],
+            [.configuration, .environment, .socket, .tcp],
+            help: "Use IPv4 or IPv6 addresses only."),
+        .text(
+            "access.interface", "the name or address of an interface", \.access.interface,
+            [.typed("interface"), .onlyAria2("interface")],
+            [.configuration, .environment, .socket],
+            help: "Connect from this interface or address."),
+        TransferOption(
+            "access.resolve", .texts("HOST:PORT:ADDRESS[,ADDRESS]"), [.typed("resolve")],
+            [.configuration, .environment, .socket],
+            help: "Use these addresses for this host and port; repeatable.",
+            read: { options, text in
+                change(&options) { $0.access.resolve.append(text) }
+            },
+            texts: \.access.resolve),
+        .hidden(
+            "access.denies_private", .flag, [.socket, .tcp],
+            help: "Refuse servers with private addresses."),
+        .flag(
+            "access.is_insecure", \.access.isInsecure,
+            [.own("insecure"), .aria2("check-certificate", .opposite)], .own,
+            help: "Accept any certificate: anybody can then answer in the server's place."),
+        .text(
+            "access.pinned_public_key", "`sha256//BASE64`, or the path of a PEM file",
+            \.access.pinnedPublicKey, [.own("pinned-public-key")], .own,
+            help: "Accept only a server with this public key."),
+        .file(
+            "access.client_certificate", \.access.clientCertificate,
+            [.own("client-certificate"), .aria2("certificate")], .own,
+            help: "Certificate to send to the server: a PEM file, or PKCS #12 (.p12, .pfx)."),
+        .file(
+            "access.client_key", \.access.clientKey, [.own("client-key"), .aria2("private-key")],
+            .own,
+            help: "PEM file with the key of the certificate, unless it is in the same file."),
+        .text(
+            "access.client_key_password", "a password", \.access.clientKeyPassword,
+            [.typed("client-key-password-fd", .part)], [.configuration, .environment, .socket],
+            isSecret: true,
+            help: "The password of the client's key."),
+        .choice(
+            "access.minimum_tls", [("1.2", AccessOptions.TLSVersion.tls12), ("1.3", .tls13)],
+            \.access.minimumTLS, [.own("tls-min")], [.own, .tcp],
+            help: "Lowest version of TLS to accept."),
+        .flag(
+            "access.allows_downgrade", \.access.allowsDowngrade, [.own("allow-downgrade")], .own,
+            help: "Follow redirects from https to http too."),
+        .flag(
+            "access.crosses_origins", \.access.crossesOrigins, [.own("header-cross-origin")],
+            .own,
+            help: "Send headers, credentials, cookies and referer to other origins too."),
+    ]
+}
+
+extension OptionName.Meaning {
+    /// A flag for one family of addresses.
+    fileprivate static func family(_ family: AccessOptions.AddressFamily) -> Self {
+        .other(
+            .flag,
+            read: { options, text in
+                guard let isOn = Bool(text) else { return false }
+                options.access.addressFamily = isOn ? family : .any
+                return true
+            },
+            texts: { ["\($0.access.addressFamily == family)"] })
+    }
+
+    /// A text that is shown only where it is not empty, as aria2 has it.
+    fileprivate static func filled(_ path: TransferOption.Path<String?>) -> Self {
+        .other(
+            .text("a text"),
+            read: { options, text in
+                options[keyPath: path] = text
+                return true
+            },
+            texts: { $0[keyPath: path].flatMap { $0.isEmpty ? nil : [$0] } ?? [] })
+    }
+}

@@ -1,0 +1,182 @@
+import Assembler
+import Segmenter
+import Testing
+
+@testable import SeggetFormats
+
+/// The catalogue of options: each row by itself, and compared with the library and aria2.
+struct TransferOptionTests {
+    /// A value of an option that is not the default, as text.
+    static func example(_ kind: OptionKind, besides used: [String] = []) -> String {
+        let words: [String] =
+            switch kind {
+            case .flag: ["true", "false"]
+            case .integer(let range): ["\(range.upperBound)"]
+            case .seconds(let range): ["\(Int(range.upperBound))"]
+            case .bytes(let least): ["\(least + 5)"]
+            case .rate: ["12345"]
+            case .connections: ["auto:9"]
+            case .digest: ["sha-1:" + String(repeating: "ab", count: 20)]
+            case .choice(let words): words.reversed()
+            case .headers: ["X-Name: value"]
+            case .text("`sha256//BASE64`, or the path of a PEM file"):
+                ["sha256//" + String(repeating: "A", count: 43) + "="]
+            case .text, .path: ["http-like-name", "other-name"]
+            case .texts("HOST:PORT:ADDRESS[,ADDRESS]"): ["h:80:127.0.0.1"]
+            case .texts: ["http://mirror.example/f"]
+            case .credentials: ["me:word"]
+            case .fileMode: ["27"]
+            }
+        return words.first { !used.contains($0) } ?? ""
+    }
+
+    /// The options that people set.
+    static let rows = TransferOption.table.filter { !$0.names.isEmpty }
+
+    @Test func eachStoredKeyHasOneRow() {
+        #expect(TransferOption.table.map(\.key).sorted() == DownloadOptions.storedKeys.sorted())
+    }
+
+    @Test func namesAreUniqueOnEachSurface() {
+        for surface in [OptionName.Surfaces.commandLine, .list, .aria2] {
+            let names = TransferOption.table.flatMap(\.names).filter {
+                !$0.surfaces.isDisjoint(with: surface)
+            }.map(\.text)
+            #expect(Set(names).count == names.count)
+        }
+    }
+
+    /// Set under each of its names, read back, stored, and read from what was stored.
+    @Test(arguments: rows.map(\.key)) func setsAndReadsBackUnderEachName(key: String) throws {
+        let option = try #require(TransferOption[key])
+        let standard = option.texts(DownloadOptions())
+        #expect(option.accepts(DownloadOptions()))
+        for name in option.names {
+            guard name.text != "use-head" else { continue }
+            if case .part = name.meaning { continue }
+            let value = Self.example(
+                name.kind(of: option), besides: name.texts(option, DownloadOptions()))
+            var options = DownloadOptions()
+            #expect(name.read(option, &options, value), "\(name.text)=\(value)")
+            // Only aria2's `continue` sets two.
+            #expect(options.changedKeys.filter { $0 != "continues_existing" } == [key], "\(name.text)")
+            #expect(name.texts(option, options) == [value], "\(name.text)")
+            #expect(option.texts(options) != standard && option.accepts(options), "\(name.text)")
+            var copy = DownloadOptions()
+            for text in option.texts(options) { #expect(option.read(&copy, text)) }
+            copy.continuesExisting = options.continuesExisting
+            #expect(copy == options, "\(name.text)")
+        }
+    }
+
+    @Test(arguments: rows.map(\.key)) func acceptsTheEndsOfItsRangeOnly(key: String) throws {
+        let option = try #require(TransferOption[key])
+        let (inside, outside): ([String], [String]) =
+            switch option.kind {
+            case .integer(let range):
+                (
+                    ["\(range.lowerBound)", "\(range.upperBound)"],
+                    ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "x", ""]
+                )
+            case .seconds(let range):
+                (
+                    ["\(range.lowerBound)", "\(range.upperBound)"],
+                    ["\(range.lowerBound - 0.05)", "\(range.upperBound * 1.01)", "nan", ""]
+                )
+            case .bytes(let least): (["\(least)", "4T"], ["\(least - 1)", "1x", ""])
+            case .rate: (["0", "8Mbit"], ["-1", "3Mb", ""])
+            case .connections: (["1", "64", "auto", "auto:64"], ["0", "65", "auto:65", ""])
+            case .choice(let words): (words, ["no such word", ""])
+            case .flag: (["true", "false"], ["yes", ""])
+            case .path: (["a"], ["", "http://h/x"])
+            case .digest: ([], ["sha-256:ab", ""])
+            case .headers: ([], ["Name", "Range: bytes=0-1"])
+            case .text, .texts, .credentials, .fileMode: ([], [])
+            }
+        var options = DownloadOptions()
+        for text in inside { #expect(option.read(&options, text), "\(key)=\(text)") }
+        for text in outside {
+            options = DownloadOptions()
+            #expect(!option.read(&options, text), "\(key)=\(text)")
+            #expect(options == DownloadOptions(), "\(key)=\(text)")
+        }
+        #expect(!option.help.isEmpty && option.help.hasSuffix("."))
+        #expect(!option.kind.expected.isEmpty)
+    }
+
+    /// The whole list of what clients over TCP may set. Adding to it is a decision, and a commit of its own.
+    @Test func clientsOverTCPMaySetTheseOnly() {
+        let allowed = TransferOption.table.filter { $0.places.contains(.tcp) }
+        #expect(
+            Set(allowed.map(\.key)) == [
+                "connections", "min_split_size", "checksum", "single_request", "headers",
+                "connect_timeout", "stall_timeout", "retries", "retry_wait", "stream.window",
+                "mirrors", "naming.uses_url", "naming.numbers_taken", "limits.max_size",
+                "limits.max_time", "limits.rate", "limits.min_rate", "limits.min_rate_period",
+                "files.remote_time", "files.missing_folders", "access.credentials",
+                "access.scheme", "access.bearer_token", "access.keeps_cookies",
+                "access.cookies", "access.user_agent", "access.referer", "access.proxy",
+                "access.no_proxy", "access.address_family", "access.denies_private",
+                "access.minimum_tls",
+            ])
+        for option in allowed {
+            #expect(option.kind != .path && option.key != "access.interface", "\(option.key)")
+        }
+    }
+
+    /// The whole list of what clients of aria2's RPC may set.
+    @Test func clientsOfAria2MaySetTheseOnly() {
+        #expect(
+            Aria2Option.forClients == [
+                "all-proxy", "all-proxy-passwd", "all-proxy-user", "allow-overwrite",
+                "auto-file-renaming", "checksum", "conditional-get", "connect-timeout",
+                "continue", "dir", "gid", "header", "http-no-cache", "http-passwd", "http-proxy",
+                "http-proxy-passwd", "http-proxy-user", "http-user", "https-proxy",
+                "https-proxy-passwd", "https-proxy-user", "lowest-speed-limit",
+                "max-connection-per-server", "max-download-limit", "max-tries", "min-split-size",
+                "no-proxy", "out", "parameterized-uri", "pause", "referer", "remote-time",
+                "retry-wait", "split", "timeout", "use-head", "user-agent",
+            ])
+    }
+
+    /// aria2's options of one file, read as aria2 reads them, and given back under the same names.
+    @Test(arguments: rows.flatMap { row in
+        row.names.filter { $0.surfaces.contains(.aria2) }.map { "\(row.key) \($0.text)" }
+    })
+    func goesToAria2AndBack(place: String) throws {
+        let parts = place.split(separator: " ").map(String.init)
+        let option = try #require(TransferOption[parts[0]])
+        let name = try #require(
+            option.names.first { $0.text == parts[1] && $0.surfaces.contains(.aria2) })
+        let aria2 = try #require(Aria2Option.named(name.text))
+        let value: String =
+            switch (name.text, aria2.value) {
+            case ("use-head", _), ("check-certificate", _): "false"
+            case ("auto-file-renaming", _): "false"
+            case (_, .flag): "true"
+            case (_, .number(let least, _)): "\(least + 3)"
+            case (_, .size(let least, _)): "\(least + 5)"
+            case ("checksum", _): "sha-1=" + String(repeating: "ab", count: 20)
+            case (_, .proxy): "http://proxy.example/"
+            case ("header", _): "X-Name: value"
+            case (_, .choice(let words)): words.last ?? ""
+            default: "name"
+            }
+        var options = Aria2Options()
+        for (other, text) in [
+            "http-passwd": [("http-user", "me")], "conditional-get": [("allow-overwrite", "true")],
+            "use-head": [("split", "1"), ("max-connection-per-server", "1")],
+            "max-connection-per-server": [("split", "16")],
+        ][name.text, default: []] {
+            options.set(other, text)
+        }
+        options.set(name.text, value)
+        let made = Aria2Task(urls: ["http://h/f"], options: options)
+            .batchItem(home: "", exists: { _ in false }).options
+        #expect(made.changedKeys.contains(option.key))
+        let back = Aria2Options(of: made, folder: "/", name: nil, isOwn: true)
+        #expect(back.all(name.text) == [value])
+        let shown = Aria2Options(of: made, folder: "/", name: nil)
+        #expect(shown.all(name.text).isEmpty != option.places.contains(.rpc))
+    }
+}
