@@ -25,14 +25,12 @@ package struct GetCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Connections for each file, 1 to 64, `auto` or `auto:N`; curl's `-x` is `--proxy`.",
-            valueName: "n"))
+        help: .row("connections", discussion: "curl's `-x` is `--proxy`.", valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(
-        help: ArgumentHelp(
-            "The digest that the file must have.",
+        help: .row(
+            "checksum",
             discussion: """
                 ALGO is sha-256, sha-512, sha-1, md5 or crc32; without it, the number of digits \
                 decides.
@@ -41,15 +39,15 @@ package struct GetCommand: ParsableCommand {
         transform: GetCommand.digest)
     var checksum: Digest?
 
-    @Flag(help: "Replace an existing file, once the new one is complete and verified.")
+    @Flag(help: .row("overwrite"))
     var overwrite = false
 
-    @Flag(help: "Start over instead of resuming an earlier run.")
+    @Flag(help: .row("no-resume"))
     var noResume = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Resume also where only a sample proves that the remote file is still the same.",
+        help: .row(
+            "resume-unverified",
             discussion: """
                 Without a strong ETag, a usable `Last-Modified` or a digest, a later run starts \
                 over. This option compares up to 256 KiB of what is there; a change elsewhere \
@@ -58,8 +56,8 @@ package struct GetCommand: ParsableCommand {
     var resumeUnverified = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Send one request, without a range, for links that may be fetched only once or a few times.",
+        help: .row(
+            "single-request",
             discussion: """
                 No `HEAD` is sent, and nothing at the end. After a break segget asks for the rest.
                 """))

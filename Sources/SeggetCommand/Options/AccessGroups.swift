@@ -10,8 +10,8 @@ package struct CredentialArguments: ParsableArguments {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp(
-            "User and password for the server; without `:PASS` the password is asked for.",
+        help: .row(
+            "user",
             discussion: """
                 Other users of this machine may see a password on a command line for a moment: \
                 `--password-fd` and `--netrc` are safer.
@@ -20,45 +20,38 @@ package struct CredentialArguments: ParsableArguments {
     package var user: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Read the password for `--user` from this descriptor.", valueName: "n"))
+        help: .row("password-fd", valueName: "n"))
     package var passwordFd: Int32?
 
     @Option(
-        help: ArgumentHelp(
-            "How credentials are shown: basic, digest, or auto, which is digest where only that is "
-                + "asked for.", valueName: "scheme"))
+        help: .row("auth", valueName: "scheme"))
     package var auth = AuthenticationScheme.auto
 
-    @Flag(help: "Look credentials up in ~/.netrc, by host.")
+    @Flag(help: .row("netrc"))
     package var netrc = false
 
     @Option(
-        help: ArgumentHelp("Look credentials up in this file.", valueName: "file"),
+        help: .row("netrc-file", valueName: "file"),
         transform: PathArgument.file)
     package var netrcFile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Send the token that this descriptor gives, as `Authorization: Bearer`.",
-            valueName: "n"))
+        help: .row("bearer-fd", valueName: "n"))
     package var bearerFd: Int32?
 
     @Option(
-        help: ArgumentHelp(
-            "Send the cookies of this file, in Netscape's format, to their hosts.",
-            valueName: "file"),
+        help: .row("cookie", valueName: "file"),
         transform: PathArgument.file)
     package var cookie: String?
 
     @Option(
         name: [.customShort("b"), .long],
-        help: ArgumentHelp("Send these cookies.", valueName: "k=v; k=v"))
+        help: .row("cookie-text", valueName: "k=v; k=v"))
     package var cookieText: String?
 
     @Flag(
-        help: ArgumentHelp(
-            "Forget the cookies that servers set.",
+        help: .row(
+            "no-cookies",
             discussion: """
                 They are kept in memory otherwise, for the files of the run that ask with the same user, \
                 headers and cookies, and sent where they are for.
@@ -67,15 +60,15 @@ package struct CredentialArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("A"), .long],
-        help: ArgumentHelp("Call this program so; empty for nothing.", valueName: "name"))
+        help: .row("user-agent", valueName: "name"))
     package var userAgent: String?
 
-    @Option(help: ArgumentHelp("Send this as `Referer`.", valueName: "url"))
+    @Option(help: .row("referer", valueName: "url"))
     package var referer: String?
 
     @Flag(
-        help: ArgumentHelp(
-            "Send headers, credentials, cookies and referer to other origins too.",
+        help: .row(
+            "header-cross-origin",
             discussion: """
                 Where redirects lead, and to mirrors: whoever answers there learns them. Without it \
                 they go to the scheme, host and port of the URL only, but for `User-Agent`, `Accept`, \
@@ -124,8 +117,8 @@ package struct NegotiateOption: ParsableArguments {
 /// The options about the way to the server.
 package struct RouteArguments: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Go through this proxy: http, https, socks4, socks4a, socks5 or socks5h.",
+        help: .row(
+            "proxy",
             discussion: """
                 socks5h and socks4a have the proxy resolve names. Without this option http_proxy, \
                 https_proxy, all_proxy and no_proxy of the environment hold; an empty URL is no proxy.
@@ -134,26 +127,21 @@ package struct RouteArguments: ParsableArguments {
     package var proxy: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Reach these hosts without a proxy, separated by commas; `*` is all.",
-            valueName: "hosts"))
+        help: .row("no-proxy", valueName: "hosts"))
     package var noProxy: String?
 
-    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use IPv4 addresses only.")
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: .row("ipv4"))
     package var ipv4 = false
 
-    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Use IPv6 addresses only.")
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: .row("ipv6"))
     package var ipv6 = false
 
     @Option(
-        help: ArgumentHelp(
-            "Have connections go out from this interface or address.", valueName: "name"))
+        help: .row("interface", valueName: "name"))
     package var interface: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Use these addresses for this host and port; repeatable.",
-            valueName: "host:port:addr[,addr]"))
+        help: .row("resolve", valueName: "host:port:addr[,addr]"))
     package var resolve: [String] = []
 
     package init() {}
@@ -167,12 +155,12 @@ package struct TLSArguments: ParsableArguments {
         case tls13 = "1.3"
     }
 
-    @Flag(help: "Believe every certificate. Nobody knows then who answers, or who listens.")
+    @Flag(help: .row("insecure"))
     package var insecure = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Follow redirects from https to http too.",
+        help: .row(
+            "allow-downgrade",
             discussion: """
                 Anybody on the way can then read and change the file; give `--checksum`. Headers and \
                 credentials stay behind all the same, `.netrc` included.
@@ -180,31 +168,25 @@ package struct TLSArguments: ParsableArguments {
     package var allowDowngrade = false
 
     @Option(
-        help: ArgumentHelp(
-            "Accept a server with this public key only: `sha256//BASE64[;…]`, or a PEM file.",
-            valueName: "key"),
+        help: .row("pinned-public-key", valueName: "key"),
         transform: PathArgument.file)
     package var pinnedPublicKey: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Certificate to show to the server: a PEM file, or PKCS #12 (.p12, .pfx).",
-            valueName: "file"),
+        help: .row("client-certificate", valueName: "file"),
         transform: PathArgument.file)
     package var clientCertificate: String?
 
     @Option(
-        help: ArgumentHelp(
-            "PEM file with its key, unless it is in the same file.", valueName: "file"),
+        help: .row("client-key", valueName: "file"),
         transform: PathArgument.file)
     package var clientKey: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Read the password of the client's key from this descriptor.", valueName: "n"))
+        help: .row("client-key-password-fd", valueName: "n"))
     package var clientKeyPasswordFd: Int32?
 
-    @Option(help: ArgumentHelp("Lowest version of TLS to accept: 1.2 or 1.3.", valueName: "v"))
+    @Option(help: .row("tls-min", valueName: "v"))
     package var tlsMin = TLSVersion.tls12
 
     package init() {}

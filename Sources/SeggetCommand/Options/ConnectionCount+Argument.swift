@@ -1,4 +1,5 @@
 public import ArgumentParser
+import SeggetFormats
 public import Segmenter
 
 extension ConnectionCount: ExpressibleByArgument {
@@ -11,8 +12,6 @@ extension ConnectionCount: ExpressibleByArgument {
 
     /// Refuses a number that is out of range.
     package func check() throws {
-        guard Self(description) == nil else { return }
-        throw ValidationError(
-            "`--connections` takes 1 to 64, `auto`, or `auto:N` for at most N, not \(self)")
+        try TransferOption.check("connections", self)
     }
 }

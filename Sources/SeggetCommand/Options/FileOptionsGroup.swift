@@ -13,17 +13,15 @@ package struct FileOptionsGroup: ParsableArguments {
     }
 
     @Option(
-        help: ArgumentHelp(
-            "Reserve the space first (falloc; auto does, but not in memory), only set the length "
-                + "(trunc), or let the file grow (none)."))
+        help: .row("file-allocation"))
     package var fileAllocation = Allocation.auto
 
-    @Flag(help: "Leave the finished file the time of writing, not the server's `Last-Modified`.")
+    @Flag(help: .row("no-remote-time"))
     package var noRemoteTime = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Write origin, version and digests into the file's extended attributes.",
+        help: .row(
+            "xattr",
             discussion: """
                 `user.xdg.origin.url` is the URL without credentials and query; the rest is \
                 in `user.segget`. The latter is written in any case: a later run sees by it that the \
@@ -32,8 +30,8 @@ package struct FileOptionsGroup: ParsableArguments {
     package var xattr = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Fail where an HTML page arrives in place of a model, an archive, a package or a disk image.",
+        help: .row(
+            "refuse-html",
             discussion: """
                 By the name, `Content-Type` and the first bytes: a login page, or an error that was answered with \
                 200. Nothing is published then, and the exit code is 69. Without this option the last line warns.
@@ -59,8 +57,8 @@ package struct FileOptionsGroup: ParsableArguments {
 /// What is left for later runs, and what is done about an earlier one's file.
 package struct LaterRunOptions: ParsableArguments {
     @Flag(
-        help: ArgumentHelp(
-            "Keep the manifest `NAME.segget` beside the finished file.",
+        help: .row(
+            "keep-manifest",
             discussion: """
                 With it, `segget verify` shows which bytes are damaged, `segget repair` fetches \
                 only those again, and a later run sees that the file is complete.
@@ -69,8 +67,8 @@ package struct LaterRunOptions: ParsableArguments {
 
     @Flag(
         name: [.customShort("N"), .long],
-        help: ArgumentHelp(
-            "Fetch only if the remote file is newer than the existing one, or has another size.",
+        help: .row(
+            "timestamping",
             discussion: """
                 The new file replaces the old one when it is complete. The content of a file that \
                 is not fetched is not checked.
@@ -78,8 +76,8 @@ package struct LaterRunOptions: ParsableArguments {
     package var timestamping = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Skip a file that exists already, without asking the server or checking its content.",
+        help: .row(
+            "skip-existing",
             discussion: """
                 The name decides: that of `--output` or `out=`, else the URL's, and where nothing has that, the \
                 server's. A part of an earlier run is resumed.
@@ -88,8 +86,8 @@ package struct LaterRunOptions: ParsableArguments {
 
     @Flag(
         name: [.customShort("c"), .long],
-        help: ArgumentHelp(
-            "Continue a shorter file of that name that curl, wget or a browser has begun.",
+        help: .row(
+            "continue",
             discussion: """
                 `--checksum` or a digest that the server states decides on the whole file; without \
                 one, the file stays unchanged and segget ends with 73. Resuming what segget has \

@@ -5,8 +5,8 @@ package import Segmenter
 /// What lets a download go on that could not by itself.
 package struct GoingOnOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Go on with what curl, wget, aria2 or a browser has begun.",
+        help: .row(
+            "adopt",
             discussion: """
                 The file counts as the beginning of the one at the URL; where aria2 left its control file \
                 beside it (`FILE.aria2`), as what that says. `--checksum`, a digest that the server \
@@ -17,8 +17,8 @@ package struct GoingOnOptions: ParsableArguments {
     package var adopt: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Go on with this part under a new URL.",
+        help: .row(
+            "continue-from",
             discussion: """
                 `big.iso.part`, whose link has expired, is completed from the URL and becomes `big.iso`. A \
                 strong validator, `--checksum` or, with `--resume-unverified`, a sample has to show that \
@@ -39,8 +39,8 @@ package struct GoingOnOptions: ParsableArguments {
     package var refreshURL: String?
 
     @Flag(
-        help: ArgumentHelp(
-            "When the network is lost, wait until it is back, however long that takes.",
+        help: .row(
+            "wait-for-network",
             discussion: """
                 From when on the download has begun. What a server answers is not waited for: that is \
                 `--retries`.

@@ -11,10 +11,10 @@ package struct LimitCommandOptions: ParsableArguments {
         """
 
     @Option(
-        help: ArgumentHelp(
-            "Highest rate of everything together, in bytes per second.",
+        help: .row(
+            "limit-rate",
             discussion: """
-                \(units); Kbit, Mbit and Gbit are bits, in powers of 1000; 0 is no limit. While \
+                All files of a run share it. \(units); Kbit, Mbit and Gbit are bits, in powers of 1000; 0 is no limit. While \
                 segget runs, SIGUSR1 halves the limit (without one, half the present speed \
                 becomes the limit) and SIGUSR2 doubles it.
                 """,
@@ -23,21 +23,19 @@ package struct LimitCommandOptions: ParsableArguments {
     package var limitRate: Double?
 
     @Option(
-        help: ArgumentHelp(
-            "Largest file to fetch; a larger one is refused.", discussion: "\(units).",
+        help: .row(
+            "max-size", discussion: "\(units).",
             valueName: "size"),
         transform: { try Self.size($0, of: "--max-size") })
     package var maxSize: Int64?
 
     @Option(
-        help: ArgumentHelp(
-            "Longest time for each file, from its start, in seconds; then it is stopped in order.",
-            valueName: "s"))
+        help: .row("max-time", valueName: "s"))
     package var maxTime: Double?
 
     @Option(
-        help: ArgumentHelp(
-            "Least rate, in units as for `--limit-rate`.",
+        help: .row(
+            "min-rate",
             discussion: """
                 A download that is slower for `--min-rate-time` goes on over new connections; \
                 when it is slower for as long again, it is given up. Time in which \
@@ -48,20 +46,14 @@ package struct LimitCommandOptions: ParsableArguments {
     package var minRate: Double?
 
     @Option(
-        help: ArgumentHelp(
-            "How long a download may be slower than `--min-rate`, in seconds.", valueName: "s"))
+        help: .row("min-rate-time", valueName: "s"))
     package var minRateTime = LimitOptions().minRatePeriod.inSeconds
 
     package init() {}
 
     package func validate() throws {
-        if let maxTime, !(0.1...1e8).contains(maxTime) {
-            throw ValidationError("`--max-time` takes 0.1 to 100000000 seconds, not \(maxTime)")
-        }
-        guard (0.1...86_400).contains(minRateTime) else {
-            throw ValidationError(
-                "`--min-rate-time` takes 0.1 to 86400 seconds, not \(minRateTime)")
-        }
+        try TransferOption.check("max-time", maxTime)
+        try TransferOption.check("min-rate-time", minRateTime)
         if let minRate, let limitRate, limitRate > 0, minRate > limitRate {
             throw ValidationError("`--min-rate` cannot be above `--limit-rate`")
         }
@@ -88,7 +80,7 @@ package struct LimitCommandOptions: ParsableArguments {
 
     private static func size(_ text: String, of option: String) throws -> Int64 {
         guard let size = Quantity(text) else {
-            throw ValidationError("`\(option)` takes a size, such as `500M`, `1.5GiB` or `4GB`")
+            throw ValidationError(Diagnostic.describe(option, takes: .bytes(atLeast: 0)))
         }
         return Units.whole(size.bytes)
     }

@@ -5,8 +5,8 @@ import Segmenter
 package struct MirrorOptions: ParsableArguments {
     @Option(
         name: .customLong("mirror"),
-        help: ArgumentHelp(
-            "Another URL of the same file; repeatable.",
+        help: .row(
+            "mirror",
             discussion: """
                 Mirrors work together where `--checksum`, equal strong ETags or equal advertised \
                 digests prove that they have the same file; otherwise one at a time, the others \

@@ -4,15 +4,12 @@ package import Segmenter
 /// The options about the finished file's name.
 package struct NamingOptionGroup: ParsableArguments {
     @Flag(
-        help: """
-            Name the file by the URL as given, whatever the server suggests and wherever it \
-            redirects.
-            """)
+        help: .row("remote-name"))
     package var remoteName = false
 
     @Flag(
-        help: ArgumentHelp(
-            "Where the name is taken, use the next free one: `big.1.iso`, `big.2.iso`.",
+        help: .row(
+            "auto-rename",
             discussion: "What an earlier run of the same URL left under such a name is continued."))
     package var autoRename = false
 

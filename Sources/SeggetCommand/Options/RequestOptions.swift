@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Assembler
+import SeggetFormats
 import SeggetReports
 package import Segmenter
 
@@ -7,8 +8,8 @@ package import Segmenter
 package struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("H", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Send this header too; repeatable.",
+        help: .row(
+            "header",
             discussion: """
                 It goes to the origin of the URL only, never to where a redirect leads, unless it is \
                 `User-Agent`, `Accept`, `Accept-Language` or the like, or `--header-cross-origin` is \
@@ -18,25 +19,21 @@ package struct RequestOptions: ParsableArguments {
     package var header: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "PEM file with the certificates to trust, in place of the system's.",
-            valueName: "file"),
+        help: .row("ca-certificate", valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     package var caCertificate: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Longest time to connect, TLS handshake included, in seconds.", valueName: "s"))
+        help: .row("connect-timeout", valueName: "s"))
     package var connectTimeout = DownloadOptions().connectTimeout.inSeconds
 
     @Option(
-        help: ArgumentHelp(
-            "Longest time without a byte on a connection, in seconds.", valueName: "s"))
+        help: .row("stall-timeout", valueName: "s"))
     package var stallTimeout = DownloadOptions().stallTimeout.inSeconds
 
     @Option(
-        help: ArgumentHelp(
-            "Further attempts without progress before giving up (default: \(DownloadOptions().retries)).",
+        help: .row(
+            "retries",
             discussion: """
                 By default a server from which nothing has come yet gets three tries within about \
                 5 s, unless it asks for more time, or an earlier run's part is continued. A name \
@@ -56,14 +53,9 @@ package struct RequestOptions: ParsableArguments {
                 throw ValidationError(Diagnostic.describe(error))
             }
         }
-        for (name, value) in [
-            ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
-        ] where !(0.1...86_400).contains(value) {
-            throw ValidationError("`\(name)` takes 0.1 to 86400 seconds, not \(value)")
-        }
-        if let retries, !(0...1000).contains(retries) {
-            throw ValidationError("`--retries` takes 0 to 1000, not \(retries)")
-        }
+        try TransferOption.check("connect-timeout", connectTimeout)
+        try TransferOption.check("stall-timeout", stallTimeout)
+        try TransferOption.check("retries", retries)
         guard caCertificate != "" else {
             throw ValidationError("`--ca-certificate` needs the name of a file")
         }

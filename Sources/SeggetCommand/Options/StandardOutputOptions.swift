@@ -5,8 +5,8 @@ import Segmenter
 /// The options for `--output -`.
 struct StandardOutputOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Most bytes to fetch ahead of the reader.",
+        help: .row(
+            "window",
             discussion: """
                 That is also the memory it takes. K, M and G stand for KiB, MiB and GiB; at least \
                 256K. Only used with `--output -`.
@@ -15,13 +15,7 @@ struct StandardOutputOptions: ParsableArguments {
     var window = "64M"
 
     func validate() throws {
-        guard let bytes = Self.bytes(window), bytes <= 1 << 40 else {
-            throw ValidationError(
-                "`--window` takes a number of bytes with or without K, M or G, not `\(window)`")
-        }
-        guard bytes >= StreamOptions.smallestWindow else {
-            throw ValidationError("`--window` takes 256K or more, not `\(window)`")
-        }
+        try TransferOption.check("window", window)
     }
 
     /// The library's options with what was given here.

@@ -60,9 +60,10 @@ struct Settings {
         "add": ["json"],
     ]
     /// Options whose values may be secrets.
-    private static let secret: Set<String> = [
-        "header", "user", "cookie-text", "proxy", "mirror",
-    ]
+    private static let secret = Set(
+        TransferOption.table.filter(\.isSecret).flatMap(\.names).filter {
+            $0.surfaces.contains(.commandLine)
+        }.map(\.text))
 
     /// The name of the command, where it was typed.
     private(set) var command: [String] = []
@@ -191,6 +192,7 @@ struct Settings {
             return names.contains(name)
         }
         return !typedOnly.contains(name) && ownMeaning[command.name]?.contains(name) != true
+            && TransferOption.typed(name)?.option.places.contains(.configuration) != false
     }
 
     private static func settings(

@@ -39,7 +39,7 @@ package enum OptionKind: Sendable, Hashable {
         case .seconds(let range):
             "\(Self.short(range.lowerBound)) to \(Self.short(range.upperBound)) seconds"
         case .bytes(let least) where least > 1:
-            "a number of bytes from \(least >> 10)K on, such as `1M`"
+            "a number of bytes, \(least >> 10)K or more, such as `1M`"
         case .bytes: "a number of bytes, such as `1M` or `4GB`"
         case .rate:
             "a rate in bytes per second, such as `8M`, or in bits, such as `8Mbit`, or 0"

@@ -6,7 +6,14 @@ extension TransferOption {
         TransferOption(
             "access.credentials", .credentials,
             [
-                .own("user"), .typed("password-fd", .part),
+                .own(
+                    "user",
+                    help:
+                        "User and password for the server; without `:PASS`, segget asks for the password."
+                ),
+                .typed(
+                    "password-fd", .part,
+                    help: "Read the password for `--user` from this descriptor."),
                 .aria2(
                     "http-user",
                     .other(
@@ -53,15 +60,19 @@ extension TransferOption {
             help: "How to send credentials: `basic`, `digest` or `auto`."),
         .flag(
             "access.uses_netrc", \.access.usesNetrc, [.typed("netrc")],
-            [.configuration, .environment, .socket],
+            [.configuration, .socket],
             help: "Look up credentials in ~/.netrc, by host."),
         .file(
             "access.netrc_file", \.access.netrcFile, [.typed("netrc-file")],
-            [.configuration, .environment, .socket],
+            [.configuration, .socket],
             help: "Look up credentials in this file."),
         .text(
             "access.bearer_token", "a token", \.access.bearerToken,
-            [.typed("bearer-fd", .part)], [.configuration, .environment, .socket, .tcp],
+            [
+                .typed(
+                    "bearer-fd", .part,
+                    help: "Send the token from this descriptor as `Authorization: Bearer`.")
+            ], [.configuration, .socket, .tcp],
             isSecret: true,
             help: "Send this token as `Authorization: Bearer`."),
         .file(
@@ -69,7 +80,8 @@ extension TransferOption {
             .own,
             help: "Send the cookies of this file, in Netscape's format, to their hosts."),
         .flag(
-            "access.keeps_cookies", \.access.keepsCookies, [.own("no-cookies", .opposite)],
+            "access.keeps_cookies", \.access.keepsCookies,
+            [.own("no-cookies", .opposite, help: "Forget the cookies that servers set.")],
             [.own, .tcp],
             help: "Keep the cookies that servers set, for the requests that follow."),
         .text(
@@ -97,17 +109,20 @@ extension TransferOption {
             "access.address_family",
             [("any", AccessOptions.AddressFamily.any), ("ipv4", .ipv4), ("ipv6", .ipv6)],
             \.access.addressFamily,
-            [.typed("ipv4", .family(.ipv4)), .typed("ipv6", .family(.ipv6))],
-            [.configuration, .environment, .socket, .tcp],
+            [
+                .typed("ipv4", .family(.ipv4), help: "Use IPv4 addresses only."),
+                .typed("ipv6", .family(.ipv6), help: "Use IPv6 addresses only."),
+            ],
+            [.configuration, .socket, .tcp],
             help: "Use IPv4 or IPv6 addresses only."),
         .text(
             "access.interface", "the name or address of an interface", \.access.interface,
             [.typed("interface"), .onlyAria2("interface")],
-            [.configuration, .environment, .socket],
+            [.configuration, .socket],
             help: "Connect from this interface or address."),
         TransferOption(
             "access.resolve", .texts("HOST:PORT:ADDRESS[,ADDRESS]"), [.typed("resolve")],
-            [.configuration, .environment, .socket],
+            [.configuration, .socket],
             help: "Use these addresses for this host and port; repeatable.",
             read: { options, text in
                 change(&options) { $0.access.resolve.append(text) }
@@ -134,7 +149,11 @@ extension TransferOption {
             help: "PEM file with the key of the certificate, unless it is in the same file."),
         .text(
             "access.client_key_password", "a password", \.access.clientKeyPassword,
-            [.typed("client-key-password-fd", .part)], [.configuration, .environment, .socket],
+            [
+                .typed(
+                    "client-key-password-fd", .part,
+                    help: "Read the password of the client's key from this descriptor.")
+            ], [.configuration, .socket],
             isSecret: true,
             help: "The password of the client's key."),
         .choice(

@@ -38,7 +38,7 @@ extension TransferOption {
         .seconds(
             "limits.min_rate_period", 0.1...86_400, \.storedMinRatePeriod, [.own("min-rate-time")],
             [.own, .tcp],
-            help: "How long a download may be slower than `--min-rate`, in seconds."),
+            help: "How long a download may be slower than its lowest rate, in seconds."),
     ]
 
     /// What becomes of the file on the disk.
@@ -48,7 +48,7 @@ extension TransferOption {
             [("none", .none), ("trunc", .trunc), ("falloc", .falloc), ("auto", .auto)],
             \.files.allocation,
             [
-                .own("file-allocation"),
+                .typed("file-allocation"),
                 .aria2(
                     "file-allocation",
                     .other(
@@ -61,11 +61,18 @@ extension TransferOption {
                             return true
                         }, texts: { [$0.files.allocation.rawValue] })),
             ], .own, .nextStart,
-            help: "Reserve the space first (falloc), set only the length (trunc), or let the file grow."
+            help:
+                "Reserve the space first (falloc), set only the length (trunc), or let the file grow."
         ),
         .flag(
             "files.remote_time", \.files.remoteTime,
-            [.typed("no-remote-time", .opposite), .aria2("remote-time")], .all,
+            [
+                .typed(
+                    "no-remote-time", .opposite,
+                    help:
+                        "Give the finished file the time of writing, not of the server's `Last-Modified`."
+                ), .aria2("remote-time"),
+            ], .all,
             help: "Give the finished file the time of the server's `Last-Modified`."),
         TransferOption(
             "files.attributes", .choice(["none", "proof", "all"]),

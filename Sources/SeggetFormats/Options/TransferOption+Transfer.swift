@@ -46,7 +46,8 @@ extension TransferOption {
         .flag(
             "resume", \.resume,
             [
-                .typed("no-resume", .opposite),
+                .typed(
+                    "no-resume", .opposite, help: "Start over instead of resuming an earlier run."),
                 .list(
                     "continue",
                     .other(
@@ -73,18 +74,20 @@ extension TransferOption {
             ], .all,
             help: "Send one request, without a range, for links that work only once or a few times."
         ),
-        .hidden(
-            "continues_other_url", .flag,
-            help: "Continue a part that another URL has begun (`--continue-from`)."),
+        TransferOption(
+            "continues_other_url", .flag, [.typed("continue-from", .part)],
+            [.configuration, .socket], .never,
+            help: "Continue this part under a new URL.", read: { _, _ in false },
+            texts: { _ in [] }),
         .file(
-            "adopt", \.adopt, [.typed("adopt")], [.configuration, .environment, .socket], .never,
+            "adopt", \.adopt, [.typed("adopt")], [.configuration, .socket], .never,
             help: "Continue what curl, wget, aria2 or a browser has begun."),
         .hidden(
             "takes_over", .choice(["nothing", "controlled", "complete", "begun"]),
             help: "Which existing file counts for the download, for `segget-aria2c`."),
         .flag(
             "continues_existing", \.continuesExisting, [.typed("continue")],
-            [.configuration, .environment, .socket], .never,
+            [.configuration, .socket], .never,
             help: "Continue a shorter file of that name that curl, wget or a browser has begun."),
         .flag(
             "waits_for_network", \.waitsForNetwork, [.own("wait-for-network")], .own,
@@ -109,14 +112,17 @@ extension TransferOption {
             help: "PEM file with the certificates to trust, instead of the system's."),
         .seconds(
             "connect_timeout", 0.1...86_400, \.storedConnectTimeout,
-            [.own("connect-timeout"), .onlyAria2("connect-timeout", .wholeSeconds(\.connectTimeout))],
+            [
+                .own("connect-timeout"),
+                .onlyAria2("connect-timeout", .wholeSeconds(1...86_400, \.connectTimeout)),
+            ],
             .all,
             help: "Longest time to connect, TLS handshake included, in seconds."),
         .seconds(
             "stall_timeout", 0.1...86_400, \.storedStallTimeout,
             [
                 .own("stall-timeout"), .list("timeout"),
-                .onlyAria2("timeout", .wholeSeconds(\.stallTimeout)),
+                .onlyAria2("timeout", .wholeSeconds(1...86_400, \.stallTimeout)),
             ], .all,
             help: "Longest time without a byte on a connection, in seconds."),
         .integer(
@@ -137,19 +143,21 @@ extension TransferOption {
                         },
                         texts: { ["\($0.retries >= 1000 ? 0 : $0.retries + 1)"] })),
             ], .all,
-            help: "Further attempts without progress before giving up."),
+            help:
+                "Further attempts without progress before giving up (default: \(DownloadOptions().retries))."
+        ),
         .seconds(
             "retry_wait", 0...600, \.storedRetryWait,
-            [.list("retry-wait"), .onlyAria2("retry-wait", .wholeSeconds(\.retryWait))],
+            [.list("retry-wait"), .onlyAria2("retry-wait", .wholeSeconds(0...600, \.retryWait))],
             [.list, .socket, .tcp, .rpc],
             help: "Shortest time from a failed attempt to the next, in seconds."),
         .bytes(
             "stream.window", atLeast: StreamOptions.smallestWindow, \.storedWindow,
-            [.typed("window")], [.configuration, .environment, .socket, .tcp],
+            [.typed("window")], [.configuration, .socket, .tcp],
             help: "Most bytes to download ahead of the reader of standard output."),
         TransferOption(
             "mirrors", .texts("a URL"), [.typed("mirror")],
-            [.configuration, .environment, .socket, .tcp], .never, isSecret: true,
+            [.configuration, .socket, .tcp], .never, isSecret: true,
             help: "Another URL of the same file; repeatable.",
             read: { options, text in
                 options.mirrors.append(text)
@@ -182,11 +190,13 @@ extension TransferOption {
 
 extension OptionName.Meaning {
     /// A time that is shown in whole seconds, as aria2 has it.
-    static func wholeSeconds(_ path: TransferOption.Path<Duration>) -> Self {
+    static func wholeSeconds(
+        _ range: ClosedRange<Int>, _ path: TransferOption.Path<Duration>
+    ) -> Self {
         .other(
-            .integer(0...86_400),
+            .integer(range),
             read: { options, text in
-                guard let number = Int(text), (0...86_400).contains(number) else { return false }
+                guard let number = Int(text), range.contains(number) else { return false }
                 options[keyPath: path] = .seconds(number)
                 return true
             },

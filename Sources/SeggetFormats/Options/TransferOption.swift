@@ -16,10 +16,8 @@ package struct TransferOption: Sendable {
 
         /// The options of a file in a list, and `segget set --option`.
         package static let list = Places(rawValue: 1)
-        /// The configuration file.
+        /// The configuration file and the environment.
         package static let configuration = Places(rawValue: 2)
-        /// The environment.
-        package static let environment = Places(rawValue: 4)
         /// The API over the user's own socket.
         package static let socket = Places(rawValue: 8)
         /// The API over TCP: nothing that names a file, a command or an interface of this machine, replaces a file, or
@@ -29,7 +27,7 @@ package struct TransferOption: Sendable {
         package static let rpc = Places(rawValue: 32)
 
         /// The places for which the machine's user decides alone.
-        package static let own: Places = [.list, .configuration, .environment, .socket]
+        package static let own: Places = [.list, .configuration, .socket]
         /// All places.
         package static let all: Places = [own, .tcp, .rpc]
     }
@@ -80,6 +78,18 @@ package struct TransferOption: Sendable {
     package static let table = transfer + naming + access + limits + files
 
     private static let byKey = Dictionary(uniqueKeysWithValues: table.map { ($0.key, $0) })
+
+    private static let byTypedName = Dictionary(
+        uniqueKeysWithValues: table.flatMap { option in
+            option.names.filter { $0.surfaces.contains(.commandLine) }.map {
+                ($0.text, (option: option, name: $0))
+            }
+        })
+
+    /// The option with a long name on the command line, and what the name means there.
+    package static func typed(_ name: String) -> (option: TransferOption, name: OptionName)? {
+        byTypedName[name]
+    }
 
     /// The option that is stored under a key.
     package static subscript(key: String) -> TransferOption? { byKey[key] }
@@ -149,35 +159,42 @@ package struct OptionName: Sendable {
     package let surfaces: Surfaces
     /// What a value means.
     package let meaning: Meaning
+    /// One sentence about what it does under this name; `nil` for that of the option.
+    package let help: String?
 
     /// A name on the command line and in lists.
-    static func own(_ text: String, _ meaning: Meaning = .value) -> OptionName {
-        OptionName(text: text, surfaces: [.commandLine, .list], meaning: meaning)
+    static func own(
+        _ text: String, _ meaning: Meaning = .value, help: String? = nil
+    ) -> OptionName {
+        OptionName(text: text, surfaces: [.commandLine, .list], meaning: meaning, help: help)
     }
 
     /// A name on the command line only.
-    static func typed(_ text: String, _ meaning: Meaning = .value) -> OptionName {
-        OptionName(text: text, surfaces: .commandLine, meaning: meaning)
+    static func typed(
+        _ text: String, _ meaning: Meaning = .value, help: String? = nil
+    ) -> OptionName {
+        OptionName(text: text, surfaces: .commandLine, meaning: meaning, help: help)
     }
 
     /// A name in lists only.
     static func list(_ text: String, _ meaning: Meaning = .value) -> OptionName {
-        OptionName(text: text, surfaces: .list, meaning: meaning)
+        OptionName(text: text, surfaces: .list, meaning: meaning, help: nil)
     }
 
     /// A name in aria2, which lists know too.
     static func aria2(_ text: String, _ meaning: Meaning = .value) -> OptionName {
-        OptionName(text: text, surfaces: [.list, .aria2], meaning: meaning)
+        OptionName(text: text, surfaces: [.list, .aria2], meaning: meaning, help: nil)
     }
 
     /// A name in aria2 that lists do not know.
     static func onlyAria2(_ text: String, _ meaning: Meaning = .value) -> OptionName {
-        OptionName(text: text, surfaces: .aria2, meaning: meaning)
+        OptionName(text: text, surfaces: .aria2, meaning: meaning, help: nil)
     }
 
     /// The same name on all surfaces.
     static func everywhere(_ text: String, _ meaning: Meaning = .value) -> OptionName {
-        OptionName(text: text, surfaces: [.commandLine, .list, .aria2], meaning: meaning)
+        OptionName(
+            text: text, surfaces: [.commandLine, .list, .aria2], meaning: meaning, help: nil)
     }
 
     /// Stores a value of an option that has this name.

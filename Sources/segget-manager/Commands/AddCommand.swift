@@ -61,20 +61,18 @@ struct AddCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Connections for each file, 1 to 64, `auto` or `auto:N`.", valueName: "n"))
+        help: .row("connections", valueName: "n"))
     var connections = DownloadOptions().connections
     @Option(
-        help: ArgumentHelp("The digest that the file must have.", valueName: "algo:hex"),
+        help: .row("checksum", valueName: "algo:hex"),
         transform: GetCommand.digest)
     var checksum: Digest?
-    @Flag(help: "Replace an existing file, once the new one is complete and verified.")
+    @Flag(help: .row("overwrite"))
     var overwrite = false
-    @Flag(help: "Resume also where only a sample proves that the remote file is still the same.")
+    @Flag(help: .row("resume-unverified"))
     var resumeUnverified = false
     @Flag(
-        help:
-            "Send one request, without a range, for links that may be fetched only once or a few times."
+        help: .row("single-request")
     )
     var singleRequest = false
 

@@ -40,7 +40,7 @@ struct SetCommand: ParsableCommand {
         name: [.customShort("u", allowingJoined: true), .long],
         help: ArgumentHelp("User and password.", valueName: "user:pass"))
     var user: String?
-    @Option(help: ArgumentHelp("Further attempts without progress.", valueName: "n"))
+    @Option(help: .row("retries", valueName: "n"))
     var retries: Int?
     @Option(
         help: ArgumentHelp(
@@ -66,9 +66,7 @@ struct SetCommand: ParsableCommand {
                 throw ValidationError(Diagnostic.describe(error))
             }
         }
-        if let retries, !(0...1000).contains(retries) {
-            throw ValidationError("`--retries` takes 0 to 1000, not \(retries)")
-        }
+        try TransferOption.check("retries", retries)
         guard !url.contains("") else { throw ValidationError("an empty URL cannot be used") }
         _ = try options
     }

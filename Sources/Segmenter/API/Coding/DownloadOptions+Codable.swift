@@ -62,7 +62,6 @@ extension DownloadOptions: CodableOptions {
         .options("files", \.files),
     ]
 
-
     /// The options without what is secret in them: fit for logs, and for files that others may read.
     ///
     /// Left out are ``AccessOptions/credentials``, ``AccessOptions/bearerToken``,
