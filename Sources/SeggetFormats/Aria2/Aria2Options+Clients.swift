@@ -14,7 +14,10 @@ extension Aria2Option {
     /// at where they are used. What is not on it is passed over, as clients replay whole maps of options.
     package static let forClients: Set<String> = Set(
         TransferOption.table.filter { $0.places.contains(.rpc) }.flatMap(\.namesInAria2)
-    ).union(together).union(["continue", "dir", "gid", "out", "parameterized-uri", "pause"])
+    ).union(together).union(atStart).union(["dir", "out"])
+
+    /// What says how a task begins, and is not changed later.
+    private static let atStart: Set = ["continue", "gid", "parameterized-uri", "pause"]
 
     /// What says something of a download together with other options.
     private static let together: Set = [
@@ -24,6 +27,7 @@ extension Aria2Option {
 
     /// Whether a client can change the option of a task that there is; `nil` where it means nothing here.
     package var canChange: Bool? {
+        if Self.atStart.contains(name) { return false }
         if case .accepted = treatment { return nil }
         if Self.together.contains(name) || ["dir", "out"].contains(name) { return true }
         return TransferOption.named(name, on: .aria2).map { $0.option.effect != .never } ?? false

@@ -1,0 +1,126 @@
+import Foundation
+import SeggetFormats
+import Segmenter
+import Testing
+
+@testable import SeggetQueue
+@testable import SeggetService
+
+/// `aria2.changeOption`: all changes together, or none.
+struct ChangeOptionTests {
+    private let door = FakeDoor()
+    private let service: RPCService
+    private let gid: RPCValue = .string(Sample.first.description)
+
+    init() {
+        service = RPCService(door, RPCPolicy(secret: "s", folder: "/srv/downloads"))
+    }
+
+    /// The result of a call, or its error's message.
+    private func call(_ method: String, _ options: RPCValue? = nil) async -> RPCValue? {
+        let call: RPCValue = [
+            "id": 1, "method": .string("aria2.\(method)"),
+            "params": .array(["token:s", gid] + (options.map { [$0] } ?? [])),
+        ]
+        let answer = RPCValue.read(await service.answer(call.data).body)?.object
+        return answer?["result"] ?? answer?["error"]?.object?["message"]
+    }
+
+    /// What tasks were told to change.
+    private func changes() async -> [OptionChanges] {
+        await door.commands.compactMap { command in
+            if case .set(_, let changes) = command { changes.options } else { nil }
+        }
+    }
+
+    /// What AriaNg sends when somebody changes an option of a task (`setTaskOption`): one at a time.
+    @Test func takesACallOfAriaNg() async throws {
+        let body = """
+            {"jsonrpc":"2.0","method":"aria2.changeOption",\
+            "id":"QXJpYU5nXzE3NjQzMjE4OTZfMC4xODc5NDQ2MDQ1MjI1MTY4Mg==",\
+            "params":["token:s","\(Sample.first)",{"max-download-limit":"512K"}]}
+            """
+        let answer = await service.answer(Data(body.utf8))
+        #expect(
+            String(decoding: answer.body, as: UTF8.self) == """
+                {"id":"QXJpYU5nXzE3NjQzMjE4OTZfMC4xODc5NDQ2MDQ1MjI1MTY4Mg==",\
+                "jsonrpc":"2.0","result":"OK"}
+                """)
+        let changes = try #require(await changes().first)
+        #expect(changes.keys == ["limits.rate"])
+        #expect(changes.values.limits.rate == 524_288.0)
+    }
+
+    /// Each option that clients may give a task, changed alone, reaches the task under its stored key.
+    @Test(arguments: [
+        ("all-proxy", "http://proxy.example/", "access.proxy"),
+        ("https-proxy", "http://proxy.example/", "access.proxy"),
+        ("allow-overwrite", "true", "overwrite"),
+        ("auto-file-renaming", "true", "naming.numbers_taken"),
+        ("checksum", "md5=" + String(repeating: "a", count: 32), "checksum"),
+        ("connect-timeout", "33", "connect_timeout"), ("header", "X-A: b", "headers"),
+        ("http-no-cache", "true", "headers"), ("http-user", "me", "access.credentials"),
+        ("lowest-speed-limit", "1K", "limits.min_rate"),
+        ("max-connection-per-server", "3", "connections"), ("split", "4", "connections"),
+        ("max-download-limit", "1M", "limits.rate"), ("max-tries", "3", "retries"),
+        ("min-split-size", "2M", "min_split_size"), ("no-proxy", "a.example", "access.no_proxy"),
+        ("referer", "http://r.example/", "access.referer"),
+        ("remote-time", "false", "files.remote_time"), ("retry-wait", "7", "retry_wait"),
+        ("timeout", "44", "stall_timeout"), ("user-agent", "Agent", "access.user_agent"),
+    ])
+    func changesEachOption(name: String, value: String, key: String) async throws {
+        #expect(await call("changeOption", .object([name: .string(value)])) == "OK")
+        let changes = try #require(await changes().first)
+        #expect(changes.keys == [key])
+    }
+
+    @Test func changesSeveralOptionsTogether() async throws {
+        let options: RPCValue = [
+            "split": "4", "timeout": "33", "header": ["X-A: b", "X-B: c"], "dir": "/srv/downloads",
+            "out": "b.iso",
+        ]
+        #expect(await call("changeOption", options) == "OK")
+        let changes = await changes()
+        #expect(changes.map(\.keys) == [["connections", "stall_timeout", "headers"]])
+        #expect(changes.first?.values.headers == ["X-A: b", "X-B: c"])
+        // The place comes first: it may be refused, and then nothing is changed.
+        guard case .rename(_, "b.iso", _)? = await door.commands.first else {
+            Issue.record("\(await door.commands)")
+            return
+        }
+    }
+
+    @Test func ignoresTheValuesThatThereAre() async throws {
+        let present = try #require(await call("getOption"))
+        #expect(present.object?.count ?? 0 > 10)
+        #expect(await call("changeOption", present) == "OK")
+        #expect(await door.commands.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("pause", "true"), ("gid", "0123456789abcdef"), ("parameterized-uri", "true"),
+        ("continue", "false"),
+    ])
+    func refusesWhatCannotChangeAndChangesNothing(name: String, value: String) async throws {
+        let options: RPCValue = .object(["split": "4", "out": "b", name: .string(value)])
+        let message = try #require(await call("changeOption", options)?.string)
+        #expect(message.contains("'\(name)'") && message.contains("cannot be changed"))
+        #expect(await door.commands.isEmpty)
+        // Not changed, it is passed over.
+        #expect(
+            await call(
+                "changeOption",
+                .object([
+                    "split": "4",
+                    name: .string(
+                        name == "continue" ? "true" : name == "gid" ? "" : "false"),
+                ])) == "OK")
+    }
+
+    /// A place that is not for clients keeps the other changes from being made.
+    @Test func changesNothingWhereThePlaceIsRefused() async throws {
+        let message = await call("changeOption", ["split": "4", "dir": "/etc"])?.string
+        #expect(message?.contains("/etc") == true)
+        #expect(await door.commands.isEmpty)
+    }
+}
