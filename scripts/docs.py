@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes share/: the man pages and the shells' completions, from what the program says of itself.
+"""Writes share/ and docs/options.md: the man pages and the shells' completions, from what the program says of itself.
 
     scripts/docs.py SEGGET            writes them
     scripts/docs.py SEGGET --check    fails when they are not what would be written
@@ -478,6 +478,33 @@ def completion(binary, shell):
     return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n"
 
 
+OPTIONS = """\
+# The options of a download
+
+`make docs` writes this page from the catalogue in `Sources/SeggetFormats/Options`.
+
+- **key**: in the `options` of the [API](api.md). A dot leads into an object: `access.proxy` is
+  `{"access": {"proxy": …}}`.
+- **command line**: in the configuration file without the dashes, in the environment as `SEGGET_NAME`.
+- **list**: in the lists of `--input-file`, and for `segget set --option NAME=VALUE`.
+- **aria2**: for `segget-aria2c` and aria2's RPC.
+- **TCP**: whether clients of the API over TCP may set it.
+- **change**: when a changed value takes effect on a task: at once, when the task starts next, or not at all.
+
+A value that an option does not take is refused with the same words everywhere: "NAME takes …".
+
+| key | command line | list | aria2 | takes | TCP | change | what it does |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def options_page(binary):
+    """docs/options.md."""
+    manager = pathlib.Path(binary).with_name("segget-manager")
+    return OPTIONS + subprocess.run(
+        [manager, "options"], check=True, capture_output=True, text=True).stdout
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--check"]
     if len(arguments) != 1:
@@ -489,6 +516,7 @@ def main():
         sys.exit(f"error: there is no segget-manager beside {binary}\nhint: build it too")
     queue_page = queue_man(binary)
     files = {
+        SHARE.parent / "docs/options.md": options_page(binary),
         SHARE / "man/segget.1": man(binary),
         SHARE / "completions/segget.bash": completion(binary, "bash"),
         SHARE / "completions/_segget": completion(binary, "zsh"),
@@ -509,7 +537,7 @@ def main():
                 old.splitlines(), text.splitlines(), name, "as it should be", lineterm="", n=0)
             print("\n".join(list(lines)[:40]))
     if stale:
-        sys.exit("error: share/ is not current\nhint: run `make docs` and commit the result")
+        sys.exit("error: share/ or docs/options.md is not current\nhint: run `make docs` and commit the result")
 
 
 main()

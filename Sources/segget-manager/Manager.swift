@@ -4,7 +4,7 @@ import SeggetCommand
 /// The command `segget` with all of its commands: those of the lean program, and the queue's.
 struct Manager: ParsableCommand {
     static let configuration: CommandConfiguration = Segget.root(
-        Segget.configuration.subcommands + queue)
+        Segget.configuration.subcommands + queue + [OptionsCommand.self])
 
     /// The commands about the queue, each of which is in a file of `Commands`.
     static let queue: [any ParsableCommand.Type] = [

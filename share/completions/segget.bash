@@ -1219,7 +1219,7 @@ _segget_rename() {
 _segget_set() {
     repeating_flags=()
     non_repeating_flags=(--all --no-config --version -h --help)
-    repeating_options=(--tag --url -H --header)
+    repeating_options=(--tag --url -H --header --option)
     non_repeating_options=(-x --connections --limit-rate -u --user --retries --queue --config)
     __segget_offer_flags_options -1
 
@@ -1245,6 +1245,9 @@ _segget_set() {
         return
         ;;
     '--retries')
+        return
+        ;;
+    '--option')
         return
         ;;
     '--queue')
@@ -1462,7 +1465,7 @@ _segget_help() {
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help) ;;
+    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

@@ -41,7 +41,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         "links", "log-file", "mark-seen", "max-running", "metered", "nice", "no-browser",
         "no-inhibit",
         "no-store-secrets",
-        "on-idle", "paused", "pid-file", "ping", "recover", "rpc", "rpc-allow-origin",
+        "on-idle", "option", "paused", "pid-file", "ping", "recover", "rpc", "rpc-allow-origin",
         "rpc-no-secret",
         "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "watch", "web",
     ]

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What describes the API to programs: OpenAPI 3.1.
 enum OpenAPI {
     /// The description, as JSON.
@@ -306,7 +308,8 @@ enum OpenAPI {
             "items": {"type": "string"}}, "connections": {"oneOf": [{"type": "integer", "minimum": 1,
             "maximum": 64}, {"type": "string", "pattern": "^auto(:[0-9]+)?$"}]}, "rate_limit": {"type":
             "number"}, "headers": {"type": "array", "items": {"type": "string"}}, "user": {"type":
-            "string"}, "retries": {"type": "integer"}}, "additionalProperties": false}, {"type":
+            "string"}, "retries": {"type": "integer", "minimum": 0, "maximum": 1000}, "options": {"$ref":
+            "#/components/schemas/ChangedOptions"}}, "additionalProperties": false}, {"type":
             "object", "required": ["command"], "properties": {"command": {"const": "tag"}, "ids":
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array",
             "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states":
@@ -324,25 +327,8 @@ enum OpenAPI {
             "integer", "minimum": 1}]}, "again": {"type": "boolean"},
             "known_anywhere": {"type": "boolean"}, "store_secrets": {"type":
             "boolean"}}, "additionalProperties": false},
-           "Options": {"type": "object", "description": "Those that clients over TCP may give", "properties":
-            {"connections": {"oneOf": [{"type": "integer", "minimum": 1, "maximum": 64}, {"type":
-            "string", "pattern": "^auto(:[0-9]+)?$"}]}, "min_split_size": {"type": "integer", "minimum":
-            1}, "checksum": {"type": "string"}, "single_request": {"type": "boolean"}, "headers": {"type": "array", "items": {"type":
-            "string"}}, "mirrors": {"type": "array", "items": {"type": "string"}}, "connect_timeout":
-            {"type": "number", "minimum": 0}, "stall_timeout": {"type": "number", "minimum": 0},
-            "retries": {"type": "integer", "minimum": 0}, "retry_wait": {"type": "number", "minimum": 0},
-            "naming": {"type": "object", "required": [], "properties": {"uses_url": {"type": "boolean"},
-            "numbers_taken": {"type": "boolean"}}}, "limits": {"type": "object", "required": [],
-            "properties": {"max_size": {"type": "integer", "minimum": 0}, "max_time": {"type": "number"},
-            "rate": {"type": "number"}, "min_rate": {"type": "number"}, "min_rate_period": {"type":
-            "number"}}}, "files": {"type": "object", "required": [], "properties": {"remote_time":
-            {"type": "boolean"}}}, "access": {"type": "object", "required": [], "properties":
-            {"credentials": {"type": "object", "required": ["user"], "properties": {"user": {"type":
-            "string"}, "password": {"type": "string"}}}, "scheme": {"type": "string"}, "bearer_token":
-            {"type": "string"}, "cookies": {"type": "string"}, "keeps_cookies": {"type": "boolean"},
-            "user_agent": {"type": "string"}, "referer": {"type": "string"}, "proxy": {"type": "string"},
-            "no_proxy": {"type": "string"}, "address_family": {"type": "string"}, "minimum_tls": {"type":
-            "string"}}}}},
+           "Options": \#(String(decoding: OptionSchema.added.data, as: UTF8.self)),
+           "ChangedOptions": \#(String(decoding: OptionSchema.changed.data, as: UTF8.self)),
            "Results": {"type": "object", "required": ["results"], "properties": {"results": {"type": "array",
             "items": {"type": "array", "items": {"type": "object", "required": ["outcome", "code"],
             "properties": {"id": {"$ref": "#/components/schemas/TaskID"}, "outcome": {"type": "string",
