@@ -79,36 +79,9 @@ package struct AccessArguments: ParsableArguments {
     /// The library's options, without what descriptors and terminals have to say.
     private var options: AccessOptions {
         var options = AccessOptions()
-        if let user = who.user {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            options.credentials = .init(
-                user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
-        }
-        options.scheme =
-            switch who.auth {
-            case .auto: .automatic
-            case .basic: .basic
-            case .digest: .digest
-            }
-        options.usesNetrc = who.netrc || who.netrcFile != nil
-        options.netrcFile = who.netrcFile
-        options.cookieFile = who.cookie
-        options.keepsCookies = !who.noCookies
-        options.cookies = who.cookieText
-        options.userAgent = who.userAgent
-        options.referer = who.referer
-        options.proxy = route.proxy
-        options.noProxy = route.noProxy
-        options.addressFamily = route.ipv4 ? .ipv4 : route.ipv6 ? .ipv6 : .any
-        options.interface = route.interface
-        options.resolve = route.resolve
-        options.isInsecure = tls.insecure
-        options.pinnedPublicKey = tls.pinnedPublicKey
-        options.clientCertificate = tls.clientCertificate
-        options.clientKey = tls.clientKey
-        options.minimumTLS = tls.tlsMin == .tls13 ? .tls13 : .tls12
-        options.allowsDowngrade = tls.allowDowngrade
-        options.crossesOrigins = who.headerCrossOrigin
+        who.apply(to: &options)
+        route.apply(to: &options)
+        tls.apply(to: &options)
         return options
     }
 

@@ -78,6 +78,29 @@ package struct CredentialArguments: ParsableArguments {
     package var headerCrossOrigin = false
 
     package init() {}
+
+    /// Puts what was given into the library's options, without what comes from descriptors.
+    func apply(to options: inout AccessOptions) {
+        if let user {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            options.credentials = .init(
+                user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
+        }
+        options.scheme =
+            switch auth {
+            case .auto: .automatic
+            case .basic: .basic
+            case .digest: .digest
+            }
+        options.usesNetrc = netrc || netrcFile != nil
+        options.netrcFile = netrcFile
+        options.cookieFile = cookie
+        options.keepsCookies = !noCookies
+        options.cookies = cookieText
+        options.userAgent = userAgent
+        options.referer = referer
+        options.crossesOrigins = headerCrossOrigin
+    }
 }
 
 /// The option to log in by Kerberos: for commands that ask the server themselves, because the queue's worker may have
@@ -145,6 +168,15 @@ package struct RouteArguments: ParsableArguments {
     package var resolve: [String] = []
 
     package init() {}
+
+    /// Puts what was given into the library's options.
+    func apply(to options: inout AccessOptions) {
+        options.proxy = proxy
+        options.noProxy = noProxy
+        options.addressFamily = ipv4 ? .ipv4 : ipv6 ? .ipv6 : .any
+        options.interface = interface
+        options.resolve = resolve
+    }
 }
 
 /// The options about what TLS has to prove.
@@ -190,6 +222,16 @@ package struct TLSArguments: ParsableArguments {
     package var tlsMin = TLSVersion.tls12
 
     package init() {}
+
+    /// Puts what was given into the library's options, without what comes from descriptors.
+    func apply(to options: inout AccessOptions) {
+        options.isInsecure = insecure
+        options.pinnedPublicKey = pinnedPublicKey
+        options.clientCertificate = clientCertificate
+        options.clientKey = clientKey
+        options.minimumTLS = tlsMin == .tls13 ? .tls13 : .tls12
+        options.allowsDowngrade = allowDowngrade
+    }
 }
 
 /// The option to save cookies: for the command line only.

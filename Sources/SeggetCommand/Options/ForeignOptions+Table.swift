@@ -61,7 +61,7 @@ extension ForeignOptions {
         "-S": "curl's is not needed: errors are always shown; wget's is `segget probe URL`",
         "--show-error": "not needed: errors are always shown",
         "-k": "curl's is `--insecure`; aria2's is not needed",
-        "--create-dirs": "not offered: create the folder first",
+        "--create-dirs": "not needed: segget makes the folders of `--output` and `--directory`",
         "--output-dir": "--directory", "--max-filesize": "--max-size",
         "-m": "curl's is `--max-time`; aria2's is `--retries`; wget's is not offered",
         "--cacert": "--ca-certificate", "--cert": "--client-certificate", "-E": "--cert",

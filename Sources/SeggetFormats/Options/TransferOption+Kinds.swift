@@ -33,6 +33,20 @@ extension TransferOption {
             texts: { $0[keyPath: path].map { ["\($0)"] } ?? [] })
     }
 
+    static func integer(
+        _ key: String, _ range: ClosedRange<Int>, _ path: Path<Int>, _ names: [OptionName],
+        _ places: Places, help: String
+    ) -> TransferOption {
+        TransferOption(
+            key, .integer(range), names, places, help: help,
+            read: { options, text in
+                guard let number = Int(text), range.contains(number) else { return false }
+                options[keyPath: path] = number
+                return true
+            },
+            texts: { ["\($0[keyPath: path])"] })
+    }
+
     static func seconds(
         _ key: String, _ range: ClosedRange<Double>, _ path: Path<Duration?>,
         _ names: [OptionName], _ places: Places, help: String

@@ -1,4 +1,3 @@
-/// The keys are listed at `DownloadOptions`.
 extension AccessOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [
         .secret("credentials", \.credentials),

@@ -1,32 +1,7 @@
 /// How options are stored, in a queue for example.
 ///
-/// Each option has a key of its own, and those that belong together are an object:
-///
-/// | key | value |
-/// | --- | --- |
-/// | `connections` | a number, `"auto"`, or `"auto:8"` |
-/// | `min_split_size` | bytes |
-/// | `checksum` | `"ALGORITHM:HEX"` |
-/// | `overwrite`, `resume`, `resume_unverified`, `single_request` | a Boolean |
-/// | `continues_existing`, `continues_other_url`, `waits_for_network`, `waits_for_network_first` | a Boolean |
-/// | `adopt` | a path |
-/// | `takes_over` | `"nothing"`, `"controlled"`, `"complete"` or `"begun"` |
-/// | `headers`, `mirrors` | lists of texts |
-/// | `ca_certificate` | a path |
-/// | `connect_timeout`, `stall_timeout` | seconds |
-/// | `retries` | a number; missing unless it was set |
-/// | `retry_wait` | seconds |
-/// | `naming` | `uses_url`, `numbers_taken` |
-/// | `stream` | `window` |
-/// | `limits` | `max_size`, `max_time`, `rate`, `min_rate`, `min_rate_period`; times in seconds |
-/// | `files` | `allocation`, `remote_time`, `attributes`, `keep_manifest`, `timestamping`, `skips_existing`, `refuses_html`, `missing_folders`, `umask` |
-/// | `access` | see below |
-///
-/// `access` holds `credentials` (`user`, `password`), `scheme`, `uses_netrc`, `netrc_file`, `bearer_token`,
-/// `cookie_file`, `keeps_cookies`, `cookies`, `user_agent`, `referer`, `proxy`, `no_proxy`,
-/// `address_family`, `interface`, `resolve`, `denies_private`, `is_insecure`, `pinned_public_key`,
-/// `client_certificate`, `client_key`, `client_key_password`, `minimum_tls`, `allows_downgrade` and
-/// `crosses_origins`.
+/// Each option has a key, and options that belong together are an object. docs/options.md lists the keys and their
+/// values.
 ///
 /// - A key that is missing stands for the default; so what an older version stored can be read.
 /// - A key that is not known is kept, and written again: what a newer version stored is not lost.

@@ -1,5 +1,3 @@
-// The keys are listed at `DownloadOptions`.
-
 extension NamingOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [
         .init("uses_url", \.usesURL), .init("numbers_taken", \.numbersTaken),
