@@ -186,7 +186,7 @@ _segget_get() {
     repeating_flags=()
     non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --fail-fast --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
-    non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
+    non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -307,6 +307,9 @@ _segget_get() {
     '--resolve')
         return
         ;;
+    '--max-redirs')
+        return
+        ;;
     '--pinned-public-key')
         return
         ;;
@@ -348,7 +351,7 @@ _segget_probe() {
     repeating_flags=()
     non_repeating_flags=(--no-config --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --json --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
+    non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -413,6 +416,9 @@ _segget_probe() {
     '--resolve')
         return
         ;;
+    '--max-redirs')
+        return
+        ;;
     '--pinned-public-key')
         return
         ;;
@@ -454,7 +460,7 @@ _segget_repair() {
     repeating_flags=()
     non_repeating_flags=(--no-remote-time --xattr --refuse-html --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
+    non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
     __segget_offer_flags_options 2
 
     # Offer option value completions
@@ -540,6 +546,9 @@ _segget_repair() {
     '--resolve')
         return
         ;;
+    '--max-redirs')
+        return
+        ;;
     '--pinned-public-key')
         return
         ;;
@@ -571,7 +580,7 @@ _segget_bench() {
     repeating_flags=()
     non_repeating_flags=(--json --csv --overwrite --quiet -q --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(-x --connections --rounds --max-time --max-bytes --warm-up --disk --against --report --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
+    non_repeating_options=(-x --connections --rounds --max-time --max-bytes --warm-up --disk --against --report --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -658,6 +667,9 @@ _segget_bench() {
     '--resolve')
         return
         ;;
+    '--max-redirs')
+        return
+        ;;
     '--pinned-public-key')
         return
         ;;
@@ -685,7 +697,7 @@ _segget_add() {
     repeating_flags=()
     non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --single-request --attach --quiet -q --verbose -v --json --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
     repeating_options=(--input-file -i --tag --mirror -H --header --resolve)
-    non_repeating_options=(-o --output --name -d --directory --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
+    non_repeating_options=(-o --output --name -d --directory --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -813,6 +825,9 @@ _segget_add() {
         return
         ;;
     '--resolve')
+        return
+        ;;
+    '--max-redirs')
         return
         ;;
     '--pinned-public-key')

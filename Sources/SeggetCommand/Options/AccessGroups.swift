@@ -1,4 +1,5 @@
 package import ArgumentParser
+import SeggetFormats
 package import Segmenter
 
 /// The options that say who asks.
@@ -167,7 +168,12 @@ package struct RouteArguments: ParsableArguments {
         help: .row("resolve", valueName: "host:port:addr[,addr]"))
     package var resolve: [String] = []
 
+    @Option(help: .row("max-redirs", valueName: "n"))
+    package var maxRedirs = AccessOptions().maxRedirects
+
     package init() {}
+
+    package func validate() throws { try TransferOption.check("max-redirs", maxRedirs) }
 
     /// Puts what was given into the library's options.
     func apply(to options: inout AccessOptions) {
@@ -176,6 +182,7 @@ package struct RouteArguments: ParsableArguments {
         options.addressFamily = ipv4 ? .ipv4 : ipv6 ? .ipv6 : .any
         options.interface = interface
         options.resolve = resolve
+        options.maxRedirects = maxRedirs
     }
 }
 

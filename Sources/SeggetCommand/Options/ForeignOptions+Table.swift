@@ -10,7 +10,6 @@ extension ForeignOptions {
         "--retry-connrefused": "--retry-all-errors",
         "--remote-name-all": "not needed: each URL is saved under its name",
         "--compressed": "not offered: a file is saved as the server has it",
-        "--max-redirs": "--max-redirect",
         "-V": "`segget --version`; aria2's is `segget verify FILE`",
         "-X": "not offered: segget only fetches",
         "--request": "-X",
@@ -189,6 +188,6 @@ extension ForeignOptions {
         "-a": "axel's is `--progress bar`; wget's is not needed: redirect standard error",
         "--alternate": "-#",
         "--max-speed": "--limit-rate",
-        "--max-redirect": "not offered: at most 20 redirects are followed",
+        "--max-redirect": "--max-redirs",
     ]
 }

@@ -115,6 +115,9 @@ extension TransferOption {
             ],
             [.configuration, .socket, .tcp],
             help: "Use IPv4 or IPv6 addresses only."),
+        .integer(
+            "access.max_redirects", 0...100, \.access.maxRedirects, [.own("max-redirs")], .own,
+            help: "Most redirects to follow before a download fails."),
         .text(
             "access.interface", "the name or address of an interface", \.access.interface,
             [.typed("interface"), .onlyAria2("interface")],

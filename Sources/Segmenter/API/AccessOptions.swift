@@ -98,6 +98,8 @@ public struct AccessOptions: Sendable, Hashable {
     public var noProxy: String?
     /// Which addresses of a host are used.
     public var addressFamily = AddressFamily.any
+    /// Most redirects to follow before the download fails, 0 or more.
+    public var maxRedirects = 20
     /// The interface, address or host name that connections go out from.
     ///
     /// `CURLOPT_INTERFACE`.

@@ -2,9 +2,6 @@ import Assembler
 
 /// One question to where a URL leads: follows redirects until a response is none, judging each hop.
 struct RedirectChain: Sendable {
-    /// Most redirects that are followed.
-    static let longest = 20
-
     let loop: TransferLoop
     let connecting: TransferRequest.Connecting
     let report: @Sendable (DownloadNotice) -> Void
@@ -45,7 +42,8 @@ struct RedirectChain: Sendable {
         var here = url
         var isFirst = false
         defer { if isFirst { logins?.settle(url.origin) } }
-        for redirects in 0...Self.longest {
+        let most = max(0, connecting.access.maxRedirects)
+        for redirects in 0...most {
             let exchange = await ask(here, redirects == 0 ? answered : nil)
             switch exchange.end {
             case .cancelled?: throw .cancelled
@@ -78,7 +76,7 @@ struct RedirectChain: Sendable {
             }
             here = next
         }
-        throw .tooManyRedirects(Self.longest)
+        throw .tooManyRedirects(most)
     }
 
     /// Makes one request, and once more where a server wants another version of HTTP, or digest

@@ -53,6 +53,48 @@ struct RedirectEndToEndTests {
         #expect(outcome.errorOutput.contains("redirects more than 20 times"))
     }
 
+    /// `--max-redirs` by each way to set it; without it, three redirects are no problem.
+    @Test(arguments: ["command", "list", "configuration", "environment", "add", "set"])
+    func stopsAtTheGivenNumberOfRedirects(place: String) throws {
+        let stage = try QueueStage(size: 10_000)
+        stage.files.bend { request, reply in
+            let hop = Int(request.path.dropFirst()) ?? 3
+            if hop < 3 { reply = Self.redirect("/\(hop + 1)") }
+        }
+        let url = stage.origin.url("/0")
+        try stage.home.write("list", "\(url)\n max-redirs=2\n")
+        try stage.home.write("conf", "max-redirs = 2\n")
+        func get(_ arguments: [String], _ environment: [String: String] = [:]) throws
+            -> ChildProcess.Outcome
+        {
+            try Segget.start(["get"] + arguments, in: stage.folder, environment: environment)
+                .wait(timeout: 300)
+        }
+        let message = "redirects more than 2 times"
+        switch place {
+        case "command": #expect(try get(["--max-redirs", "2", url]).errorOutput.contains(message))
+        case "list":
+            #expect(try get(["-i", stage.home.path("list")]).errorOutput.contains(message))
+        case "configuration":
+            #expect(
+                try get(["--config", stage.home.path("conf"), url]).errorOutput.contains(message))
+        case "environment":
+            #expect(try get([url], ["SEGGET_MAX_REDIRS": "2"]).errorOutput.contains(message))
+        case "add":
+            let id = try stage.add("/0", "--max-redirs", "2")
+            _ = try stage.run("run")
+            #expect(try stage.done("show", id).contains(message))
+        case "set":
+            let id = try stage.add("/0", "--paused")
+            try stage.done("set", id, "--option", "max-redirs=2")
+            try stage.done("resume", id)
+            _ = try stage.run("run")
+            #expect(try stage.done("show", id).contains(message))
+        default: Issue.record("there is no case \(place)")
+        }
+        #expect(try get(["-o", "three", url]).end == .exit(0))
+    }
+
     @Test func twentyAreFollowed() async throws {
         let trial = try WireTrial { request, reply in
             let hop = Int(request.path.dropFirst()) ?? 0

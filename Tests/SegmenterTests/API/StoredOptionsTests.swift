@@ -28,7 +28,7 @@ import Testing
           },
           "access": {
             "scheme": "automatic", "uses_netrc": false, "keeps_cookies": true,
-            "address_family": "any", "resolve": [], "denies_private": false,
+            "address_family": "any", "max_redirects": 20, "resolve": [], "denies_private": false,
             "is_insecure": false, "minimum_tls": "1.2",
             "allows_downgrade": false, "crosses_origins": false
           }
@@ -61,7 +61,7 @@ import Testing
             "uses_netrc": true, "netrc_file": "/n", "bearer_token": "sesame", "cookie_file": "/c",
             "keeps_cookies": false, "cookies": "a=sesame", "user_agent": "agent",
             "referer": "http://u:sesame@r/", "proxy": "me:sesame@p:1", "no_proxy": "*",
-            "address_family": "ipv6", "interface": "lo", "resolve": ["h:1:::1"],
+            "address_family": "ipv6", "max_redirects": 3, "interface": "lo", "resolve": ["h:1:::1"],
             "denies_private": true, "is_insecure": true, "pinned_public_key": "/pin", "client_certificate": "/cc",
             "client_key": "/ck", "client_key_password": "sesame", "minimum_tls": "1.3",
             "allows_downgrade": true, "crosses_origins": true

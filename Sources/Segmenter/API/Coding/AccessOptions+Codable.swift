@@ -13,6 +13,7 @@ extension AccessOptions: CodableOptions {
         .init(optional: "proxy", \.proxy) { withoutUser($0) },
         .init(optional: "no_proxy", \.noProxy),
         .init("address_family", \.addressFamily),
+        .init("max_redirects", \.maxRedirects),
         .init(optional: "interface", \.interface),
         .init("resolve", \.resolve),
         .init("denies_private", \.deniesPrivate),
