@@ -152,6 +152,7 @@ struct HelpTests {
         (["-vkLo", "x"], "-k", "`--insecure`"), (["-np"], "-np", "does not follow links"),
         (["--create-dirs"], "--create-dirs", "not needed: segget makes the folders"),
         (["--compressed"], "--compressed", "as the server has it"),
+        (["--max-redirect=3"], "--max-redirect", "`--max-redirs`"),
         (["--speed-time", "3"], "--speed-time", "`--min-rate-time`"),
         (["--netrc-path=x"], "--netrc-path", "`--netrc-file`"),
         (["--password=hush"], "--password", "--password-fd"),
