@@ -121,7 +121,8 @@ struct TransferOptionTests {
                 "files.remote_time", "files.missing_folders", "access.credentials",
                 "access.scheme", "access.bearer_token", "access.keeps_cookies",
                 "access.cookies", "access.user_agent", "access.referer", "access.proxy",
-                "access.no_proxy", "access.address_family", "access.denies_private",
+                "access.no_proxy", "access.address_family", "access.max_redirects",
+                "access.denies_private",
                 "access.minimum_tls",
             ])
         for option in allowed {

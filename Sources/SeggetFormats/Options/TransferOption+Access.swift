@@ -116,7 +116,8 @@ extension TransferOption {
             [.configuration, .socket, .tcp],
             help: "Use IPv4 or IPv6 addresses only."),
         .integer(
-            "access.max_redirects", 0...100, \.access.maxRedirects, [.own("max-redirs")], .own,
+            "access.max_redirects", 0...100, \.access.maxRedirects, [.own("max-redirs")],
+            [.own, .tcp],
             help: "Most redirects to follow before a download fails."),
         .text(
             "access.interface", "the name or address of an interface", \.access.interface,
