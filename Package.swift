@@ -166,7 +166,8 @@ let package = Package(
         .testTarget(
             name: "SeggetManagerTests",
             dependencies: [
-                "SeggetCommand", "SeggetQueue", "SeggetReports", "Segmenter", "segget-manager",
+                "SeggetCommand", "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter",
+                "segget-manager",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: testSettings),

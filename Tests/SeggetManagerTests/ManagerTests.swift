@@ -1,7 +1,10 @@
 import ArgumentParser
+import SeggetFormats
+import SeggetReports
 import Testing
 
 @testable import SeggetCommand
+@testable import SeggetQueue
 @testable import segget_manager
 
 /// What the manager has beside the lean program's commands.
@@ -37,6 +40,53 @@ struct ManagerTests {
             Invocation.commandFirst(typed, of: Self.program) == ["list", "--queue", "q", "--json"])
         let urls = ["--queue", "http://h/list"]
         #expect(Invocation.commandFirst(urls, of: Self.program) == urls)
+    }
+
+    /// `segget settings` has the settings of the catalogue, under its names and with its ranges.
+    @Test func settingsAreThoseOfTheCatalogue() throws {
+        let command = try #require(Self.program.tree.commands.first { $0.name == "settings" })
+        let names = Set(command.options.filter(\.isShown).flatMap(\.names))
+        #expect(
+            names.subtracting(["json", "queue", "config", "no-config", "help", "version"])
+                == Set(QueueOption.table.compactMap(\.commandLine)))
+        for (name, values) in [
+            ("max-running", ["0", "65"]), ("limit-schedule", ["8", "25:00-26:00=1M"]),
+            ("rule", ["metered", "metered=0"]),
+        ] {
+            let option = try #require(QueueOption.typed(name))
+            for value in values {
+                let error = #expect(throws: (any Error).self) {
+                    try Manager.parseAsRoot(["settings", "--\(name)=\(value)"])
+                }
+                #expect(
+                    error.map { Manager.message(for: $0) }
+                        == Diagnostic.describe("--\(name)", takes: option.kind))
+            }
+        }
+        for value in ["1", "64"] {
+            _ = try Manager.parseAsRoot(["settings", "--max-running", value])
+        }
+    }
+
+    /// `segget set` changes each option that can change, by its own name and by that of lists.
+    @Test func setTakesEachOptionThatCanChange() throws {
+        let names = TransferOption.table.filter {
+            $0.effect != .never && $0.places.contains(.socket)
+        }.flatMap { option in
+            option.names.filter { name in
+                if case .part = name.meaning { return false }
+                return !name.surfaces.isDisjoint(with: [.commandLine, .list])
+            }.map(\.text)
+        }
+        #expect(names.count > 60)
+        for name in names {
+            _ = try Manager.parseAsRoot(["set", "1", "--option", "\(name)="])
+        }
+        for text in ["adopt=f", "password-fd=3", "no-such-option=1", "retries=1001", "retries"] {
+            #expect(throws: (any Error).self, "\(text)") {
+                try Manager.parseAsRoot(["set", "1", "--option", text])
+            }
+        }
     }
 
     @Test func itsHelpFitsAScreen() {

@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// What holds for a queue as a whole.
 ///
 /// In JSON what is missing has its default.
@@ -39,39 +41,11 @@ public struct QueueSettings: Sendable, Hashable {
     ///
     /// - Throws: `invalid`.
     func checked() throws(QueueError) -> QueueSettings {
-        func refuse(_ what: String) -> QueueError {
-            QueueError(.invalid, what, hint: "the settings stay as they were")
-        }
-        guard (1...64).contains(maxRunning) else {
-            throw refuse("1 to 64 tasks can run at a time, not \(maxRunning)")
-        }
-        guard retryDelays.count <= 100, retryDelays.allSatisfy({ (0.0...86_400).contains($0) })
-        else {
-            throw refuse("a task is tried again after 0 to 86400 seconds, at most 100 times")
-        }
-        let rates =
-            [rateLimit, rateSchedule?.otherwise].compactMap { $0 }
-            + (rateSchedule?.spans.map(\.rate) ?? [])
-        guard rates.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
-            throw refuse("a limit of rate is a number of bytes per second from 0 on")
-        }
-        guard rateSchedule?.spans.allSatisfy(\.times.isValid) ?? true else {
-            throw refuse("a span of the schedule is within a day: from minute 0 to 1440")
-        }
-        guard rules.count <= 100, rules.allSatisfy(\.isValid) else {
-            throw refuse(
-                "a rule has a span within a day and `pause` or a rate above 0, and there are at most 100"
-            )
+        if let option = QueueOption.table.first(where: { !$0.accepts(self) }) {
+            throw QueueError(
+                .invalid, Diagnostic.describe(option.key, takes: option.kind),
+                hint: "the settings stay as they were")
         }
         return self
-    }
-}
-
-extension QueueRule {
-    /// Whether it can be used.
-    fileprivate var isValid: Bool {
-        if case .rate(let rate) = effect, !rate.isFinite || rate <= 0 { return false }
-        if case .span(let span) = condition { return span.isValid }
-        return true
     }
 }

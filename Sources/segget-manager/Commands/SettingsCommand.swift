@@ -12,40 +12,39 @@ struct SettingsCommand: ParsableCommand {
     static let configuration = QueueCommandName.settings.configuration(
         discussion: "Without options it shows them. What is changed is in force at once.")
 
-    @Option(help: ArgumentHelp("Tasks at a time, 1 to 64.", valueName: "n")) var maxRunning: Int?
+    @Option(help: .setting("max-running", valueName: "n")) var maxRunning: Int?
     @Option(
-        help: ArgumentHelp(
-            "Highest rate of all tasks together, in bytes per second, such as `2M`; 0 for none.",
-            valueName: "rate"),
+        help: .setting("limit-rate", valueName: "rate"),
         transform: LimitCommandOptions.rate)
     var limitRate: Double?
     @Option(
-        help: ArgumentHelp(
-            "The same by the time of day: `08:00-18:00=2M,else=0`; `none` for no schedule.",
+        help: .setting(
+            "limit-schedule",
+            discussion: "Such as `08:00-18:00=2M,else=0`; `none` removes the schedule.",
             valueName: "schedule"))
     var limitSchedule: String?
     @Option(
-        help: ArgumentHelp(
-            "What holds while something is so: `metered=pause`; repeatable.",
+        help: .setting(
+            "rule",
             discussion: """
-                Conditions are `metered` (the network costs by the byte), `battery` (the machine runs on it) and a span \
-                such as `22:00-06:00`; `pause` fetches nothing meanwhile, a rate such as `2M` limits it. The strictest \
-                of all rules and limits counts. Those given take the place of all that there were; `none` for no rule.
+                Such as `metered=pause`. Conditions are `metered`, `battery` (the machine runs on its battery) and a span \
+                such as `22:00-06:00`; the effect is `pause`, or a rate such as `2M`. The strictest of all rules and \
+                limits counts. Replaces all existing rules; `none` removes them.
                 """,
             valueName: "rule"))
     var rule: [String] = []
     @Option(
-        help: ArgumentHelp(
-            "Whether the network is metered: yes, no, or auto to ask NetworkManager.",
-            valueName: "word"))
+        help: .setting("metered", valueName: "word"))
     var metered: QueueSettings.Metered?
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
-        if let maxRunning, !(1...64).contains(maxRunning) {
-            throw ValidationError("`--max-running` takes 1 to 64, not \(maxRunning)")
+        var settings = QueueSettings()
+        if let maxRunning { settings.maxRunning = maxRunning }
+        if let option = QueueOption.table.first(where: { !$0.accepts(settings) }) {
+            throw Self.refusal(of: option)
         }
         _ = (try schedule, try rules)
     }
@@ -57,8 +56,7 @@ struct SettingsCommand: ParsableCommand {
             if ["none", ""].contains(limitSchedule) { return .some(nil) }
             let schedule = try RateSchedule(limitSchedule, rate: Self.ratePart)
             guard let schedule else {
-                throw ValidationError(
-                    "`--limit-schedule` takes spans and rates such as `08:00-18:00=2M,else=0`")
+                throw Self.refusal(of: QueueOption.typed("limit-schedule"))
             }
             return schedule
         }
@@ -71,9 +69,7 @@ struct SettingsCommand: ParsableCommand {
             if rule == ["none"] || rule == [""] { return [] }
             return try rule.map { text in
                 guard let rule = try QueueRule(text, rate: Self.ratePart) else {
-                    throw ValidationError(
-                        "`--rule` takes `metered`, `battery` or a span such as `22:00-06:00`, then `=pause` or a rate above 0 such as `=2M`"
-                    )
+                    throw Self.refusal(of: QueueOption.typed("rule"))
                 }
                 return rule
             }
@@ -91,6 +87,14 @@ struct SettingsCommand: ParsableCommand {
         } catch {
             throw ValidationError(Diagnostic.describe(error))
         }
+    }
+
+    /// Says what a setting takes.
+    private static func refusal(of option: QueueOption?) -> ValidationError {
+        guard let option, let name = option.commandLine else {
+            preconditionFailure("no such setting")
+        }
+        return ValidationError(Diagnostic.describe("--\(name)", takes: option.kind))
     }
 
     func run() throws {
@@ -143,3 +147,15 @@ struct SettingsCommand: ParsableCommand {
 }
 
 extension QueueSettings.Metered: ExpressibleByArgument {}
+
+extension ArgumentHelp {
+    /// The help of a setting of the queue.
+    fileprivate static func setting(
+        _ name: String, discussion: String = "", valueName: String
+    ) -> ArgumentHelp {
+        guard let option = QueueOption.typed(name) else {
+            preconditionFailure("no setting has the name \(name)")
+        }
+        return ArgumentHelp(option.help, discussion: discussion, valueName: valueName)
+    }
+}

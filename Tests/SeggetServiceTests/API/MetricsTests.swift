@@ -1,4 +1,5 @@
 import Foundation
+import SeggetFormats
 import TestSupport
 import Testing
 
@@ -110,8 +111,28 @@ struct OpenAPITests {
             Set(((schemas[name] as? [String: Any])?["properties"] as? [String: Any] ?? [:]).keys)
         }
         #expect(keys("Add") == NewTask.keys.subtracting(["refresh_command"]))
+        #expect(keys("Settings") == Set(QueueOption.table.map(\.key)))
+        #expect(Aria2Option.forQueues == Set(QueueOption.table.compactMap(\.aria2)))
+        #expect(Self.leaves(schemas["Options"]) == Self.open { _ in true })
+        #expect(Self.leaves(schemas["ChangedOptions"]) == Self.open { $0.effect != .never })
         let task = try JSON.write(Sample.tasks[0])
         let object = try JSONSerialization.jsonObject(with: task) as? [String: Any]
         #expect(Set((object ?? [:]).keys).isSubset(of: keys("Task")))
+    }
+
+    /// The stored keys of the options that clients over TCP may set.
+    private static func open(_ isMeant: (TransferOption) -> Bool) -> Set<String> {
+        Set(
+            TransferOption.table.filter { $0.places.contains(.tcp) && isMeant($0) }.map(\.key))
+    }
+
+    /// The keys of a schema's members, those of inner objects after a dot; credentials are one value.
+    private static func leaves(_ schema: Any?) -> Set<String> {
+        let members = (schema as? [String: Any])?["properties"] as? [String: Any] ?? [:]
+        return Set(
+            members.flatMap { name, value in
+                let inner = name == "credentials" ? [] : leaves(value)
+                return inner.isEmpty ? [name] : inner.map { "\(name).\($0)" }
+            })
     }
 }

@@ -1,4 +1,4 @@
-/// Settings in JSON: `max_running`, `rate_limit`, `rate_schedule`, `retry_delays`, `rules` and `metered`.
+/// Settings in JSON, with the keys of ``QueueOption``.
 extension QueueSettings: Codable {
     /// Reads settings.
     ///
@@ -6,9 +6,7 @@ extension QueueSettings: Codable {
     ///   default.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
-        try fields.refuseOthers(than: [
-            "max_running", "rate_limit", "rate_schedule", "retry_delays", "rules", "metered",
-        ])
+        try fields.refuseOthers(than: Set(QueueOption.table.map(\.key)))
         self.init()
         maxRunning = try fields.decode("max_running", else: maxRunning)
         rateLimit = try fields.decodeIfPresent(Double.self, forKey: "rate_limit")

@@ -1,0 +1,78 @@
+package import SeggetFormats
+import Segmenter
+
+/// A setting of a queue as a whole: what it is called, and which values it takes.
+package struct QueueOption: Sendable {
+    /// Its key in JSON.
+    package let key: String
+    /// Which values it takes.
+    package let kind: OptionKind
+    /// Its long name on the command line, without dashes; `nil` where it has none.
+    package let commandLine: String?
+    /// Its name in aria2's global options; `nil` where it has none.
+    package let aria2: String?
+    /// One sentence about what it does.
+    package let help: String
+    /// Whether settings have a value that it takes.
+    package let accepts: @Sendable (QueueSettings) -> Bool
+
+    /// All settings.
+    package static let table: [QueueOption] = [
+        QueueOption(
+            key: "max_running", kind: .integer(1...64), commandLine: "max-running",
+            aria2: "max-concurrent-downloads", help: "Most tasks that run at a time.",
+            accepts: { (1...64).contains($0.maxRunning) }),
+        QueueOption(
+            key: "rate_limit", kind: .rate, commandLine: "limit-rate",
+            aria2: "max-overall-download-limit",
+            help: "Highest rate of all tasks together, in bytes per second; 0 is no limit.",
+            accepts: { isRate($0.rateLimit ?? 0) }),
+        QueueOption(
+            key: "rate_schedule",
+            kind: .text("spans of a day and rates, such as `08:00-18:00=2M,else=0`"),
+            commandLine: "limit-schedule", aria2: nil,
+            help: "The highest rate by the time of day; it replaces the limit of rate.",
+            accepts: { settings in
+                let schedule = settings.rateSchedule
+                return isRate(schedule?.otherwise ?? 0)
+                    && schedule?.spans.allSatisfy { $0.times.isValid && isRate($0.rate) } ?? true
+            }),
+        QueueOption(
+            key: "retry_delays", kind: .texts("0 to 86400 seconds, at most 100 times"),
+            commandLine: nil, aria2: nil,
+            help: "Seconds after which a failed task is tried again, one after the other.",
+            accepts: { settings in
+                settings.retryDelays.count <= 100
+                    && settings.retryDelays.allSatisfy { (0.0...86_400).contains($0) }
+            }),
+        QueueOption(
+            key: "rules",
+            kind: .texts(
+                "`metered`, `battery` or a span such as `22:00-06:00`, then `=pause` or a rate above 0 such as `=2M`; at most 100"
+            ),
+            commandLine: "rule", aria2: nil,
+            help: "Pause the queue, or limit its rate, under a condition; repeatable.",
+            accepts: { $0.rules.count <= 100 && $0.rules.allSatisfy(\.isValid) }),
+        QueueOption(
+            key: "metered", kind: .choice(["auto", "yes", "no"]), commandLine: "metered",
+            aria2: nil,
+            help: "Whether the network is metered: `yes`, `no`, or `auto` to ask NetworkManager.",
+            accepts: { _ in true }),
+    ]
+
+    /// The setting with a long name on the command line.
+    package static func typed(_ name: String) -> QueueOption? {
+        table.first { $0.commandLine == name }
+    }
+
+    private static func isRate(_ rate: Double) -> Bool { rate.isFinite && rate >= 0 }
+}
+
+extension QueueRule {
+    /// Whether it can be used.
+    fileprivate var isValid: Bool {
+        if case .rate(let rate) = effect, !rate.isFinite || rate <= 0 { return false }
+        if case .span(let span) = condition { return span.isValid }
+        return true
+    }
+}
