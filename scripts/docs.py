@@ -487,11 +487,12 @@ OPTIONS = """\
   `{"access": {"proxy": …}}`.
 - **command line**: in the configuration file without the dashes, in the environment as `SEGGET_NAME`.
 - **list**: in the lists of `--input-file`, and for `segget set --option NAME=VALUE`.
-- **aria2**: for `segget-aria2c` and aria2's RPC.
+- **aria2**: for `segget-aria2c`; aria2's RPC takes them where TCP says yes, and `allow-overwrite` and
+  `conditional-get` for new tasks.
 - **TCP**: whether clients of the API over TCP may set it.
 - **change**: when a changed value takes effect on a task: at once, when the task starts next, or not at all.
 
-A value that an option does not take is refused with the same words everywhere: "NAME takes …".
+The command line, lists, `segget set` and the API refuse a value out of range with the same words: "NAME takes …".
 
 | key | command line | list | aria2 | takes | TCP | change | what it does |
 | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -13,7 +13,7 @@ struct TransferOptionTests {
             case .flag: ["true", "false"]
             case .integer(let range): ["\(range.lowerBound + 3)"]
             case .seconds(let range): ["\(Int(range.upperBound) - 1)"]
-            case .bytes(let least): ["\(least + 5)"]
+            case .bytes(let range): ["\(range.lowerBound + 5)"]
             case .rate: ["12345"]
             case .connections: ["auto:9"]
             case .digest: ["sha-1:" + String(repeating: "ab", count: 20)]
@@ -88,7 +88,11 @@ struct TransferOptionTests {
                     ["\(range.lowerBound)", "\(range.upperBound)"],
                     ["\(range.lowerBound - 0.05)", "\(range.upperBound * 1.01)", "nan", ""]
                 )
-            case .bytes(let least): (["\(least)", "4T"], ["\(least - 1)", "1x", ""])
+            case .bytes(let range):
+                (
+                    ["\(range.lowerBound)", "\(range.upperBound)"],
+                    ["\(range.lowerBound - 1)", "\(range.upperBound + 1)", "1x", ""]
+                )
             case .rate: (["0", "8Mbit"], ["-1", "3Mb", ""])
             case .connections: (["1", "64", "auto", "auto:64"], ["0", "65", "auto:65", ""])
             case .choice(let words): (words, ["no such word", ""])

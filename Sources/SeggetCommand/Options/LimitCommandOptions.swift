@@ -80,7 +80,8 @@ package struct LimitCommandOptions: ParsableArguments {
 
     private static func size(_ text: String, of option: String) throws -> Int64 {
         guard let size = Quantity(text) else {
-            throw ValidationError(Diagnostic.describe(option, takes: .bytes(atLeast: 0)))
+            throw ValidationError(
+                Diagnostic.describe(option, takes: .bytes(0...OptionKind.mostBytes)))
         }
         return Units.whole(size.bytes)
     }

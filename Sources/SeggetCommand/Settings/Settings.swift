@@ -61,8 +61,10 @@ struct Settings {
     ]
     /// Options whose values may be secrets.
     private static let secret = Set(
-        TransferOption.table.filter(\.isSecret).flatMap(\.names).filter {
-            $0.surfaces.contains(.commandLine)
+        TransferOption.table.filter(\.isSecret).flatMap(\.names).filter { name in
+            // A descriptor's number is none.
+            if case .part = name.meaning { return false }
+            return name.surfaces.contains(.commandLine)
         }.map(\.text))
 
     /// The name of the command, where it was typed.

@@ -26,11 +26,14 @@ extension Aria2Option {
     ]
 
     /// Whether a client can change the option of a task that there is; `nil` where it means nothing here.
-    package var canChange: Bool? {
+    ///
+    /// - Parameter isOwn: Whether the client is a program of this user; others cannot have files replaced.
+    package func canChange(isOwn: Bool) -> Bool? {
         if Self.atStart.contains(name) { return false }
         if case .accepted = treatment { return nil }
         if Self.together.contains(name) || ["dir", "out"].contains(name) { return true }
-        return TransferOption.named(name, on: .aria2).map { $0.option.effect != .never } ?? false
+        guard let option = TransferOption.named(name, on: .aria2)?.option else { return false }
+        return option.effect != .never && (isOwn || option.places.contains(.tcp))
     }
 
     /// What clients may say of the queue beside that.
@@ -102,14 +105,16 @@ extension Aria2Options {
         return result
     }
 
-    /// The options whose values differ from those that clients get (``shown``); one that is not shown is `false` or
-    /// empty.
+    /// The options whose values differ from others; a flag that is not among those is off, and a text is empty.
     package func changes(from present: Aria2Options) -> Aria2Options {
-        let (old, new) = (present.shown, shown)
         var options = self
         options.values = values.filter { name, values in
-            let value = new[name] ?? values.last ?? ""
-            return value != old[name] ?? (value == "false" ? "false" : "")
+            let old = present.all(name)
+            guard old.isEmpty else { return old != values }
+            // Without it, segget sends `HEAD`.
+            if name == "use-head" { return values != ["true"] }
+            let isFlag = Aria2Option.named(name)?.value == .flag
+            return values != [isFlag ? "false" : ""]
         }
         return options
     }

@@ -134,7 +134,9 @@ extension Aria2Task {
     private var headers: [String] {
         var headers = options.all("header").filter { !$0.isEmpty && Self.isSent($0) }
         if options.flag("http-no-cache") == true {
-            headers += ["Cache-Control: no-cache", "Pragma: no-cache"]
+            headers += ["Cache-Control: no-cache", "Pragma: no-cache"].filter {
+                !headers.contains($0)
+            }
         }
         return headers
     }

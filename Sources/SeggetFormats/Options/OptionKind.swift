@@ -8,8 +8,8 @@ package enum OptionKind: Sendable, Hashable {
     case integer(ClosedRange<Int>)
     /// A number of seconds in a range, fractions included.
     case seconds(ClosedRange<Double>)
-    /// A number of bytes, at least this many.
-    case bytes(atLeast: Int64)
+    /// A number of bytes in a range.
+    case bytes(ClosedRange<Int64>)
     /// Bytes per second; 0 is no limit.
     case rate
     /// A number of connections, as `ConnectionCount` reads it.
@@ -38,8 +38,8 @@ package enum OptionKind: Sendable, Hashable {
         case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .seconds(let range):
             "\(Self.short(range.lowerBound)) to \(Self.short(range.upperBound)) seconds"
-        case .bytes(let least) where least > 1:
-            "a number of bytes, \(least >> 10)K or more, such as `1M`"
+        case .bytes(let range) where range.upperBound < Self.mostBytes:
+            "a number of bytes, \(range.lowerBound >> 10)K or more, up to \(range.upperBound >> 40)T"
         case .bytes: "a number of bytes, such as `1M` or `4GB`"
         case .rate:
             "a rate in bytes per second, such as `8M`, or in bits, such as `8Mbit`, or 0"
@@ -55,6 +55,9 @@ package enum OptionKind: Sendable, Hashable {
         case .fileMode: "up to three octal digits, such as 022"
         }
     }
+
+    /// More than any file has.
+    package static let mostBytes: Int64 = 1 << 61
 
     /// Whether several values add up.
     package var addsUp: Bool {

@@ -62,14 +62,16 @@ extension TransferOption {
     }
 
     static func bytes(
-        _ key: String, atLeast least: Int64, _ path: Path<Int64?>, _ names: [OptionName],
-        _ places: Places, help: String
+        _ key: String, atLeast least: Int64, atMost most: Int64 = OptionKind.mostBytes,
+        _ path: Path<Int64?>, _ names: [OptionName], _ places: Places, help: String
     ) -> TransferOption {
         TransferOption(
-            key, .bytes(atLeast: least), names, places, help: help,
+            key, .bytes(least...most), names, places, help: help,
             read: { options, text in
-                guard let size = Quantity(text), size.bytes >= Double(least) else { return false }
-                options[keyPath: path] = Int64(size.bytes)
+                guard let size = Quantity(text).map({ Int64($0.bytes) }),
+                    (least...most).contains(size)
+                else { return false }
+                options[keyPath: path] = size
                 return true
             },
             texts: { $0[keyPath: path].map { ["\($0)"] } ?? [] })

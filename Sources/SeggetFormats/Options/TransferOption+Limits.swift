@@ -126,6 +126,6 @@ extension OptionName.Meaning {
                 options[keyPath: path] = bytes > 0 ? Double(bytes) : nil
                 return true
             },
-            texts: { ["\(Int64($0[keyPath: path] ?? 0))"] })
+            texts: { ["\(Int64(min($0[keyPath: path] ?? 0, 0x1p62)))"] })
     }
 }

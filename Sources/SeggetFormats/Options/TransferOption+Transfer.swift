@@ -152,7 +152,7 @@ extension TransferOption {
             [.list, .socket, .tcp, .rpc],
             help: "Shortest time from a failed attempt to the next, in seconds."),
         .bytes(
-            "stream.window", atLeast: StreamOptions.smallestWindow, \.storedWindow,
+            "stream.window", atLeast: StreamOptions.smallestWindow, atMost: 1 << 40, \.storedWindow,
             [.typed("window")], [.configuration, .socket, .tcp],
             help: "Most bytes to download ahead of the reader of standard output."),
         TransferOption(

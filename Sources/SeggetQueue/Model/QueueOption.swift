@@ -65,7 +65,7 @@ package struct QueueOption: Sendable {
         table.first { $0.commandLine == name }
     }
 
-    private static func isRate(_ rate: Double) -> Bool { rate.isFinite && rate >= 0 }
+    private static func isRate(_ rate: Double) -> Bool { (0..<0x1p62).contains(rate) }
 }
 
 extension QueueRule {

@@ -92,6 +92,8 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     public var task: TaskReport
     /// All URLs that it is fetched from, without credentials and query.
     public var urls: [String]
+    /// The options that differ from the default, without secrets.
+    public var options: OptionChanges?
     /// Where redirects led, while it runs.
     public var finalURL: String?
     /// The `ETag` field, as sent.
@@ -122,7 +124,8 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case task, urls, etag, identity, map, segments, verifying, connections, servers, events
+        case task, urls, options, etag, identity, map, segments, verifying, connections, servers,
+            events
         case finalURL = "final_url"
         case lastModified = "last_modified"
     }

@@ -150,6 +150,13 @@ extension QueueDesk {
         return CommandResult(id, .done)
     }
 
+    /// What clients over TCP cannot change in a task of this machine's user: it says which file is the right one, and
+    /// who may send it.
+    private static let guarded: Set = [
+        "checksum", "limits.max_size", "access.scheme", "access.proxy", "access.no_proxy",
+        "access.minimum_tls",
+    ]
+
     /// Changes how a task is fetched.
     func set(
         _ id: QueueTask.ID, _ changes: TaskChanges, _ machine: inout QueueMachine
@@ -159,6 +166,14 @@ extension QueueDesk {
         if let (member, message) = changes.fault {
             return .refused(
                 id, member, "\(Diagnostic.quote(member)): \(message)",
+                code: ExitStatus.usage.rawValue)
+        }
+        if changes.areOfClient, !chosen.keys.isDisjoint(with: Self.guarded),
+            try !store.tasksOfClients().contains(id)
+        {
+            return .refused(
+                id, "options",
+                "one of the options protects a task that a user of the machine has added",
                 code: ExitStatus.usage.rawValue)
         }
         if let urls = changes.urls {

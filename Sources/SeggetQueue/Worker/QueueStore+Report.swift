@@ -110,11 +110,17 @@ extension QueueStore {
         if let secrets { whole = secrets.merged(into: task) }
         if let stored = try self.secrets(of: id) { whole = stored.merged(into: task) }
         let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
+        var shown = task.options.withoutSecrets
+        // `urls` has them, without their queries.
+        shown.mirrors = []
+        shown.access.referer = shown.access.referer.map(DownloadSession.redacted)
+        let options = OptionChanges(from: DownloadOptions(), to: shown)
         var detail = TaskDetail(
             task: TaskReport(
                 task, position: try place(of: id), progress: progress, file: file, pause: pause),
-            urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted), map: [],
-            segments: [], events: try events(of: id))
+            urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted),
+            options: options.isEmpty ? nil : options, map: [], segments: [],
+            events: try events(of: id))
         if !isWorked, task.status.hasSlot { detail.task.stop(task) }
         detail.verifying = (progress?.verifying ?? []).map { .init(start: $0.start, end: $0.end) }
         detail.segments = segments(of: whole, file: file, progress: progress)

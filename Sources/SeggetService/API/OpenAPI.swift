@@ -226,7 +226,8 @@ enum OpenAPI {
             "skipped": {"type": "boolean"}, "html": {"type": "boolean"}}},
            "Detail": {"type": "object", "required": ["task", "urls", "map", "segments", "events"], "properties":
             {"task": {"$ref": "#/components/schemas/Task"}, "urls": {"type": "array", "items": {"type":
-            "string"}, "minItems": 1}, "final_url": {"type": "string"}, "etag": {"type": "string"},
+            "string"}, "minItems": 1}, "options": {"$ref": "#/components/schemas/Options"}, "final_url":
+            {"type": "string"}, "etag": {"type": "string"},
             "last_modified": {"type": "string"}, "identity": {"type": "string"}, "map": {"type": "array",
             "items": {"type": "integer", "minimum": 0, "maximum": 8}}, "segments": {"type": "array",
             "items": {"type": "object", "required": ["start", "end"], "properties": {"start": {"type":

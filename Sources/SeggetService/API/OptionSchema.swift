@@ -55,7 +55,11 @@ enum OptionSchema {
                 "type": "number", "minimum": .number(Decimal(range.lowerBound)),
                 "maximum": .number(Decimal(range.upperBound)),
             ]
-        case .bytes(let least): ["type": "integer", "minimum": .number(Decimal(least))]
+        case .bytes(let range):
+            [
+                "type": "integer", "minimum": .number(Decimal(range.lowerBound)),
+                "maximum": .number(Decimal(range.upperBound)),
+            ]
         case .rate: ["type": "number", "minimum": 0]
         case .connections:
             [

@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SeggetFormats
 import SeggetQueue
 import SeggetReports
 import Segmenter
@@ -35,7 +36,9 @@ struct QueueAPI: Sendable {
         case .page(let filter, let window): try APIReply(try await door.page(filter, window))
         case .tags: try APIReply(TagCounts(tags: try await door.tags()))
         case .speeds: try APIReply(await door.speedHistory())
-        case .task(let selector): try APIReply(try await door.detail(selector))
+        case .task(let selector):
+            try APIReply(
+                try await policy == nil ? door.detail(selector) : door.detail(selector).forClients)
         case .links(let filter):
             try APIReply(
                 LinkList(
@@ -116,6 +119,17 @@ struct QueueAPI: Sendable {
     }
 }
 
+extension TaskDetail {
+    /// The same task with the options that clients over TCP may set: others name files and interfaces.
+    fileprivate var forClients: TaskDetail {
+        var detail = self
+        for key in options?.keys ?? [] where TransferOption[key]?.places.contains(.tcp) != true {
+            detail.options?.remove(key)
+        }
+        return detail
+    }
+}
+
 /// The whole links of tasks.
 struct LinkList: Codable, Sendable {
     var links: [TaskLinks]
@@ -148,7 +162,8 @@ extension QueueCommand {
         case .add(var new):
             new.options.access.deniesPrivate = true
             return .add(new)
-        case .set(let selection, var changes) where changes.urls != nil:
+        case .set(let selection, var changes)
+        where changes.urls != nil || changes.options.keys.contains("access.proxy"):
             changes.deniesPrivate = true
             return .set(selection, changes)
         default: return self

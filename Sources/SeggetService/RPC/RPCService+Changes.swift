@@ -235,12 +235,18 @@ extension RPCService {
 
     func changeOption(_ parameters: RPCParameters) async throws -> RPCValue {
         let report = try await find(parameters)
-        let given = try read(try parameters.members(1))
         guard !Self.stopped.contains(report.state), let task = try await queue.whole(report.id)
         else { throw RPCError("Cannot change option for GID#\(report.id)") }
         let own = presentOptions(task)
-        let changed = given.changes(from: common.withLock { $0 }.replaced(by: own))
-        for name in changed.names where Aria2Option.named(name)?.canChange == false {
+        let present = common.withLock { $0 }.replaced(by: own)
+        // Clients send back what `getOption` has given them.
+        var shown = present.shown
+        shown["gid"] = report.id.description
+        shown["pause"] = report.wanted == .held ? "true" : "false"
+        let given = try parameters.members(1).filter { $1.string == nil || $1.string != shown[$0] }
+        let changed = try read(given).changes(from: present)
+        for name in changed.names
+        where Aria2Option.named(name)?.canChange(isOwn: policy.isDropIn) == false {
             throw RPCError("The option '\(name)' of GID#\(report.id) cannot be changed.")
         }
         func options(_ aria2: Aria2Options) -> DownloadOptions {
@@ -249,9 +255,18 @@ extension RPCService {
             ).options
         }
         let all = own.replaced(by: changed)
+        let new = options(all)
         var changes = TaskChanges()
-        changes.options = OptionChanges(from: options(own), to: options(all))
-        changes.areOfClient = true
+        changes.options = OptionChanges(from: options(own), to: new)
+        // Of more connections than a server may get, aria2's options say nothing.
+        if changed["split"] != nil || changed["max-connection-per-server"] != nil,
+            new.connections != task.options.connections
+        {
+            changes.options.set("connections") { $0.connections = new.connections }
+        }
+        changes.areOfClient = !policy.isDropIn
+        changes.deniesPrivate =
+            policy.deniesPrivate && changes.options.keys.contains("access.proxy")
         if let (member, message) = changes.fault { throw RPCError("\(member): \(message)") }
         // The place first, which can be refused.
         if changed["dir"] != nil || changed["out"] != nil {
@@ -286,7 +301,7 @@ extension RPCService {
         var options = common.withLock { $0 }.shown
         options["dir"] = options["dir"] ?? policy.folder
         options["max-concurrent-downloads"] = String(settings.maxRunning)
-        options["max-overall-download-limit"] = String(Int64(settings.rateLimit ?? 0))
+        options["max-overall-download-limit"] = String(Int64(min(settings.rateLimit ?? 0, 0x1p62)))
         return Self.object(options)
     }
 

@@ -110,7 +110,9 @@ extension OptionChanges {
     ///
     /// - Throws: `ValidationError`.
     fileprivate mutating func take(_ text: String, _ value: String) throws {
-        guard let (option, name) = TransferOption.named(text, on: [.commandLine, .list]),
+        guard
+            let (option, name) = TransferOption.typed(text)
+                ?? TransferOption.named(text, on: .list),
             option.effect != .never, option.places.contains(.socket)
         else {
             throw ValidationError("`segget set` cannot change an option \(Diagnostic.quote(text))")

@@ -1,3 +1,4 @@
+import SeggetFormats
 import SeggetQueue
 import SeggetReports
 import Segmenter
@@ -79,6 +80,7 @@ struct DetailText {
         add("last modified", detail.lastModified)
         add("identity", detail.identity)
         for digest in task.digests { add("verified", digest) }
+        for option in detail.options.map(Self.texts) ?? [] { add("option", option) }
         add("tags", task.tags.joined(separator: " "))
         add("place", task.position.map { "\($0) in the order" })
         add("added", day(task.added))
@@ -91,6 +93,18 @@ struct DetailText {
             add("hint", problem.queueHint(task.id))
         }
         return lines
+    }
+
+    /// The options that somebody has set, as `segget set --option` takes them.
+    private static func texts(_ options: OptionChanges) -> [String] {
+        TransferOption.table.filter {
+            options.keys.contains($0.key) && $0.effect != .never
+        }.compactMap { option in
+            guard let name = option.names.first else { return nil }
+            let texts = name.texts(option, options.values)
+            guard !texts.isEmpty, texts != name.texts(option, DownloadOptions()) else { return nil }
+            return "\(name.text)=\(texts.joined(separator: ", "))"
+        }
     }
 
     /// What happened.

@@ -264,6 +264,27 @@ struct DoorFilesTests {
             #expect(try status(command) == 403, "\(command)")
         }
         #expect(try stage.queue.tasks().isEmpty)
+        let held = try stage.queue.add("/held", "--paused")
+        for options in [
+            #"{"overwrite":true}"#, #"{"ca_certificate":"/etc/passwd"}"#, #"{"adopt":null}"#,
+            #"{"access":{"interface":"lo"}}"#, #"{"access":{"netrc_file":"/etc/passwd"}}"#,
+            #"{"access":{"is_insecure":true}}"#, #"{"no_such_option":1}"#,
+        ] {
+            let command = #"{"command":"set","ids":["\#(held)"],"options":\#(options)}"#
+            #expect(try status(command) == 403, "\(command)")
+        }
+        for options in [
+            #"{"retries":1001}"#, #"{"connections":65}"#, #"{"mirrors":["http://h/"]}"#,
+        ] {
+            let command = #"{"command":"set","ids":["\#(held)"],"options":\#(options)}"#
+            #expect(try status(command) == 400, "\(command)")
+        }
+        #expect(
+            try status(
+                #"{"command":"set","ids":["\#(held)"],"retries":7,"options":{"access":{"proxy":null}}}"#
+            )
+                == 200)
+        try stage.queue.done("remove", held)
         #expect(try status(add(#","held":true,"name":"b","folder":"sub""#)) == 200)
         for command in [
             #"{"command":"rename","all":true,"folder":"\#(outside.path)"}"#,

@@ -68,7 +68,7 @@ struct CatalogueTests {
         case .flag: "true"
         case .integer(let range): "\(range.lowerBound + 3)"
         case .seconds(let range): "\(Int(range.upperBound) - 1)"
-        case .bytes(let least): "\(least + 5)"
+        case .bytes(let range): "\(range.lowerBound + 5)"
         case .rate: "12345"
         case .connections: "auto:9"
         case .digest: "sha-1:" + String(repeating: "ab", count: 20)
@@ -103,7 +103,8 @@ struct CatalogueTests {
                     ["\(range.lowerBound)", "\(range.upperBound)"],
                     ["\(range.lowerBound - 0.05)", "\(range.upperBound * 1.01)"]
                 )
-            case .bytes(let least): (["\(least)"], least > 1 ? ["\(least - 1)"] : [])
+            case .bytes(let range):
+                (["\(range.lowerBound)"], ["\(range.upperBound + 1)"])
             case .connections: (["1", "64"], ["0", "65"])
             default: ([], [])
             }

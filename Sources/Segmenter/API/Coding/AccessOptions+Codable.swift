@@ -34,6 +34,19 @@ extension AccessOptions: CodableOptions {
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
+extension AccessOptions.Scheme {
+    /// Reads a stored word, or `auto`, as the command line has it.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let word = try container.decode(String.self)
+        guard let scheme = word == "auto" ? .automatic : Self(rawValue: word) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "no scheme of authentication")
+        }
+        self = scheme
+    }
+}
+
 extension AccessOptions.Credentials: CodableOptions {
     static let fields: [OptionField<Self>] = [
         .init("user", \.user), .secret("password", \.password),

@@ -41,7 +41,10 @@ public struct OptionChanges: Sendable, Hashable {
     }
 
     /// Removes the change of a key.
-    package mutating func remove(_ key: String) { keys.remove(key) }
+    package mutating func remove(_ key: String) {
+        keys.remove(key)
+        values.copy([key], from: DownloadOptions())
+    }
 }
 
 extension DownloadOptions {
@@ -58,7 +61,7 @@ extension DownloadOptions {
 }
 
 extension OptionChanges: Codable {
-    /// Reads changes; a key that no option has is kept in ``keys``.
+    /// Reads changes; a key that no option has is in ``keys``, with `?` in front.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: OptionKey.self)
         keys = Set(try DownloadOptions.keys(in: container))
@@ -82,8 +85,11 @@ extension CodableOptions {
         let unknown = Set(unknown.keys).union(others.unknown.keys).filter {
             self.unknown[$0] != others.unknown[$0]
         }
-        return known + unknown.sorted()
+        return known + unknown.sorted().map(Self.unknownKey)
     }
+
+    /// How a key is named that no option has: as no option is, whatever dots are in it.
+    private static func unknownKey(_ key: String) -> String { "?\(key)" }
 
     /// Copies the values of some keys.
     mutating func copy(_ keys: Set<String>, from others: Self) {
@@ -99,9 +105,13 @@ extension CodableOptions {
     /// The keys that an object has, those of members after a dot.
     static func keys(in container: OptionReader) throws -> [String] {
         try container.allKeys.flatMap { key in
-            guard let field = fields.first(where: { $0.key == key.stringValue }),
-                let members = field.members, try !container.decodeNil(forKey: key)
-            else { return [key.stringValue] }
+            guard let field = fields.first(where: { $0.key == key.stringValue }) else {
+                return [unknownKey(key.stringValue)]
+            }
+            guard let members = field.members else { return [key.stringValue] }
+            guard try !container.decodeNil(forKey: key) else {
+                return [unknownKey(key.stringValue)]
+            }
             return try members.keys(
                 in: container.nestedContainer(keyedBy: OptionKey.self, forKey: key)
             ).map(field.path)
