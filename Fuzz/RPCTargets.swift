@@ -12,13 +12,13 @@ enum RPCTargets {
         case .one(let request): requests = [request]
         case .batch(let all): requests = all
         }
-        guard let value = RPCValue.read(Data(bytes)) else { fatalError("read, and not read") }
+        guard let value = JSONValue.read(Data(bytes)) else { fatalError("read, and not read") }
         check(Data(bytes))
         check(value)
         for request in requests {
-            var given = RPCValue.null
+            var given = JSONValue.null
             if case .success(let call) = request.call { given = .array(call.parameters) }
-            for result: Result<RPCValue, RPCError> in [.success(given), .failure(.parse)] {
+            for result: Result<JSONValue, RPCError> in [.success(given), .failure(.parse)] {
                 let answer = request.answer(result)
                 check(answer)
                 expect(answer.object?["id"] == request.id, "another id")
@@ -45,7 +45,7 @@ enum RPCTargets {
         expect(isName, "\(callback) is no name")
         expect(body.starts(with: "\(callback)(".utf8) && body.last == UInt8(ascii: ")"), "no call")
         let argument = body.dropFirst(callback.utf8.count + 1).dropLast()
-        expect(RPCValue.read(Data(argument)) == RPCValue.read(answer), "another answer")
+        expect(JSONValue.read(Data(argument)) == JSONValue.read(answer), "another answer")
         let script = text(body)
         expect(
             !script.unicodeScalars.contains { ["\u{2028}", "\u{2029}", "\n", "\r"].contains($0) },
@@ -53,16 +53,16 @@ enum RPCTargets {
     }
 
     /// What was read is, written, the same again.
-    private static func check(_ value: RPCValue) {
+    private static func check(_ value: JSONValue) {
         let text = value.data
         check(text)
         // An answer has the identifier one level deeper than it came.
-        guard depth(value) < RPCValue.mostLevels else { return }
-        guard let again = RPCValue.read(text) else { fatalError("what was written does not read") }
+        guard depth(value) < JSONValue.mostLevels else { return }
+        guard let again = JSONValue.read(text) else { fatalError("what was written does not read") }
         expect(again == value && again.data == text, "written again, another value")
     }
 
-    private static func depth(_ value: RPCValue) -> Int {
+    private static func depth(_ value: JSONValue) -> Int {
         switch value {
         case .array(let values): 1 + (values.map(depth).max() ?? 0)
         case .object(let members): 1 + (members.values.map(depth).max() ?? 0)

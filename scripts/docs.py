@@ -492,7 +492,8 @@ OPTIONS = """\
 - **TCP**: whether clients of the API over TCP may set it.
 - **change**: when a changed value takes effect on a task: at once, when the task starts next, or not at all.
 
-The command line, lists, `segget set` and the API refuse a value out of range with the same words: "NAME takes …".
+The command line, lists, `segget set` and the API refuse a value out of range with the same words:
+"NAME takes …".
 
 | key | command line | list | aria2 | takes | TCP | change | what it does |
 | --- | --- | --- | --- | --- | --- | --- | --- |

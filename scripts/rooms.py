@@ -112,7 +112,7 @@ KNOWS["SeggetQueue"] = {
     "Worker": {"Model", "Rules", "Store"},
 }
 KNOWS["SeggetService"] = {
-    "Remote": set(), "Socket": set(), "Page": set(), "API": {"Page", "Remote"}, "RPC": {"Remote"},
+    "Remote": set(), "Socket": set(), "Page": set(), "API": {"Page", "Remote"}, "RPC": {"API", "Remote"},
     "HTTP": {"API", "Page", "RPC", "Remote", "Socket"}, "Access": {"HTTP"},
 }
 

@@ -10,6 +10,7 @@ extension ArgumentHelp {
     ///   - name: Its long name, without dashes.
     ///   - discussion: What else to know, beyond the catalogue's sentence.
     ///   - valueName: What its value is called.
+    /// - Returns: The help for the parser.
     package static func row(
         _ name: String, discussion: String = "", valueName: String? = nil
     ) -> ArgumentHelp {

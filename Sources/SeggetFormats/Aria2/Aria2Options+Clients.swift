@@ -25,9 +25,10 @@ extension Aria2Option {
         "http-proxy-user", "https-proxy", "https-proxy-passwd", "https-proxy-user",
     ]
 
-    /// Whether a client can change the option of a task that there is; `nil` where it means nothing here.
+    /// Whether a client can change the option of an existing task.
     ///
     /// - Parameter isOwn: Whether the client is a program of this user; others cannot have files replaced.
+    /// - Returns: `nil` where the option has no effect in segget.
     package func canChange(isOwn: Bool) -> Bool? {
         if Self.atStart.contains(name) { return false }
         if case .accepted = treatment { return nil }

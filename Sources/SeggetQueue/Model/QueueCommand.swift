@@ -117,7 +117,9 @@ public struct NewTask: Sendable, Hashable {
 
 /// What of a task is to change; the rest stays.
 public struct TaskChanges: Sendable, Hashable {
-    /// URLs to download it from, which replace those that it has; the bytes are kept. `nil` changes nothing.
+    /// URLs to download it from, which replace those that it has; the bytes are kept.
+    ///
+    /// `nil` changes nothing.
     public var urls: [String]?
     /// New values of its options.
     public var options = OptionChanges()

@@ -20,7 +20,9 @@ extension TaskChanges {
                     return (member, Diagnostic.describe(error))
                 }
             }
-            if !option.accepts(options.values) { return (member, Diagnostic.describe(option)) }
+            if !option.accepts(options.values) {
+                return (member, Diagnostic.describe(nil, takes: option.kind))
+            }
         }
         return nil
     }

@@ -31,7 +31,9 @@ extension QueueCommand {
             }
         }
         return TransferOption.misused(options.changedKeys, in: options).map { option in
-            CommandFault(member: "options.\(option.key)", message: Diagnostic.describe(option))
+            CommandFault(
+                member: "options.\(option.key)",
+                message: Diagnostic.describe(nil, takes: option.kind))
         }
     }
 }

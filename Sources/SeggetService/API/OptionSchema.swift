@@ -13,9 +13,9 @@ enum OptionSchema {
 
     private static func object(
         description: String, allowsNull: Bool = false, of rows: (TransferOption) -> Bool
-    ) -> RPCValue {
-        var members: [String: RPCValue] = [:]
-        var groups: [String: [String: RPCValue]] = [:]
+    ) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        var groups: [String: [String: JSONValue]] = [:]
         for option in TransferOption.table where option.places.contains(.tcp) && rows(option) {
             var schema = schema(option)
             if allowsNull { schema = ["oneOf": [schema, ["type": "null"]]] }
@@ -36,13 +36,13 @@ enum OptionSchema {
     }
 
     /// The schema of one option's value.
-    private static func schema(_ option: TransferOption) -> RPCValue {
+    private static func schema(_ option: TransferOption) -> JSONValue {
         var schema = form(option.kind)
         schema["description"] = .string(option.help)
         return .object(schema)
     }
 
-    private static func form(_ kind: OptionKind) -> [String: RPCValue] {
+    private static func form(_ kind: OptionKind) -> [String: JSONValue] {
         switch kind {
         case .flag: ["type": "boolean"]
         case .integer(let range):

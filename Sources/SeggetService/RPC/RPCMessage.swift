@@ -5,9 +5,9 @@ struct RPCCall: Sendable, Hashable {
     /// The method, such as `aria2.addUri`.
     var method: String
     /// Its parameters, by position.
-    var parameters: [RPCValue]
+    var parameters: [JSONValue]
 
-    init(_ method: String, _ parameters: [RPCValue] = []) {
+    init(_ method: String, _ parameters: [JSONValue] = []) {
         (self.method, self.parameters) = (method, parameters)
     }
 }
@@ -37,27 +37,27 @@ struct RPCError: Error, Sendable, Hashable {
     var status: Int { [-32700, -32602].contains(code) ? 500 : 400 }
 
     /// The object of JSON-RPC.
-    var value: RPCValue {
-        ["code": RPCValue(integerLiteral: code), "message": .string(message)]
+    var value: JSONValue {
+        ["code": JSONValue(integerLiteral: code), "message": .string(message)]
     }
 }
 
 /// A call as it came, or why it is none; with the identifier by which its answer is known.
 struct RPCRequest: Sendable, Hashable {
     /// The identifier, which the answer has, too.
-    var id: RPCValue
+    var id: JSONValue
     /// The call.
     var call: Result<RPCCall, RPCError>
 
     /// What stands for a text that is none.
     static let broken = RPCRequest(id: .null, call: .failure(.parse))
 
-    private init(id: RPCValue, call: Result<RPCCall, RPCError>) {
+    private init(id: JSONValue, call: Result<RPCCall, RPCError>) {
         (self.id, self.call) = (id, call)
     }
 
     /// Reads a request.
-    init(_ value: RPCValue) {
+    init(_ value: JSONValue) {
         guard let members = value.object else {
             (id, call) = (.null, .failure(.invalidRequest))
             return
@@ -90,7 +90,7 @@ enum RPCBody: Sendable, Hashable {
 
     /// Reads the body of a request, or a message of a WebSocket.
     init(_ text: Data) {
-        switch RPCValue.read(text) {
+        switch JSONValue.read(text) {
         case .object(let members)?: self = .one(RPCRequest(.object(members)))
         case .array(let values)?:
             self = .batch(values.filter { $0.object != nil }.map(RPCRequest.init))
@@ -113,7 +113,7 @@ package struct RPCAnswer: Sendable {
 
 extension RPCRequest {
     /// The object that answers it.
-    func answer(_ result: Result<RPCValue, RPCError>) -> RPCValue {
+    func answer(_ result: Result<JSONValue, RPCError>) -> JSONValue {
         switch result {
         case .success(let value): ["id": id, "jsonrpc": "2.0", "result": value]
         case .failure(let error): ["id": id, "jsonrpc": "2.0", "error": error.value]

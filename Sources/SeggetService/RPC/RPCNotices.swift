@@ -11,7 +11,7 @@ struct RPCNotices: Sendable {
         var id: QueueTask.ID
 
         /// The message, which has no identifier.
-        var value: RPCValue {
+        var value: JSONValue {
             [
                 "jsonrpc": "2.0", "method": .string("aria2.onDownload\(word)"),
                 "params": [["gid": .string(id.description)]],

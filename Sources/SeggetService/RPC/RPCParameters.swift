@@ -2,16 +2,16 @@ import SeggetQueue
 
 /// The parameters of a call, read by position; what is wrong with one is said as aria2 does.
 struct RPCParameters: Sendable {
-    let values: [RPCValue]
+    let values: [JSONValue]
 
-    init(_ values: [RPCValue]) { self.values = values }
+    init(_ values: [JSONValue]) { self.values = values }
 
-    private subscript(place: Int) -> RPCValue? {
+    private subscript(place: Int) -> JSONValue? {
         values.indices.contains(place) ? values[place] : nil
     }
 
     private func required<Value>(
-        _ place: Int, _ read: (RPCValue) -> Value?
+        _ place: Int, _ read: (JSONValue) -> Value?
     ) throws(RPCError) -> Value {
         guard let value = self[place] else {
             throw RPCError("The parameter at \(place) is required but missing.")
@@ -23,7 +23,7 @@ struct RPCParameters: Sendable {
     }
 
     private func optional<Value>(
-        _ place: Int, _ read: (RPCValue) -> Value?
+        _ place: Int, _ read: (JSONValue) -> Value?
     ) throws(RPCError) -> Value? {
         guard values.indices.contains(place) else { return nil }
         return try required(place, read)
@@ -68,15 +68,15 @@ struct RPCParameters: Sendable {
     }
 
     /// An object that may be missing.
-    func object(_ place: Int) throws(RPCError) -> [String: RPCValue] {
+    func object(_ place: Int) throws(RPCError) -> [String: JSONValue] {
         try optional(place, \.object) ?? [:]
     }
 
     /// An object.
-    func members(_ place: Int) throws(RPCError) -> [String: RPCValue] {
+    func members(_ place: Int) throws(RPCError) -> [String: JSONValue] {
         try required(place, \.object)
     }
 
     /// Lists of calls.
-    func calls(_ place: Int) throws(RPCError) -> [RPCValue] { try required(place, \.array) }
+    func calls(_ place: Int) throws(RPCError) -> [JSONValue] { try required(place, \.array) }
 }

@@ -28,17 +28,17 @@ struct RPCQuery: Sendable, Hashable {
             text = parameters ?? Data()
             return
         }
-        var members: [String: RPCValue] = [:]
+        var members: [String: JSONValue] = [:]
         if let method { members["method"] = .string(method) }
         if let id { members["id"] = .string(id) }
         if values["params"] != nil {
-            guard let value = RPCValue.read(parameters ?? Data()) else {
+            guard let value = JSONValue.read(parameters ?? Data()) else {
                 text = Data()
                 return
             }
             members["params"] = value
         }
-        text = RPCValue.object(members).data
+        text = JSONValue.object(members).data
     }
 
     /// Whether a text is the name of a function, with dots, and nothing else.

@@ -8,7 +8,7 @@ import Synchronization
 extension RPCService {
     // MARK: Adding
 
-    func addURI(_ parameters: RPCParameters) async throws -> RPCValue {
+    func addURI(_ parameters: RPCParameters) async throws -> JSONValue {
         let urls = try parameters.texts(0)
         guard !urls.isEmpty else { throw RPCError("URI is not provided.") }
         let given = try read(try parameters.object(1))
@@ -96,7 +96,7 @@ extension RPCService {
 
     /// Reads what a client says of a task.
     private func read(
-        _ members: [String: RPCValue], ofQueue isGlobal: Bool = false
+        _ members: [String: JSONValue], ofQueue isGlobal: Bool = false
     ) throws -> Aria2Options {
         var allowed = policy.isDropIn ? Aria2Option.forOwnClients : Aria2Option.forClients
         if isGlobal {
@@ -118,7 +118,7 @@ extension RPCService {
 
     // MARK: Holding and ending
 
-    func remove(_ parameters: RPCParameters) async throws -> RPCValue {
+    func remove(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard !Self.stopped.contains(report.state) else {
             throw RPCError("Active Download not found for GID#\(report.id)")
@@ -128,7 +128,7 @@ extension RPCService {
         return .string(report.id.description)
     }
 
-    func pause(_ parameters: RPCParameters) async throws -> RPCValue {
+    func pause(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard !Self.stopped.contains(report.state), report.wanted != .held else {
             throw RPCError("GID#\(report.id) cannot be paused now")
@@ -137,7 +137,7 @@ extension RPCService {
         return .string(report.id.description)
     }
 
-    func unpause(_ parameters: RPCParameters) async throws -> RPCValue {
+    func unpause(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard !Self.stopped.contains(report.state), report.wanted == .held else {
             throw RPCError("GID#\(report.id) cannot be unpaused now")
@@ -146,7 +146,7 @@ extension RPCService {
         return .string(report.id.description)
     }
 
-    func removeResult(_ parameters: RPCParameters) async throws -> RPCValue {
+    func removeResult(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard Self.stopped.contains(report.state) else {
             throw RPCError("Could not remove download result of GID#\(report.id)")
@@ -155,7 +155,7 @@ extension RPCService {
         return "OK"
     }
 
-    func purge() async throws -> RPCValue {
+    func purge() async throws -> JSONValue {
         _ = try await carryOut(
             .remove(TaskSelection(isAll: true, states: Self.stopped), files: false))
         return "OK"
@@ -163,7 +163,7 @@ extension RPCService {
 
     // MARK: Order
 
-    func changePosition(_ parameters: RPCParameters) async throws -> RPCValue {
+    func changePosition(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         let (distance, how) = (try parameters.integer(1), try parameters.text(2))
         let waiting = try await tasks(in: Self.waiting)
@@ -184,7 +184,7 @@ extension RPCService {
         let position = try await position(
             before: wanted < others.count ? others[wanted].id : nil, moving: report.id)
         _ = try await carryOut(.move(TaskSelection(report.id), to: position))
-        return RPCValue(integerLiteral: wanted)
+        return JSONValue(integerLiteral: wanted)
     }
 
     /// The place in the whole order for a task that is to wait in front of others.
@@ -204,7 +204,7 @@ extension RPCService {
 
     // MARK: How tasks are fetched
 
-    func changeURI(_ parameters: RPCParameters) async throws -> RPCValue {
+    func changeURI(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard try parameters.integer(1) == 1 else { throw RPCError("fileIndex is out of range") }
         let (removed, added) = (try parameters.texts(2), try parameters.texts(3))
@@ -230,10 +230,10 @@ extension RPCService {
             changes.areOfClient = true
             _ = try await carryOut(.set(TaskSelection(report.id), changes))
         }
-        return [RPCValue(integerLiteral: count), RPCValue(integerLiteral: usable.count)]
+        return [JSONValue(integerLiteral: count), JSONValue(integerLiteral: usable.count)]
     }
 
-    func changeOption(_ parameters: RPCParameters) async throws -> RPCValue {
+    func changeOption(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard !Self.stopped.contains(report.state), let task = try await queue.whole(report.id)
         else { throw RPCError("Cannot change option for GID#\(report.id)") }
@@ -287,7 +287,7 @@ extension RPCService {
             name: task.place.isNameGiven ? task.place.name : nil, isOwn: policy.isDropIn)
     }
 
-    func option(_ parameters: RPCParameters) async throws -> RPCValue {
+    func option(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard let task = try await queue.whole(report.id) else {
             throw RPCError("GID \(report.id) is not found")
@@ -296,7 +296,7 @@ extension RPCService {
         return Self.object(common.withLock { $0 }.replaced(by: own).shown)
     }
 
-    func globalOption() async throws -> RPCValue {
+    func globalOption() async throws -> JSONValue {
         let settings = try await queue.settings()
         var options = common.withLock { $0 }.shown
         options["dir"] = options["dir"] ?? policy.folder
@@ -305,7 +305,7 @@ extension RPCService {
         return Self.object(options)
     }
 
-    func changeGlobalOption(_ parameters: RPCParameters) async throws -> RPCValue {
+    func changeGlobalOption(_ parameters: RPCParameters) async throws -> JSONValue {
         let given = try read(try parameters.members(0), ofQueue: true)
         if given["dir"] != nil { _ = try allowedPlace(given) }
         let old = try await queue.settings()
@@ -324,8 +324,8 @@ extension RPCService {
         return "OK"
     }
 
-    private static func object(_ texts: [String: String]) -> RPCValue {
-        .object(texts.mapValues(RPCValue.string))
+    private static func object(_ texts: [String: String]) -> JSONValue {
+        .object(texts.mapValues(JSONValue.string))
     }
 }
 

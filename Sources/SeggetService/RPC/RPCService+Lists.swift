@@ -14,28 +14,28 @@ extension RPCService {
     /// aria2's word for a task's state.
     package static func word(of report: TaskReport) -> String { RPCStatus.word(report) }
 
-    func tellStatus(_ parameters: RPCParameters) async throws -> RPCValue {
+    func tellStatus(_ parameters: RPCParameters) async throws -> JSONValue {
         let keys = try parameters.keys(1)
         return try await status(parameters, keys ?? RPCStatus.keys).value(keys)
     }
 
-    func tellActive(_ parameters: RPCParameters) async throws -> RPCValue {
+    func tellActive(_ parameters: RPCParameters) async throws -> JSONValue {
         let keys = try parameters.keys(0)
         return try await tell(try await tasks(in: Self.active), keys)
     }
 
-    func tellWaiting(_ parameters: RPCParameters) async throws -> RPCValue {
+    func tellWaiting(_ parameters: RPCParameters) async throws -> JSONValue {
         try await tellPart(parameters, of: Self.waiting)
     }
 
-    func tellStopped(_ parameters: RPCParameters) async throws -> RPCValue {
+    func tellStopped(_ parameters: RPCParameters) async throws -> JSONValue {
         try await tellPart(parameters, of: Self.stopped)
     }
 
     /// Tells of a part of a list: with a negative offset from its end, backwards.
     private func tellPart(
         _ parameters: RPCParameters, of states: [String]
-    ) async throws -> RPCValue {
+    ) async throws -> JSONValue {
         let (offset, count) = (try parameters.integer(0), try parameters.count(1))
         let keys = try parameters.keys(2)
         let tasks = try await tasks(in: states)
@@ -51,13 +51,13 @@ extension RPCService {
         try await queue.report(TaskFilter(selection: TaskSelection(states: states))).tasks
     }
 
-    private func tell(_ reports: [TaskReport], _ keys: Set<String>?) async throws -> RPCValue {
+    private func tell(_ reports: [TaskReport], _ keys: Set<String>?) async throws -> JSONValue {
         let needed = keys ?? RPCStatus.keys
         var wholes: [QueueTask.ID: QueueTask] = [:]
         if needed.contains("files") {
             for task in try await queue.whole(reports.map(\.id)) { wholes[task.id] = task }
         }
-        var values: [RPCValue] = []
+        var values: [JSONValue] = []
         for report in reports {
             values.append(try await status(report, needed, wholes[report.id]).value(keys))
         }
@@ -85,14 +85,14 @@ extension RPCService {
         return status
     }
 
-    func servers(_ parameters: RPCParameters) async throws -> RPCValue {
+    func servers(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard RPCStatus.word(report) == "active" else {
             throw RPCError("No active download for GID#\(report.id)")
         }
         let detail = try await queue.detail(report.id.description)
         let connections = detail.connections ?? []
-        let servers = (detail.servers ?? []).enumerated().map { index, server -> RPCValue in
+        let servers = (detail.servers ?? []).enumerated().map { index, server -> JSONValue in
             let speed = connections.filter { $0.server == index }.reduce(0) {
                 $0 + $1.bytesPerSecond
             }
@@ -104,7 +104,7 @@ extension RPCService {
         return [["index": "1", "servers": .array(servers)]]
     }
 
-    func peers(_ parameters: RPCParameters) async throws -> RPCValue {
+    func peers(_ parameters: RPCParameters) async throws -> JSONValue {
         _ = try await find(parameters)
         return []
     }

@@ -21,7 +21,7 @@ extension RPCService {
     /// Carries out a method of aria2's.
     ///
     /// - Throws: `RPCError`.
-    func carryOut(_ method: String, _ parameters: RPCParameters) async throws(RPCError) -> RPCValue
+    func carryOut(_ method: String, _ parameters: RPCParameters) async throws(RPCError) -> JSONValue
     {
         do {
             return try await perform(method, parameters)
@@ -34,7 +34,7 @@ extension RPCService {
         }
     }
 
-    private func perform(_ method: String, _ parameters: RPCParameters) async throws -> RPCValue {
+    private func perform(_ method: String, _ parameters: RPCParameters) async throws -> JSONValue {
         switch method {
         case "aria2.addUri": try await addURI(parameters)
         case "aria2.remove", "aria2.forceRemove": try await remove(parameters)
@@ -107,13 +107,13 @@ extension RPCService {
         return Array(results)
     }
 
-    private func all(_ command: (TaskSelection) -> QueueCommand) async throws -> RPCValue {
+    private func all(_ command: (TaskSelection) -> QueueCommand) async throws -> JSONValue {
         _ = try await carryOut(
             command(TaskSelection(isAll: true, states: Self.active + Self.waiting)))
         return "OK"
     }
 
-    private func shutdown() throws -> RPCValue {
+    private func shutdown() throws -> JSONValue {
         guard let shutdown = policy.shutdown else {
             throw RPCError("The service is ended by whoever manages it.")
         }
@@ -121,7 +121,7 @@ extension RPCService {
         return "OK"
     }
 
-    private func saveSession() async throws -> RPCValue {
+    private func saveSession() async throws -> JSONValue {
         guard let save = policy.saveSession,
             let path = common.withLock({ $0.text("save-session") })
         else { throw RPCError("Filename is not given.") }
@@ -129,7 +129,7 @@ extension RPCService {
         return "OK"
     }
 
-    private func globalStat() async throws -> RPCValue {
+    private func globalStat() async throws -> JSONValue {
         let snapshot = try await queue.snapshot()
         func count(_ states: [String]) -> Int {
             states.reduce(0) { $0 + (snapshot.counts[$1] ?? 0) }

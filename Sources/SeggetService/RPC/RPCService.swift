@@ -1,3 +1,6 @@
+// RPC: aria2's JSON-RPC: what is asked, what is answered, and what becomes of it in the queue. It knows aria2's words
+// and the queue's; it never knows a socket.
+
 package import FoundationEssentials
 import SeggetFormats
 package import SeggetQueue
@@ -38,7 +41,7 @@ package final class RPCService: Sendable {
             if case .failure(let error) = result { status = error.status }
             return caller.answer(request.answer(result), status: status)
         case .batch(let requests):
-            var answers: [RPCValue] = []
+            var answers: [JSONValue] = []
             for request in requests {
                 answers.append(request.answer(await carryOut(request.call, caller)))
             }
@@ -48,7 +51,7 @@ package final class RPCService: Sendable {
 
     private func carryOut(
         _ call: Result<RPCCall, RPCError>, _ caller: RPCCaller
-    ) async -> Result<RPCValue, RPCError> {
+    ) async -> Result<JSONValue, RPCError> {
         do throws(RPCError) {
             return .success(try await result(of: try call.get(), caller))
         } catch {
@@ -58,7 +61,7 @@ package final class RPCService: Sendable {
 
     private func result(
         of call: RPCCall, _ caller: RPCCaller
-    ) async throws(RPCError) -> RPCValue {
+    ) async throws(RPCError) -> JSONValue {
         switch call.method {
         case "system.multicall": return try await several(RPCParameters(call.parameters), caller)
         case "system.listMethods": return .texts(Self.methods)
@@ -72,8 +75,8 @@ package final class RPCService: Sendable {
     /// Carries out the calls of `system.multicall`, one after the other.
     private func several(
         _ parameters: RPCParameters, _ caller: RPCCaller
-    ) async throws(RPCError) -> RPCValue {
-        var results: [RPCValue] = []
+    ) async throws(RPCError) -> JSONValue {
+        var results: [JSONValue] = []
         for value in try parameters.calls(0) {
             do throws(RPCError) {
                 guard let members = value.object else {
@@ -106,7 +109,7 @@ private final class RPCCaller: Sendable {
     /// Takes the token off a call's parameters.
     ///
     /// - Throws: `RPCError.unauthorized`.
-    func admit(_ call: RPCCall) throws(RPCError) -> [RPCValue] {
+    func admit(_ call: RPCCall) throws(RPCError) -> [JSONValue] {
         var parameters = call.parameters
         var token: Substring?
         if let text = parameters.first?.string, text.hasPrefix("token:") {
@@ -122,7 +125,7 @@ private final class RPCCaller: Sendable {
         return parameters
     }
 
-    func answer(_ value: RPCValue, status: Int) -> RPCAnswer {
+    func answer(_ value: JSONValue, status: Int) -> RPCAnswer {
         let (isRefused, isAuthorized) = seen.withLock { $0 }
         return RPCAnswer(
             status: status, body: value.data, isRefused: isRefused, isAuthorized: isAuthorized)

@@ -33,13 +33,13 @@ struct RPCStatus: Sendable {
     ]
 
     /// The values of some keys, of those that there are.
-    func value(_ keys: Set<String>?) -> RPCValue {
-        var members: [String: RPCValue] = [:]
+    func value(_ keys: Set<String>?) -> JSONValue {
+        var members: [String: JSONValue] = [:]
         for key in keys ?? Self.keys { members[key] = value(of: key) }
         return .object(members)
     }
 
-    private func value(of key: String) -> RPCValue? {
+    private func value(of key: String) -> JSONValue? {
         switch key {
         case "gid": .string(report.id.description)
         case "status": .string(Self.word(report))
@@ -51,7 +51,7 @@ struct RPCStatus: Sendable {
         case "dir": .string(report.folder)
         case "pieceLength": .text(pieces.length)
         case "numPieces": .text(pieces.count)
-        case "bitfield": bitfield.map(RPCValue.string)
+        case "bitfield": bitfield.map(JSONValue.string)
         case "files": files
         case "errorCode": errorCode.map { .text($0.rawValue) }
         case "errorMessage": errorCode.map { .string(errorMessage($0)) }
@@ -114,7 +114,7 @@ struct RPCStatus: Sendable {
     // MARK: Files
 
     /// The one file of a task.
-    var files: RPCValue {
+    var files: JSONValue {
         [
             [
                 "index": "1", "path": .string(report.path ?? ""),
@@ -125,7 +125,7 @@ struct RPCStatus: Sendable {
     }
 
     /// Where it is fetched from, without users and passwords.
-    var uris: RPCValue {
+    var uris: JSONValue {
         let urls = (task?.everyURL ?? [report.url]).map { WebAddress.withoutSecrets($0) }
         let isUsed = !["waiting", "paused"].contains(Self.word(report))
         return .array(

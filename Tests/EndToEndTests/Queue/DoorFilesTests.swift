@@ -281,9 +281,16 @@ struct DoorFilesTests {
         }
         #expect(
             try status(
-                #"{"command":"set","ids":["\#(held)"],"retries":7,"options":{"access":{"proxy":null}}}"#
+                #"{"command":"set","ids":["\#(held)"],"retries":7,"options":{"access":{"user_agent":null}}}"#
             )
                 == 200)
+        // What protects a task of the machine's user stays, and all else of that command.
+        let unguarded =
+            #"{"command":"set","ids":["\#(held)"],"options":{"checksum":null,"retries":5}}"#
+        let refused = try door.ask(
+            "POST /api/v1/commands", door.authorization, #"{"commands":[\#(unguarded)]}"#)
+        #expect(refused.body.contains("refused"), "\(refused.body)")
+        #expect(try stage.queue.done("show", held).contains("retries=7"))
         try stage.queue.done("remove", held)
         #expect(try status(add(#","held":true,"name":"b","folder":"sub""#)) == 200)
         for command in [

@@ -21,7 +21,7 @@ struct SiteBoundsTests {
         #expect(ServerLimits.web.body == 2 << 20)
         #expect(ServerLimits.web.connections == 256)
         #expect(ServerLimits.web.headTime == .seconds(10))
-        #expect(RPCValue.mostLevels == 64)
+        #expect(JSONValue.mostLevels == 64)
     }
 
     @Test func oneTooManyIsClosed() async throws {

@@ -10,19 +10,19 @@ import Testing
 struct ChangeOptionTests {
     private let door = FakeDoor()
     private let service: RPCService
-    private let gid: RPCValue = .string(Sample.first.description)
+    private let gid: JSONValue = .string(Sample.first.description)
 
     init() {
         service = RPCService(door, RPCPolicy(secret: "s", folder: "/srv/downloads"))
     }
 
     /// The result of a call, or its error's message.
-    private func call(_ method: String, _ options: RPCValue? = nil) async -> RPCValue? {
-        let call: RPCValue = [
+    private func call(_ method: String, _ options: JSONValue? = nil) async -> JSONValue? {
+        let call: JSONValue = [
             "id": 1, "method": .string("aria2.\(method)"),
             "params": .array(["token:s", gid] + (options.map { [$0] } ?? [])),
         ]
-        let answer = RPCValue.read(await service.answer(call.data).body)?.object
+        let answer = JSONValue.read(await service.answer(call.data).body)?.object
         return answer?["result"] ?? answer?["error"]?.object?["message"]
     }
 
@@ -76,7 +76,7 @@ struct ChangeOptionTests {
     }
 
     @Test func changesSeveralOptionsTogether() async throws {
-        let options: RPCValue = [
+        let options: JSONValue = [
             "split": "4", "timeout": "33", "header": ["X-A: b", "X-B: c"], "dir": "/srv/downloads",
             "out": "b.iso",
         ]
@@ -103,19 +103,19 @@ struct ChangeOptionTests {
         ("continue", "false"), ("allow-overwrite", "true"),
     ])
     func refusesWhatCannotChangeAndChangesNothing(name: String, value: String) async throws {
-        let options: RPCValue = .object(["split": "4", "out": "b", name: .string(value)])
+        let options: JSONValue = .object(["split": "4", "out": "b", name: .string(value)])
         let message = try #require(await call("changeOption", options)?.string)
         #expect(message.contains("'\(name)'") && message.contains("cannot be changed"))
         #expect(await door.commands.isEmpty)
         // Not changed, it is passed over.
         let present = ["continue": "true", "gid": "\(Sample.first)"][name] ?? "false"
-        let same: RPCValue = .object(["split": "4", name: .string(present)])
+        let same: JSONValue = .object(["split": "4", name: .string(present)])
         #expect(await call("changeOption", same) == "OK")
     }
 
     /// A secret is compared as it is, not as clients see it.
     @Test func changesASecretBesideAPublicHeader() async throws {
-        let options: RPCValue = ["header": ["Authorization: Bearer new"]]
+        let options: JSONValue = ["header": ["Authorization: Bearer new"]]
         #expect(await call("changeOption", options) == "OK")
         #expect(await changes().first?.values.headers == ["Authorization: Bearer new"])
     }

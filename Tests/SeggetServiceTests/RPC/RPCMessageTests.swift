@@ -63,7 +63,7 @@ struct RPCMessageTests {
             let text =
                 String(repeating: open, count: levels) + "1"
                 + String(repeating: shut, count: levels)
-            #expect((RPCValue.read(Data(text.utf8)) != nil) == isRead, "\(levels) of \(open)")
+            #expect((JSONValue.read(Data(text.utf8)) != nil) == isRead, "\(levels) of \(open)")
         }
     }
 

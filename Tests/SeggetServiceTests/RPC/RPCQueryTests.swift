@@ -9,8 +9,8 @@ struct RPCQueryTests {
             .replacing("+", with: "%2B")
     }
 
-    private static func value(_ target: String) -> RPCValue? {
-        RPCValue.read(RPCQuery(target).text)
+    private static func value(_ target: String) -> JSONValue? {
+        JSONValue.read(RPCQuery(target).text)
     }
 
     @Test func aCallIsPutTogether() {

@@ -20,11 +20,11 @@ struct RPCServiceTests {
     }
 
     /// The result of a call, or its error's message.
-    private func call(_ method: String, _ parameters: RPCValue...) async -> RPCValue? {
-        let call: RPCValue = [
+    private func call(_ method: String, _ parameters: JSONValue...) async -> JSONValue? {
+        let call: JSONValue = [
             "id": 1, "method": .string(method), "params": .array(["token:s"] + parameters),
         ]
-        let answer = RPCValue.read(await service.answer(call.data).body)?.object
+        let answer = JSONValue.read(await service.answer(call.data).body)?.object
         return answer?["result"] ?? answer?["error"]?.object?["message"]
     }
 
@@ -39,12 +39,12 @@ struct RPCServiceTests {
             })
     }
 
-    private func gids(_ method: String, _ parameters: RPCValue...) async -> [String] {
-        let call: RPCValue = [
+    private func gids(_ method: String, _ parameters: JSONValue...) async -> [String] {
+        let call: JSONValue = [
             "id": 1, "method": .string(method),
             "params": .array(["token:s"] + parameters + [["gid"]]),
         ]
-        let answer = RPCValue.read(await service.answer(call.data).body)?.object
+        let answer = JSONValue.read(await service.answer(call.data).body)?.object
         return answer?["result"]?.array?.compactMap {
             $0.object?["gid"]?.string.map { String($0.suffix(1)) }
         } ?? []
@@ -90,7 +90,7 @@ struct RPCServiceTests {
 
     @Test func aTokenIsTakenOffAndCompared() async {
         for token in ["token:s ", "token:", "token:S", "s", "TOKEN:s", "token:ss"] {
-            let body: RPCValue = [
+            let body: JSONValue = [
                 "id": 1, "method": "aria2.getVersion", "params": .array([.string(token)]),
             ]
             let answer = await service.answer(body.data)
@@ -112,16 +112,16 @@ struct RPCServiceTests {
     }
 
     @Test func eachCallOfAMulticallNeedsItsToken() async {
-        let calls: RPCValue = [
+        let calls: JSONValue = [
             ["methodName": "aria2.getVersion", "params": ["token:s"]],
             ["methodName": "aria2.getVersion", "params": ["token:x"]],
             ["methodName": "aria2.getVersion"], ["methodName": "system.multicall", "params": [[]]],
             ["params": []], "nothing", ["methodName": "system.listNotifications", "params": []],
         ]
-        let body: RPCValue = ["id": 1, "method": "system.multicall", "params": [calls]]
+        let body: JSONValue = ["id": 1, "method": "system.multicall", "params": [calls]]
         let answer = await service.answer(body.data)
         #expect(answer.status == 200 && answer.isRefused && answer.isAuthorized)
-        let results = RPCValue.read(answer.body)?.object?["result"]?.array ?? []
+        let results = JSONValue.read(answer.body)?.object?["result"]?.array ?? []
         #expect(results.count == 7)
         #expect(results.first?.array?.first?.object?["version"] != nil)
         #expect(
@@ -142,14 +142,14 @@ struct RPCServiceTests {
         await fill("waiting", "waiting", "retrying", "waiting_for_network", "waiting", "running")
         #expect(
             await gids(
-                "aria2.tellWaiting", RPCValue(integerLiteral: offset),
-                RPCValue(integerLiteral: count)
+                "aria2.tellWaiting", JSONValue(integerLiteral: offset),
+                JSONValue(integerLiteral: count)
             ).joined() == expected)
         await fill("completed", "failed", "cancelled", "completed", "failed", "running")
         #expect(
             await gids(
-                "aria2.tellStopped", RPCValue(integerLiteral: offset),
-                RPCValue(integerLiteral: count)
+                "aria2.tellStopped", JSONValue(integerLiteral: offset),
+                JSONValue(integerLiteral: count)
             ).joined() == expected)
     }
 
@@ -158,8 +158,8 @@ struct RPCServiceTests {
         for number in [Int.max, Int.min, Int.min + 1] {
             #expect(
                 await gids(
-                    "aria2.tellWaiting", RPCValue(integerLiteral: number),
-                    RPCValue(integerLiteral: .max)
+                    "aria2.tellWaiting", JSONValue(integerLiteral: number),
+                    JSONValue(integerLiteral: .max)
                 ).isEmpty)
         }
         #expect(
@@ -186,8 +186,8 @@ struct RPCServiceTests {
         #expect(
             await call(
                 "aria2.changePosition", .string("000000000000000\(task)"),
-                RPCValue(integerLiteral: distance), .string(how))
-                == RPCValue(integerLiteral: place))
+                JSONValue(integerLiteral: distance), .string(how))
+                == JSONValue(integerLiteral: place))
     }
 
     @Test func onlyWhatWaitsHasAPlace() async {

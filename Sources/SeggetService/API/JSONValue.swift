@@ -1,18 +1,15 @@
-// RPC: aria2's JSON-RPC: what is asked, what is answered, and what becomes of it in the queue. It knows aria2's words
-// and the queue's; it never knows a socket.
-
 import FoundationEssentials
 
 /// A value of JSON, as it came.
 ///
 /// Numbers are decimal, so that integers of any size stay what they are.
-enum RPCValue: Sendable, Hashable {
+enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     case number(Decimal)
     case string(String)
-    case array([RPCValue])
-    case object([String: RPCValue])
+    case array([JSONValue])
+    case object([String: JSONValue])
 
     /// The deepest nesting that is read.
     static let mostLevels = 64
@@ -21,10 +18,12 @@ enum RPCValue: Sendable, Hashable {
     var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The elements; `nil` for any other value.
-    var array: [RPCValue]? { if case .array(let values) = self { values } else { nil } }
+    var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
 
     /// The members; `nil` for any other value.
-    var object: [String: RPCValue]? { if case .object(let members) = self { members } else { nil } }
+    var object: [String: JSONValue]? {
+        if case .object(let members) = self { members } else { nil }
+    }
 
     /// The whole number; `nil` for any other value.
     var integer: Int64? {
@@ -32,15 +31,15 @@ enum RPCValue: Sendable, Hashable {
     }
 
     /// A text of a number, as aria2 gives all its numbers.
-    static func text(_ number: some BinaryInteger) -> RPCValue { .string(String(number)) }
+    static func text(_ number: some BinaryInteger) -> JSONValue { .string(String(number)) }
 
     /// Texts.
-    static func texts(_ texts: some Sequence<String>) -> RPCValue {
-        .array(texts.map(RPCValue.string))
+    static func texts(_ texts: some Sequence<String>) -> JSONValue {
+        .array(texts.map(JSONValue.string))
     }
 }
 
-extension RPCValue: Codable {
+extension JSONValue: Codable {
     /// The value is nested too deeply.
     struct TooDeep: Error {}
 
@@ -56,11 +55,11 @@ extension RPCValue: Codable {
         } else if let number = try? container.decode(Decimal.self) {
             self = .number(number)
         } else if var list = try? decoder.unkeyedContainer() {
-            var values: [RPCValue] = []
-            while !list.isAtEnd { values.append(try list.decode(RPCValue.self)) }
+            var values: [JSONValue] = []
+            while !list.isAtEnd { values.append(try list.decode(JSONValue.self)) }
             self = .array(values)
         } else {
-            self = .object(try container.decode([String: RPCValue].self))
+            self = .object(try container.decode([String: JSONValue].self))
         }
     }
 
@@ -79,8 +78,8 @@ extension RPCValue: Codable {
     /// Reads a text of JSON.
     ///
     /// - Returns: The value; `nil` where it is none, or is nested too deeply.
-    static func read(_ text: Data) -> RPCValue? {
-        try? JSONDecoder().decode(RPCValue.self, from: text)
+    static func read(_ text: Data) -> JSONValue? {
+        try? JSONDecoder().decode(JSONValue.self, from: text)
     }
 
     /// The text of the value: members in order, slashes as they are.
@@ -92,13 +91,13 @@ extension RPCValue: Codable {
     }
 }
 
-extension RPCValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral
 {
     init(stringLiteral text: String) { self = .string(text) }
     init(integerLiteral number: Int) { self = .number(Decimal(number)) }
-    init(arrayLiteral values: RPCValue...) { self = .array(values) }
-    init(dictionaryLiteral members: (String, RPCValue)...) {
+    init(arrayLiteral values: JSONValue...) { self = .array(values) }
+    init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { _, last in last }))
     }
 }
