@@ -98,7 +98,7 @@ def test_a_service_that_hangs_is_shown_as_such(visit, service, slow):
     expect(page.locator("#away")).to_contain_text("has not answered since")
     expect(page.locator("#speed")).to_have_text("–")
     for part in (".rows", ".totals", ".side"):
-        assert page.locator(part).first.evaluate("(e) => getComputedStyle(e).filter") == "grayscale(1)"
+        expect(page.locator(part).first).to_have_css("filter", "grayscale(1)")
     # The graph has stopped where the service has.
     before = page.locator("#graph").evaluate(PIXELS)
     page.evaluate("() => new Promise((done) => { let n = 0; const timer = setInterval(() => ++n > 3 && (clearInterval(timer), done()), 1000) })")
@@ -106,7 +106,7 @@ def test_a_service_that_hangs_is_shown_as_such(visit, service, slow):
     service.process.send_signal(signal.SIGCONT)
     expect(page.locator("#away")).to_be_hidden()
     expect(page.locator("#speed")).to_contain_text("/s")
-    assert page.locator(".rows").evaluate("(e) => getComputedStyle(e).filter") == "none"
+    expect(page.locator(".rows")).to_have_css("filter", "none")
 
 
 def test_the_graph_begins_with_what_the_service_remembers(visit, service, slow):

@@ -238,11 +238,11 @@ extension RPCService {
         guard !Self.stopped.contains(report.state), let task = try await queue.whole(report.id)
         else { throw RPCError("Cannot change option for GID#\(report.id)") }
         let own = presentOptions(task)
-        let present = common.withLock { $0 }.replaced(by: own)
+        var present = common.withLock { $0 }.replaced(by: own)
+        present.set("gid", report.id.description)
+        present.set("pause", report.wanted == .held ? "true" : "false")
         // Clients send back what `getOption` has given them.
-        var shown = present.shown
-        shown["gid"] = report.id.description
-        shown["pause"] = report.wanted == .held ? "true" : "false"
+        let shown = present.shown
         let given = try parameters.members(1).filter { $1.string == nil || $1.string != shown[$0] }
         let changed = try read(given).changes(from: present)
         for name in changed.names

@@ -113,6 +113,16 @@ struct ChangeOptionTests {
         #expect(await call("changeOption", same) == "OK")
     }
 
+    /// A paused task stays so: `aria2.unpause` has it continue.
+    @Test func refusesToContinueAPausedTask() async {
+        var task = Sample.tasks[0]
+        (task.state, task.wanted) = ("waiting", .held)
+        await door.put(task)
+        let message = await call("changeOption", ["pause": "false"])?.string
+        #expect(message?.contains("'pause'") == true)
+        #expect(await call("changeOption", ["pause": "true"]) == "OK")
+    }
+
     /// A secret is compared as it is, not as clients see it.
     @Test func changesASecretBesideAPublicHeader() async throws {
         let options: JSONValue = ["header": ["Authorization: Bearer new"]]
