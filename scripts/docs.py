@@ -21,101 +21,102 @@ DATE = "2025-07-01"
 
 INTRO = """\
 .B segget
-fetches a file in segments over several connections into
-.IR NAME .part,
-with a manifest
+downloads a file in segments over several connections into
+.IR NAME .part.
+The manifest
 .IR NAME .segget
-beside it that records which bytes have arrived, each extent with its CRC-32, and which version of
-the file they belong to. When all of it is there and verified, the part is renamed to
+beside it records the received bytes, with a CRC-32 for each extent, and the version of the file that
+they belong to. When the file is complete and verified, segget renames the part to
 .IR NAME .
 .PP
-If segget is stopped in between, however that happens, the same command resumes: only what is
-missing or damaged is fetched again. Every reply is checked before its first byte is written, so that
-the file is one version of the server's, byte for byte, or none.
+If segget is interrupted, the same command resumes: it downloads only what is missing or damaged.
+segget checks each reply before it writes its first byte, so the file is one version of the server's
+file, byte for byte, or there is none.
 .PP
 .B segget
 .I URL
 is short for
 .B segget get
 .IR URL .
-Options may stand before and after the URL; behind
+Give options before or after the URL;
 .B \\-\\-
-nothing is an option.
+ends the options.
 """
 
 QUEUE_INTRO = """\
-The queue is a list of downloads, called tasks, that is kept on the disk.
+The queue is a list of downloads, called tasks, on the disk.
 .B segget add
-puts tasks into it, and
+adds tasks, and
 .B segget run
-fetches them, as
+downloads them as
 .B segget get
-would; the other commands show and change what is in it, also while it runs.
+does. The other commands show and change tasks, whether a worker runs or not.
 .PP
-They are in a program of their own,
+These commands are in a separate program,
 .BR segget\\-manager ,
-which segget starts itself. Options may stand before the command. The configuration file and the environment
-count as in
-.BR segget (1)
-for
+which segget starts. Options may be given before the command. For
 .B add
 and
-.BR run ;
-the other commands take only
+.BR run ,
+the configuration file and the environment apply as in
+.BR segget (1);
+the other commands read only
 .B json
 and
 .B queue
-from there.
+from them.
 """
 
 NAMES = """\
 Without
 .B \\-\\-output
-the name is the one that the server suggests
+segget uses the name that the server suggests
 .RB ( Content\\-Disposition ,
-RFC 6266), else the last component of the URL's path, decoded. It is reduced to one safe component:
-no separators, control characters or marks that change the direction of writing, no dots or dashes in
-front, no dots or spaces at the end, in Unicode's form C, and short enough for the suffixes of the
-part and the manifest, cut in front of the extension. URLs may be written with characters beyond
-ASCII, in the path and in the host.
+RFC 6266), or else the last component of the URL's path, decoded. It makes one safe component of it:
+it removes separators, control characters, marks that change the direction of writing, leading dots and
+dashes, and trailing dots and spaces. It normalizes the name to Unicode's form C, and shortens it before
+the extension, so that the suffixes of the part and the manifest fit. URLs may have characters beyond
+ASCII in the path and in the host.
 """
 
 ENVIRONMENT = """\
-Every option has a variable, named like the option in capitals with underscores behind
-.BR SEGGET_ :
+Each option has an environment variable:
+.B SEGGET_
+and the option's name in capitals, with underscores.
 .B SEGGET_CONNECTIONS=16
-stands for
+is the same as
 .BR "\\-\\-connections 16" .
-For a flag the value is
+The value of a flag is
 .B true
 or
-.BR false ;
-an option that can be repeated takes one value a line. An empty variable counts as none, and other
-variables that begin with
-.B SEGGET_
-are ignored.
+.BR false .
+A repeatable option takes one value a line. segget ignores empty variables, and other variables that
+begin with
+.BR SEGGET_ .
 .PP
-What is typed counts more than the environment, the environment more than the configuration file, and
-that more than what is built in. What can be repeated adds up, the file's first. An option also puts
-aside what contradicts it in a place of less weight, as
+The command line overrides the environment, the environment overrides the configuration file, and the
+file overrides the defaults. Values of repeatable options add up; those of the file come first. An option
+also overrides options of a lower level that contradict it:
 .B \\-\\-output
-does with a
+overrides a
 .B directory
-of the configuration file. A flag that is set elsewhere is undone with
-.BR \\-\\-quiet=false .
+of the configuration file.
+.B \\-\\-quiet=false
+undoes a flag that is set elsewhere.
 .TP
 .B XDG_CONFIG_HOME
-Folder of the configuration file's folder
-.BR segget .
+The folder that has the folder
+.B segget
+with the configuration file.
 .TP
 .B NO_COLOR
-No colours in messages, when it is set and not empty.
+If set and not empty, messages have no colours.
 .TP
 .BR LC_ALL ", " LC_CTYPE ", " LANG
-Whether the terminal shows characters beyond ASCII.
+Decide whether segget prints characters beyond ASCII.
 .TP
 .B SEGGET_TASK_*
-Set by segget, for the commands of
+segget sets these for the commands of
 .B \\-\\-on\\-complete
 and
 .BR \\-\\-on\\-error :
@@ -138,9 +139,8 @@ and
 .B MESSAGE
 and
 .B KEPT
-(bytes). No other variable that begins with
-.B SEGGET_
-is passed on.
+(bytes). The commands get no other variable that begins with
+.BR SEGGET_ .
 """
 
 FILES = """\
@@ -148,14 +148,14 @@ FILES = """\
 .I ~/.config/segget/config
 The configuration file, in
 .B $XDG_CONFIG_HOME
-where that is set. A line is
+if that is set. A line is
 .IR "name = value" ,
 with the long name of an option and no dashes, or the name of a flag alone or with
 .B true
 or
 .BR false .
 .B #
-begins a comment, at the start of a line or behind a space. A value in double quotes keeps spaces and
+begins a comment, at the start of a line or after a space. A value in double quotes keeps spaces and
 .BR # ;
 in it,
 .B \\e\\(dq
@@ -163,22 +163,23 @@ and
 .B \\e\\e
 stand for a quote and a backslash. Without quotes,
 .B ~/
-at the start of a value is the home folder. An unknown name is an error; an option that the command
-at hand does not have is passed over. Keep it to yourself (mode 600) if it holds secrets.
+at the start of a value is the home folder. An unknown name is an error; segget ignores options that the
+command does not have. Use mode 600 if the file has secrets.
 .TP
 .I NAME.part
-What has arrived, until the file is complete.
+The received bytes, until the file is complete.
 .TP
 .I NAME.segget
-The manifest: what of the part is there, and of which version. It is removed with the last step.
+The manifest: which bytes of the part have been received, and of which version. segget removes it when the
+file is complete.
 """
 
 SIGNALS = """\
 .TP
 .BR SIGINT ", " SIGTERM ", " SIGHUP
-Stop in order: what arrived is recorded, and the same command resumes. A second one ends the process
-at once, as does SIGKILL; then the manifest says what arrived up to a tenth of a second before.
-SIGHUP that was ignored at the start, as nohup(1) does, stays so.
+segget records the received bytes and ends; the same command resumes. A second signal ends the process at
+once, as does SIGKILL; then the manifest has the bytes received until a tenth of a second before. segget
+ignores SIGHUP if it was ignored at the start, as nohup(1) does.
 """
 
 EXAMPLES = """\
