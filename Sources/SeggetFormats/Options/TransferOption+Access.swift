@@ -188,13 +188,15 @@ extension OptionName.Meaning {
     }
 
     /// A text that is shown only where it is not empty, as aria2 has it.
-    fileprivate static func filled(_ path: TransferOption.Path<String?>) -> Self {
+    fileprivate static func filled(
+        _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<String?>
+    ) -> Self {
         .other(
             .text("a text"),
             read: { options, text in
-                options[keyPath: path] = text
+                options[keyPath: path()] = text
                 return true
             },
-            texts: { $0[keyPath: path].flatMap { $0.isEmpty ? nil : [$0] } ?? [] })
+            texts: { $0[keyPath: path()].flatMap { $0.isEmpty ? nil : [$0] } ?? [] })
     }
 }

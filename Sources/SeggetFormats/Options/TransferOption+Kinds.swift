@@ -6,64 +6,69 @@ extension TransferOption {
     typealias Path<Value> = any WritableKeyPath<DownloadOptions, Value> & Sendable
 
     static func flag(
-        _ key: String, _ path: Path<Bool>, _ names: [OptionName], _ places: Places,
+        _ key: String, _ path: @escaping @autoclosure @Sendable () -> Path<Bool>,
+        _ names: [OptionName], _ places: Places,
         _ effect: Effect = .atOnce, help: String
     ) -> TransferOption {
         TransferOption(
             key, .flag, names, places, effect, help: help,
             read: { options, text in
                 guard let isOn = Bool(text) else { return false }
-                options[keyPath: path] = isOn
+                options[keyPath: path()] = isOn
                 return true
             },
-            texts: { ["\($0[keyPath: path])"] })
+            texts: { ["\($0[keyPath: path()])"] })
     }
 
     static func integer(
-        _ key: String, _ range: ClosedRange<Int>, _ path: Path<Int?>, _ names: [OptionName],
+        _ key: String, _ range: ClosedRange<Int>,
+        _ path: @escaping @autoclosure @Sendable () -> Path<Int?>, _ names: [OptionName],
         _ places: Places, help: String
     ) -> TransferOption {
         TransferOption(
             key, .integer(range), names, places, help: help,
             read: { options, text in
                 guard let number = Int(text), range.contains(number) else { return false }
-                options[keyPath: path] = number
+                options[keyPath: path()] = number
                 return true
             },
-            texts: { $0[keyPath: path].map { ["\($0)"] } ?? [] })
+            texts: { $0[keyPath: path()].map { ["\($0)"] } ?? [] })
     }
 
     static func integer(
-        _ key: String, _ range: ClosedRange<Int>, _ path: Path<Int>, _ names: [OptionName],
+        _ key: String, _ range: ClosedRange<Int>,
+        _ path: @escaping @autoclosure @Sendable () -> Path<Int>, _ names: [OptionName],
         _ places: Places, help: String
     ) -> TransferOption {
         TransferOption(
             key, .integer(range), names, places, help: help,
             read: { options, text in
                 guard let number = Int(text), range.contains(number) else { return false }
-                options[keyPath: path] = number
+                options[keyPath: path()] = number
                 return true
             },
-            texts: { ["\($0[keyPath: path])"] })
+            texts: { ["\($0[keyPath: path()])"] })
     }
 
     static func seconds(
-        _ key: String, _ range: ClosedRange<Double>, _ path: Path<Duration?>,
+        _ key: String, _ range: ClosedRange<Double>,
+        _ path: @escaping @autoclosure @Sendable () -> Path<Duration?>,
         _ names: [OptionName], _ places: Places, help: String
     ) -> TransferOption {
         TransferOption(
             key, .seconds(range), names, places, help: help,
             read: { options, text in
                 guard let number = Double(text), range.contains(number) else { return false }
-                options[keyPath: path] = .seconds(number)
+                options[keyPath: path()] = .seconds(number)
                 return true
             },
-            texts: { $0[keyPath: path].map { [number($0.inSeconds)] } ?? [] })
+            texts: { $0[keyPath: path()].map { [number($0.inSeconds)] } ?? [] })
     }
 
     static func bytes(
         _ key: String, atLeast least: Int64, atMost most: Int64 = OptionKind.mostBytes,
-        _ path: Path<Int64?>, _ names: [OptionName], _ places: Places, help: String
+        _ path: @escaping @autoclosure @Sendable () -> Path<Int64?>, _ names: [OptionName],
+        _ places: Places, help: String
     ) -> TransferOption {
         TransferOption(
             key, .bytes(least...most), names, places, help: help,
@@ -71,27 +76,29 @@ extension TransferOption {
                 guard let size = Quantity(text).map({ Int64($0.bytes) }),
                     (least...most).contains(size)
                 else { return false }
-                options[keyPath: path] = size
+                options[keyPath: path()] = size
                 return true
             },
-            texts: { $0[keyPath: path].map { ["\($0)"] } ?? [] })
+            texts: { $0[keyPath: path()].map { ["\($0)"] } ?? [] })
     }
 
     static func rate(
-        _ key: String, _ path: Path<Double?>, _ names: [OptionName], _ places: Places, help: String
+        _ key: String, _ path: @escaping @autoclosure @Sendable () -> Path<Double?>,
+        _ names: [OptionName], _ places: Places, help: String
     ) -> TransferOption {
         TransferOption(
             key, .rate, names, places, help: help,
             read: { options, text in
                 guard let rate = Rate(text) else { return false }
-                options[keyPath: path] = rate.bytesPerSecond > 0 ? rate.bytesPerSecond : nil
+                options[keyPath: path()] = rate.bytesPerSecond > 0 ? rate.bytesPerSecond : nil
                 return true
             },
-            texts: { [number($0[keyPath: path] ?? 0)] })
+            texts: { [number($0[keyPath: path()] ?? 0)] })
     }
 
     static func choice<Value: RawRepresentable<String> & Sendable>(
-        _ key: String, _ words: [(word: String, value: Value)], _ path: Path<Value>,
+        _ key: String, _ words: [(word: String, value: Value)],
+        _ path: @escaping @autoclosure @Sendable () -> Path<Value>,
         _ names: [OptionName], _ places: Places, _ effect: Effect = .atOnce, help: String
     ) -> TransferOption {
         TransferOption(
@@ -100,40 +107,42 @@ extension TransferOption {
                 guard let value = words.first(where: { $0.word == text })?.value else {
                     return false
                 }
-                options[keyPath: path] = value
+                options[keyPath: path()] = value
                 return true
             },
             texts: { options in
-                let value = options[keyPath: path].rawValue
+                let value = options[keyPath: path()].rawValue
                 return words.first { $0.value.rawValue == value }.map { [$0.word] } ?? [value]
             })
     }
 
     /// A text of the access options, which checks its form itself.
     static func text(
-        _ key: String, _ expected: String, _ path: Path<String?>, _ names: [OptionName],
+        _ key: String, _ expected: String,
+        _ path: @escaping @autoclosure @Sendable () -> Path<String?>, _ names: [OptionName],
         _ places: Places, isSecret: Bool = false, canBeEmpty: Bool = false, help: String
     ) -> TransferOption {
         TransferOption(
             key, .text(expected), names, places, isSecret: isSecret, help: help,
             read: { options, text in
                 guard canBeEmpty || !text.isEmpty else { return false }
-                return change(&options) { $0[keyPath: path] = text }
+                return change(&options) { $0[keyPath: path()] = text }
             },
-            texts: { $0[keyPath: path].map { [$0] } ?? [] })
+            texts: { $0[keyPath: path()].map { [$0] } ?? [] })
     }
 
     static func file(
-        _ key: String, _ path: Path<String?>, _ names: [OptionName], _ places: Places,
+        _ key: String, _ path: @escaping @autoclosure @Sendable () -> Path<String?>,
+        _ names: [OptionName], _ places: Places,
         _ effect: Effect = .atOnce, help: String
     ) -> TransferOption {
         TransferOption(
             key, .path, names, places, effect, help: help,
             read: { options, text in
                 guard !text.isEmpty, !PathText.isURL(text) else { return false }
-                return change(&options) { $0[keyPath: path] = text }
+                return change(&options) { $0[keyPath: path()] = text }
             },
-            texts: { $0[keyPath: path].map { [$0] } ?? [] })
+            texts: { $0[keyPath: path()].map { [$0] } ?? [] })
     }
 
     /// A value that only segget itself sets.

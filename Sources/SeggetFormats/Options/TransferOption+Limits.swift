@@ -118,14 +118,16 @@ extension TransferOption {
 
 extension OptionName.Meaning {
     /// A rate that is shown in whole bytes per second, as aria2 has it.
-    static func wholeRate(_ path: TransferOption.Path<Double?>) -> Self {
+    static func wholeRate(
+        _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<Double?>
+    ) -> Self {
         .other(
             .rate,
             read: { options, text in
                 guard let bytes = Int64(text), bytes >= 0 else { return false }
-                options[keyPath: path] = bytes > 0 ? Double(bytes) : nil
+                options[keyPath: path()] = bytes > 0 ? Double(bytes) : nil
                 return true
             },
-            texts: { ["\(Int64(min($0[keyPath: path] ?? 0, 0x1p62)))"] })
+            texts: { ["\(Int64(min($0[keyPath: path()] ?? 0, 0x1p62)))"] })
     }
 }

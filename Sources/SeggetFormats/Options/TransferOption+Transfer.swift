@@ -191,15 +191,16 @@ extension TransferOption {
 extension OptionName.Meaning {
     /// A time that is shown in whole seconds, as aria2 has it.
     static func wholeSeconds(
-        _ range: ClosedRange<Int>, _ path: TransferOption.Path<Duration>
+        _ range: ClosedRange<Int>,
+        _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<Duration>
     ) -> Self {
         .other(
             .integer(range),
             read: { options, text in
                 guard let number = Int(text), range.contains(number) else { return false }
-                options[keyPath: path] = .seconds(number)
+                options[keyPath: path()] = .seconds(number)
                 return true
             },
-            texts: { ["\(Int64($0[keyPath: path] / .seconds(1)))"] })
+            texts: { ["\(Int64($0[keyPath: path()] / .seconds(1)))"] })
     }
 }
