@@ -36,26 +36,6 @@ struct CommandTests {
         #expect(command.options.resume && !command.options.overwrite)
     }
 
-    @Test func everyOptionReachesTheLibrary() throws {
-        let command = try get(
-            [
-                "get", "http://h/f", "-o", "out", "-x", "64", "--checksum", "SHA1=\(Self.sha1)",
-                "--overwrite", "--no-resume", "-H", "A: b", "--header", "C:d",
-                "--ca-certificate", "ca.pem", "--connect-timeout", "2.5", "--stall-timeout", "3",
-                "--retries", "0",
-            ])
-        let options = command.options
-        #expect(command.destination == .file("out"))
-        #expect(options.connections == 64)
-        #expect(options.checksum?.description == "sha-1:\(Self.sha1.lowercased())")
-        #expect(options.overwrite && !options.resume)
-        #expect(options.headers == ["A: b", "C:d"])
-        #expect(options.caCertificate == "ca.pem")
-        #expect(options.connectTimeout == .seconds(2.5))
-        #expect(options.stallTimeout == .seconds(3))
-        #expect(options.retries == 0)
-    }
-
     @Test func resumingUnverifiedIsAskedFor() throws {
         #expect(try !get(["http://h/f"]).options.resumeUnverified)
         #expect(try get(["http://h/f", "--resume-unverified"]).options.resumeUnverified)
