@@ -87,10 +87,13 @@ struct ListFolderTests {
         #expect(symlink(outside.path, stage.sandbox.path("link")) == 0)
         #expect(symlink("in", stage.sandbox.path("inner")) == 0)
         let name = URL(fileURLWithPath: stage.folder).lastPathComponent
+        // Other programs may have a "new" of their own in the folder for temporary files.
+        let beside = "\(name)-new"
         for folder in [
-            "../new", "a/../../new", "../\(name)x/new", outside.path("new"), "\(stage.folder)x/new",
-            "link/new", "link/new/a", "inner/../../new", "in/../new",
-            "\(stage.folder)/../new", "link/../new",
+            "../\(beside)", "a/../../\(beside)", "../\(name)x/new", outside.path("new"),
+            "\(stage.folder)x/new",
+            "link/new", "link/new/a", "inner/../../\(beside)", "in/../new",
+            "\(stage.folder)/../\(beside)", "link/../\(beside)",
         ] {
             for setting in ["dir=\(folder)", "dir=\(folder)\n out=f"] {
                 let outcome = try stage.run(list: "\(stage.origin.url("/1/f"))\n \(setting)\n")
@@ -103,7 +106,7 @@ struct ListFolderTests {
         #expect(try tree(outside.path) == [])
         #expect(try tree(stage.folder) == ["in", "inner", "link"])
         let parent = URL(fileURLWithPath: stage.folder).deletingLastPathComponent().path
-        #expect(!FileManager.default.fileExists(atPath: "\(parent)/new"))
+        #expect(!FileManager.default.fileExists(atPath: "\(parent)/\(beside)"))
         #expect(!FileManager.default.fileExists(atPath: "\(stage.folder)x"))
     }
 

@@ -34,7 +34,10 @@ struct QueueAddTests {
         let stage = try QueueStage(size: 1000)
         let outside = try Sandbox()
         #expect(symlink(outside.path, stage.files.sandbox.path("link")) == 0)
-        let folders = ["sub/a", outside.path("new/deep"), "link/new", "../new"]
+        let home = URL(fileURLWithPath: stage.folder)
+        // Other programs may have a "new" of their own in the folder for temporary files.
+        let beside = "\(home.lastPathComponent)-new"
+        let folders = ["sub/a", outside.path("new/deep"), "link/new", "../\(beside)"]
         let list = folders.enumerated().map { number, folder in
             "\(stage.origin.url("/\(number)/f.iso"))\n dir=\(folder)\n"
         }
@@ -45,8 +48,8 @@ struct QueueAddTests {
         #expect(try ids.map(stage.state) == ["completed"] + Array(repeating: "failed", count: 3))
         #expect(try stage.isRight("sub/a/f.iso", "/0/f.iso"))
         #expect(try outside.names().isEmpty)
-        let parent = URL(fileURLWithPath: stage.folder).deletingLastPathComponent().path
-        #expect(!FileManager.default.fileExists(atPath: "\(parent)/new"))
+        let parent = home.deletingLastPathComponent().path
+        #expect(!FileManager.default.fileExists(atPath: "\(parent)/\(beside)"))
         // Where the user says so, they are made.
         try stage.done("rename", ids[1], "--directory", outside.path("mine/deep"))
         try stage.done("retry", ids[1])
