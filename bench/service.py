@@ -45,7 +45,7 @@ def subscribe(path):
     """A connection that has asked for events, and read nothing."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(path)
-    connection.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    connection.sendall(b"GET /v2/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     return connection
 
 

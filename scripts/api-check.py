@@ -96,11 +96,11 @@ def check(options, home):
     try:
         address = f"http://127.0.0.1:{port_of(service, log)}"
         secret = pathlib.Path(queue + ".rpc-secret").read_text().strip()
-        url = address + "/api/v1"
+        url = address + "/api/v2"
         source = f"http://127.0.0.1:{origin.server_port}/"
         add = {"command": "add", "root": str(home / "downloads")}
         commands = [dict(add, url=source + "a", id=TASK, tags=["a"]), dict(add, url=source + "gone"),
-                    dict(add, url=source + "held", held=True)]
+                    dict(add, url=source + "paused", paused=True)]
         ask(url + "/commands", secret, {"commands": commands})
         if first_event(url, secret) != b"snapshot":
             sys.exit("/events does not begin with a snapshot")

@@ -16,7 +16,7 @@ public enum DownloadOneFile {
         _ url: String, _ session: DownloadSession
     ) async throws(DownloadError) -> RemoteFile {
         let offer = try await session.probe(url)
-        print(offer.suggestedName, offer.size ?? -1, offer.plan)
+        print(offer.suggestedName, offer.size ?? -1, offer.transfer)
         return offer
     }
 

@@ -55,7 +55,7 @@ def commands(page):
     sent = []
 
     def note(request):
-        if request.url.endswith("/api/v1/commands"):
+        if request.url.endswith("/api/v2/commands"):
             body = json.loads(request.post_data)["commands"]
             if body[0]["command"] != "mark_seen":
                 sent.append(body)
@@ -179,7 +179,7 @@ def test_what_matches_a_filter_is_acted_on_at_once(visit, service, slow, missing
     page.get_by_role("grid").press("Control+a")
     tool(page, "Resume").click()
     now = service.wait(lambda tasks: tasks["one.iso"]["state"] == tasks["two.iso"]["state"] == "running")
-    assert now["other.bin"]["wanted"] == "held"
+    assert now["other.bin"]["wanted"] == "paused"
     assert sent == [[{"command": "resume", "ids": [tasks["one.iso"]["id"], tasks["two.iso"]["id"]]}]]
 
     show(page, "failed")
@@ -201,9 +201,9 @@ def test_nothing_is_done_with_rows_that_a_new_filter_does_not_mean(visit, held, 
     page = visit()
     sent, answers = commands(page), []
     grid = page.get_by_role("grid")
-    show(page, "held")
+    show(page, "paused")
     expect(page.locator("#chosen")).to_have_text("5 tasks")
-    failed = re.compile("/api/v1/tasks.state=failed&sort=order")
+    failed = re.compile("/api/v2/tasks.state=failed&sort=order")
     page.route(failed, lambda answer: answers.append(answer))
     with page.expect_request(failed):
         page.locator("#filter-failed").click()
@@ -224,7 +224,7 @@ def test_nothing_is_done_with_rows_that_a_new_filter_does_not_mean(visit, held, 
 
 def test_what_has_left_the_list_is_no_longer_selected(visit, held):
     page = visit()
-    show(page, "held")
+    show(page, "paused")
     row(page, "b.bin").click()
     row(page, "c.bin").click(modifiers=["Control"])
     held.tell("resume", held.tasks()["b.bin"]["id"])
@@ -246,7 +246,7 @@ def test_a_task_is_started_paused_retried_and_cancelled(visit, service, slow, mi
     service.wait(lambda tasks: tasks["a.bin"]["state"] == "running" and tasks["a.bin"]["wanted"] == "run")
     tool(page, "Pause").click()
     expect(state("a.bin")).to_have_text("Paused by you")
-    expect(page.locator("#filter-held .n")).to_have_text("1")
+    expect(page.locator("#filter-paused .n")).to_have_text("1")
     expect(tool(page, "Pause")).to_have_attribute("aria-disabled", "true")
     tool(page, "Resume").click()
     service.wait(lambda tasks: tasks["a.bin"]["state"] == "running" and tasks["a.bin"].get("bytes_done"))
@@ -479,15 +479,15 @@ def test_what_is_refused_is_said(visit, held):
     row(page, "a.bin").click()
     row(page, "c.bin").click(modifiers=["Shift"])
     # The page does not know yet that one of them has gone.
-    page.route("**/api/v1/tasks?*", lambda answer: None)
+    page.route("**/api/v2/tasks?*", lambda answer: None)
     held.tell("remove", ids["b.bin"])
     tool(page, "Resume").click()
     expect(page.locator("#notices")).to_contain_text("1 task was left as it is")
     expect(page.locator("#notices")).to_contain_text(f"There is no task {ids['b.bin']}")
     assert sent == [[{"command": "resume", "ids": [ids[name] for name in ("a.bin", "b.bin", "c.bin")]}]]
     tasks = held.tasks()
-    assert [tasks[name]["wanted"] for name in ("a.bin", "c.bin", "d.bin")] == ["run", "run", "held"]
-    page.unroute("**/api/v1/tasks?*")
+    assert [tasks[name]["wanted"] for name in ("a.bin", "c.bin", "d.bin")] == ["run", "run", "paused"]
+    page.unroute("**/api/v2/tasks?*")
 
     row(page, "d.bin").click()
     page.keyboard.press("F2")

@@ -72,7 +72,7 @@ def test_a_paste_opens_the_box_and_several_links_are_tasks_or_mirrors(page, serv
     send(page)
     expect(state(page, "three.bin")).to_have_text("Complete, verified (sha-256)")
     assert len(service.tasks()) == 4
-    urls = page.evaluate("""async (id) => (await (await import("/app/api.js")).get(`/api/v1/tasks/${id}`)).urls""",
+    urls = page.evaluate("""async (id) => (await (await import("/app/api.js")).get(`/api/v2/tasks/${id}`)).urls""",
                          service.tasks()["three.bin"]["id"])
     assert urls == links
 

@@ -134,7 +134,7 @@ def opened(page, name):
 
 def told(page, task):
     """What the service tells of a task."""
-    return page.evaluate("async (id) => (await import('/app/api.js')).get(`/api/v1/tasks/${id}`)", task)
+    return page.evaluate("async (id) => (await import('/app/api.js')).get(`/api/v2/tasks/${id}`)", task)
 
 
 def pieces(segments, size):

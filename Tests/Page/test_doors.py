@@ -114,7 +114,7 @@ def test_the_graph_begins_with_what_the_service_remembers(visit, service, slow):
     page = visit(opened=False)
     visit.is_quiet = False
     # No event tells the page of a speed.
-    page.route("**/api/v1/events?*", lambda route: route.abort())
+    page.route("**/api/v2/events?*", lambda route: route.abort())
     service.wait(lambda tasks: tasks["first.bin"].get("bytes_done", 0) > 200_000)
     page.goto(service.tell("open", "--no-browser"))
     expect(page.locator("#list").get_by_text("first.bin")).to_be_visible()

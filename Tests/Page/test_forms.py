@@ -82,7 +82,7 @@ def test_a_refused_link_is_said_at_the_links(dialog, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_a_reason_without_a_field_is_in_view(dialog, size):
     page, box = dialog(size)
-    page.route("**/api/v1/commands", lambda route: route.abort())
+    page.route("**/api/v2/commands", lambda route: route.abort())
     box.locator(".dialog-body").evaluate("(body) => { body.scrollTop = 0 }")
     send(box)
     reason = box.get_by_role("alert").filter(has_text="The service does not answer")

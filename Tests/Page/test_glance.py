@@ -34,16 +34,16 @@ def test_each_state_has_an_icon_and_a_colour(visit, service, fast, slow, guarded
     page = visit(theme=theme)
     expect(row(page, "run.bin")).to_have_attribute("data-sign", "running")
     expect(row(page, "wait.bin")).to_have_attribute("data-sign", "waiting")
-    names = ["done", "failed", "held", "gone", "run", "wait"]
+    names = ["done", "failed", "paused", "gone", "run", "wait"]
     signs = {name: sign(page, f"{name}.bin") for name in names}
-    assert [signs[name][0] for name in names] == ["completed", "failed", "held", "cancelled", "running", "waiting"]
+    assert [signs[name][0] for name in names] == ["completed", "failed", "paused", "cancelled", "running", "waiting"]
     assert len({path for _, path, _ in signs.values()}) == len(names)
     # What waits, and what was cancelled, needs nobody.
     assert len({signs[name][2] for name in names[:3] + names[4:]}) == 5
     expect(row(page, "failed.bin").locator(".state")).to_have_text("Failed: 404 Not Found")
     # The first action is the one that brings it further.
     first = {name: row(page, f"{name}.bin").locator(".acts button").first.get_attribute("data-act") for name in names}
-    assert first == {"done": "remove", "failed": "retry", "held": "resume", "gone": "retry", "run": "pause", "wait": "pause"}
+    assert first == {"done": "remove", "failed": "retry", "paused": "resume", "gone": "retry", "run": "pause", "wait": "pause"}
 
 
 def test_the_reason_stands_before_the_wait(visit, service, guarded):  # noqa: F811
@@ -109,7 +109,7 @@ def test_all_are_paused_and_resumed(visit, service, fast, slow, size):
     service.tell("add", f"{slow}/a.bin", f"{slow}/b.bin", "-d", "files")
     expect(row(page, "b.bin")).to_be_visible()
     pause.click()
-    service.wait(lambda tasks: all(tasks[name]["wanted"] == "held" for name in ("a.bin", "b.bin")))
+    service.wait(lambda tasks: all(tasks[name]["wanted"] == "paused" for name in ("a.bin", "b.bin")))
     expect(pause).to_have_attribute("aria-disabled", "true")
     resume.click()
     tasks = service.wait(lambda tasks: all(tasks[name]["wanted"] == "run" for name in ("a.bin", "b.bin")))

@@ -39,7 +39,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
     expect(page.get_by_role("menuitem", name="Pause")).to_be_focused()
     press("Enter")
     expect(page.locator(".rows .current .state")).to_have_text("Paused by you")
-    service.wait(lambda tasks: tasks["third.iso"]["wanted"] == "held")
+    service.wait(lambda tasks: tasks["third.iso"]["wanted"] == "paused")
     current(page, "third.iso")
     for close in ("Escape", "Tab"):
         press("Shift+F10")
@@ -135,7 +135,7 @@ def test_dialogs_close_by_escape_and_give_the_focus_back(visit, service, slow):
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
         current(page, "first.iso")
-    assert service.tasks()["first.iso"]["wanted"] == "held"
+    assert service.tasks()["first.iso"]["wanted"] == "paused"
 
 
 # What can be pressed or filled in, and is shown; and which of it has the focus, and whether that is seen.

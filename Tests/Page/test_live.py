@@ -84,24 +84,24 @@ def test_what_ends_while_ends_are_asked_for_is_told_too(visit, service, fast):
     expect(page.locator("#empty")).to_be_visible()
     said(page)
     waiting = []
-    page.route("**/api/v1/tasks?state=completed&state=failed*", lambda asked: waiting.append(asked))
-    with page.expect_request("**/api/v1/tasks?state=completed&state=failed*"):
+    page.route("**/api/v2/tasks?state=completed&state=failed*", lambda asked: waiting.append(asked))
+    with page.expect_request("**/api/v2/tasks?state=completed&state=failed*"):
         service.tell("add", f"{fast}/held.bin", "--paused", "-d", "files")
     # The answer is known, and on its way, when the next one ends.
-    page.wait_for_function("() => document.querySelector('#filter-held .n').textContent === '1'")
+    page.wait_for_function("() => document.querySelector('#filter-paused .n').textContent === '1'")
     answer = waiting[0].fetch()
     service.tell("add", f"{fast}/late.bin", "-d", "files")
     expect(page.locator("#filter-completed .n")).to_have_text("1")
     waiting[0].fulfill(response=answer)
-    page.unroute("**/api/v1/tasks?state=completed&state=failed*")
+    page.unroute("**/api/v2/tasks?state=completed&state=failed*")
     page.wait_for_function("() => said.includes('Complete: late.bin')")
 
 
 def test_an_end_that_the_list_shows_before_an_event_comes_is_told_too(visit, service, fast):
     page = visit(opened=False)
     # No event ever comes.
-    page.route("**/api/v1/events?*", lambda asked: None)
-    with page.expect_response("**/api/v1/tasks?state=completed&state=failed*"):
+    page.route("**/api/v2/events?*", lambda asked: None)
+    with page.expect_response("**/api/v2/tasks?state=completed&state=failed*"):
         page.goto(service.tell("open", "--no-browser"))
     expect(page.locator("#empty")).to_be_visible()
     said(page)

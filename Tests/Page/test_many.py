@@ -65,7 +65,7 @@ def test_the_rows_that_are_seen_are_there_and_no_more(visit, service):
     first = settled(page)
     assert first[0][0] == 2 and is_right(first)
 
-    requests = asked(page, "/api/v1/tasks")
+    requests = asked(page, "/api/v2/tasks")
     box = page.locator("#list").bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 200)
     whole = page.locator("#list").evaluate("(list) => list.scrollHeight")
@@ -93,15 +93,15 @@ def test_what_is_done_with_all_is_one_command(visit, service):
     add(service, SOME)
     page = visit()
     grid = page.get_by_role("grid")
-    commands = asked(page, "/api/v1/commands")
+    commands = asked(page, "/api/v2/commands")
     expect(page.locator("#chosen")).to_have_text("2,000 tasks")
     grid.press("Control+a")
     expect(page.locator("#chosen")).to_have_text("All 2,000 selected")
     page.locator("#tools").get_by_role("button", name="Pause").click()
-    expect(page.locator("#filter-held .n")).to_have_text("2,000")
+    expect(page.locator("#filter-paused .n")).to_have_text("2,000")
     expect(page.locator("#list").get_by_text("Paused by you").first).to_be_visible()
     assert commands == [{"commands": [{"command": "pause", "all": True}]}]
-    assert {task["wanted"] for task in service.tasks().values()} == {"held"}
+    assert {task["wanted"] for task in service.tasks().values()} == {"paused"}
 
     commands.clear()
     page.locator("#tools").get_by_role("button", name="More").click()
@@ -127,13 +127,13 @@ def test_what_is_searched_for_and_filtered_is_counted(visit, service, fast):
     grid.press("Control+a")
     expect(chosen).to_have_text("10 of 10 selected")
     page.locator("#tools").get_by_role("button", name="Pause").click()
-    expect(page.locator("#filter-held .n")).to_have_text("11")
+    expect(page.locator("#filter-paused .n")).to_have_text("11")
     page.locator("#search").fill("nothing has this")
     expect(page.get_by_text("No task matches.")).to_be_visible()
     page.locator("#search").press("Escape")
     expect(chosen).to_have_text("2,002 tasks")
 
-    page.locator("#filter-held").click()
+    page.locator("#filter-paused").click()
     expect(chosen).to_have_text("11 tasks")
     expect(page.locator(".rows .name")).to_have_text([*(name(n) for n in range(1230, 1240)), "other.iso"])
     page.locator("#tags").get_by_role("button", name="iso 2").click()
@@ -178,7 +178,7 @@ def test_what_comes_to_match_later_is_not_removed(visit, service, fast):
     links = "".join(f"{fast}/{number}.bin\n" for number in range(300))
     service.tell("add", "-i", "-", "--paused", "-d", "files", stdin=links)
     page = visit()
-    commands = asked(page, "/api/v1/commands")
+    commands = asked(page, "/api/v2/commands")
     expect(page.locator("#chosen")).to_have_text("300 tasks")
     page.get_by_role("grid").press("Control+a")
     page.get_by_role("grid").press("Shift+Delete")

@@ -12,13 +12,13 @@ const forEach = (ids, command) => Array.from(
   { length: Math.ceil(ids.length / 1000) }, (_, part) => ({ ...command, ids: ids.slice(1000 * part, 1000 * (part + 1)) }));
 
 /** Whether a task is complete and its file is gone. */
-export const isMissing = (task) => task.state === "completed" && task.file === "gone";
+export const isMissing = (task) => task.state === "completed" && task.file === "missing";
 
 /** Which actions mean something for a task. */
 const FITS = {
   start: (task) => !["running", "verifying"].includes(task.state) && task.state !== "completed",
-  resume: (task) => task.wanted === "held" && !ENDED.has(task.state) || task.state === "failed" || task.state === "cancelled",
-  pause: (task) => task.wanted !== "held" && !ENDED.has(task.state),
+  resume: (task) => ["paused", "failed", "cancelled"].includes(task.state),
+  pause: (task) => task.state !== "paused" && !ENDED.has(task.state),
   retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state) || isMissing(task),
   cancel: (task) => !ENDED.has(task.state),
   move: (task) => Boolean(task.position) && !ENDED.has(task.state),
@@ -34,7 +34,7 @@ export function actionsOf(task) {
 
 const ACTIVE = ["waiting", "running", "verifying", "retrying", "waiting_for_network"];
 /** The states in which `pauseAll` and `resumeAll` find tasks. */
-export const ALL = { pauseAll: ACTIVE, resumeAll: ["held"] };
+export const ALL = { pauseAll: ACTIVE, resumeAll: ["paused"] };
 
 export class Acts {
   /** `changed` is called after commands were carried out. */

@@ -64,7 +64,7 @@ export class AddForm {
     this.knownList = h("ul");
     this.again = check(t("again"));
     this.known = h("div.known", { hidden: true }, this.knownList, this.again.element);
-    this.begin = choice(["queue", "start", "first", "held"].map((key) => [key, t(`b.${key}`)]), "queue");
+    this.begin = choice(["queue", "start", "first", "paused"].map((key) => [key, t(`b.${key}`)]), "queue");
     this.tags = text({ placeholder: "iso, linux" });
     this.dir = text();
     this.name = text();
@@ -156,7 +156,7 @@ export class AddForm {
       // URLs in answers have no query and no user.
       const plain = bare(link).replace(/[?#].*$/, "");
       try {
-        const { tasks } = await this.api.get(`api/v1/tasks?limit=100&text=${encodeURIComponent(plain)}`);
+        const { tasks } = await this.api.get(`api/v2/tasks?limit=100&text=${encodeURIComponent(plain)}`);
         const alike = tasks.filter((task) => task.url === plain);
         const links = await this.api.linksOf(alike.map((task) => task.id));
         found.push(...alike.filter((task) => bare(links.get(task.id)?.url ?? "") === bare(link)));
@@ -199,7 +199,7 @@ export class AddForm {
     else shared.known_anywhere = true;
     if (!this.nameField.hidden && this.name.value.trim()) shared.name = this.name.value.trim();
     if (this.tags.value.trim()) shared.tags = listOf(this.tags.value);
-    if (this.begin.value === "held") shared.held = true;
+    if (this.begin.value === "paused") shared.paused = true;
     if (!this.known.hidden && this.again.box.checked) shared.again = true;
     if (Object.keys(options).length) shared.options = options;
     const commands = (this.mirrors ? links.slice(0, 1) : links).map((url) => ({ command: "add", url, ...shared }));

@@ -26,7 +26,7 @@ const hear = () => {
 /** Asks for a sign of life, for so many milliseconds; answers whether one came. */
 export async function ping(time) {
   try {
-    await fetch("api/v1/speeds", {
+    await fetch("api/v2/speeds", {
       method: "HEAD", cache: "no-store", headers: authorization(), signal: AbortSignal.timeout(time),
     });
     hear();
@@ -72,13 +72,13 @@ export async function linksOf(ids) {
   const links = new Map();
   for (let from = 0; from < ids.length; from += 100) {
     const query = ids.slice(from, from + 100).map((id) => `id=${id}`).join("&");
-    for (const each of (await get(`api/v1/links?${query}`)).links) links.set(each.id, each);
+    for (const each of (await get(`api/v2/links?${query}`)).links) links.set(each.id, each);
   }
   return links;
 }
 
 /** Carries out commands; answers a list of results for each of them. */
-export const send = async (commands, more) => (await call("POST", "api/v1/commands", { commands }, more)).results;
+export const send = async (commands, more) => (await call("POST", "api/v2/commands", { commands }, more)).results;
 
 /** Begins a session, by `{secret}` or `{token}`. */
 export async function login(proof) {

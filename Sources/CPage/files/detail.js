@@ -97,7 +97,7 @@ export class Detail {
     const before = this.task;
     this.task = task;
     if (this.data) this.data.task = task;
-    if (before?.state !== task.state || before.wanted !== task.wanted || !FETCHED.has(task.state)) this.poll();
+    if (before?.state !== task.state || !FETCHED.has(task.state)) this.poll();
     else this.head();
   }
 
@@ -115,7 +115,7 @@ export class Detail {
     clearTimeout(this.timer);
     const turn = this.turn += 1;
     const asked = Date.now();
-    const answer = await this.api.get(`api/v1/tasks/${encodeURIComponent(this.id)}`).catch((error) => ({ error }));
+    const answer = await this.api.get(`api/v2/tasks/${encodeURIComponent(this.id)}`).catch((error) => ({ error }));
     if (turn !== this.turn) return;
     show(this.stale, Boolean(answer.error));
     if (answer.error) {
@@ -289,14 +289,13 @@ export class Detail {
     if (AGAIN.has(state)) await this.command({ command: "retry" });
   }
 
-  stateText({ state, wanted, file, digests, skipped, html, paused, position, retry_at: retry, waiting_since: since }) {
+  stateText({ state, file, digests, skipped, html, pause_reason: reason, position, retry_at: retry, waiting_since: since }) {
     const { t, format } = this;
     if (state === "completed") {
       const names = digests.map((digest) => digest.split(":")[0]).join(", ");
-      return t(`d.${file === "gone" || file === "changed" ? file : html ? "html" : skipped ? "skipped" : names ? "verified" : state}`, { names });
+      return t(`d.${file === "missing" || file === "changed" ? file : html ? "html" : skipped ? "skipped" : names ? "verified" : state}`, { names });
     }
-    if (wanted === "held" && !ENDED.has(state)) return t("d.held");
-    if (paused) return t("d.ruled", { reason: paused });
+    if (reason) return t("d.ruled", { reason });
     if (state === "retrying" && retry) {
       return t("d.retryingIn", { time: format.duration(Math.max(0, Math.ceil(retry - Date.now() / 1000))) });
     }
@@ -319,9 +318,9 @@ export class Detail {
     }
     const { pause, resume, retry, link, credentials, place } = this.buttons;
     const focused = document.activeElement;
-    show(pause, !ENDED.has(task.state) && task.wanted !== "held");
-    show(resume, !ENDED.has(task.state) && task.wanted === "held");
-    const isMissing = task.state === "completed" && task.file === "gone";
+    show(pause, !ENDED.has(task.state) && task.state !== "paused");
+    show(resume, task.state === "paused");
+    const isMissing = task.state === "completed" && task.file === "missing";
     show(retry, AGAIN.has(task.state) || isMissing);
     say(retry, t(`d.${isMissing ? "again" : task.state === "retrying" ? "retryNow" : "retry"}`));
     show(link, task.state !== "completed");
@@ -376,7 +375,7 @@ export class Detail {
     const { size } = task;
     const fetched = FETCHED.has(task.state);
     const complete = task.state === "completed";
-    const gone = task.file === "gone";
+    const gone = task.file === "missing";
     const verified = complete && task.digests.length > 0 && !gone && task.file !== "changed";
     const segments = gone ? [] : complete && size ? [{ start: 0, end: size }] : data.segments ?? [];
     const connections = (fetched && data.connections || []).map(
@@ -534,7 +533,7 @@ export class Detail {
     say(this.more, t("d.showAll", { n: groups.length }));
     show(this.more, visible.length < groups.length);
     this.root.classList.toggle("no-events", groups.length === 0);
-    const bad = ["checksum_mismatch", "damaged", "reply_refused", "mirror_dropped", this.task.error?.kind];
+    const bad = ["checksum_mismatch", "damaged", "response_refused", "mirror_dropped", this.task.error?.kind];
     list(this.events, visible, (group) => group.key, (group) => {
       const [message, repeats] = [h("p", { lang: "en" }), h("ul", { lang: "en" })];
       const row = { time: h("time"), message, times: h("summary"), repeats };

@@ -34,7 +34,7 @@ export function stateOf(task, going = false) {
   const { state } = task;
   if (going) return [t("s.going"), "off", "remove"];
   if (state === "completed") {
-    if (task.file === "gone") return [t("s.gone"), "warn", "warning"];
+    if (task.file === "missing") return [t("s.missing"), "warn", "warning"];
     if (task.file === "changed") return [t("s.changed"), "warn", "warning"];
     if (task.skipped) return [t("s.skipped"), "done", "skipped"];
     if (task.html) return [t("s.html"), "warn", "warning"];
@@ -43,8 +43,8 @@ export function stateOf(task, going = false) {
   }
   if (state === "failed") return [t("s.failed", { reason: reasonFor(task) }), "bad", "failed"];
   if (state === "cancelled") return [t("s.cancelled"), "off", "cancelled"];
-  if (task.wanted === "held") return [t("s.held"), "off", "held"];
-  if (task.paused) return [t("s.ruled", { reason: brief(task.paused) }), "off", "waiting"];
+  if (state === "paused") return [t("s.paused"), "off", "paused"];
+  if (task.pause_reason) return [t("s.ruled", { reason: brief(task.pause_reason) }), "off", "waiting"];
   if (state === "retrying") {
     const reason = reasonFor(task);
     if (!task.retry_at) return [t("s.retrying", { reason }), "warn", "retry"];
@@ -138,7 +138,7 @@ export class List {
     if (this.descending) query.append("descending", "1");
     query.append("offset", offset);
     query.append("limit", limit);
-    return `api/v1/tasks?${query}`;
+    return `api/v2/tasks?${query}`;
   }
 
   show(filter) {

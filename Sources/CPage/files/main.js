@@ -12,7 +12,7 @@ import { count, language, meaning, number, t } from "./texts.js";
 
 const FETCHED = ["running", "verifying", "retrying", "waiting_for_network"];
 const FILTERS = {
-  all: [], running: ["running", "verifying"], waiting: ["waiting", "retrying", "waiting_for_network"], held: ["held"],
+  all: [], running: ["running", "verifying"], waiting: ["waiting", "retrying", "waiting_for_network"], paused: ["paused"],
   completed: ["completed"], failed: ["failed"], cancelled: ["cancelled"],
 };
 const wide = matchMedia("(min-width: 1180px)");
@@ -36,8 +36,8 @@ const list = new List($("list"), {
     data(answer) {
       setCounts(answer.counts);
       setSpeed(answer.bytes_per_second);
-      say($("ruled"), answer.paused ? t("ruled", { reason: answer.paused.replace(/`/g, "") }) : "");
-      $("ruled").hidden = !answer.paused;
+      say($("ruled"), answer.pause_reason ? t("ruled", { reason: answer.pause_reason.replace(/`/g, "") }) : "");
+      $("ruled").hidden = !answer.pause_reason;
       for (const task of answer.tasks) if (task.id === list.openId) detail.update(task);
       selectionChanged();
       setEmpty();
@@ -320,13 +320,13 @@ function soon(wait = Math.max(0, refreshed + 1000 - Date.now())) {
 }
 
 async function askTags() {
-  const answer = await api.get("api/v1/tags").catch(() => null);
+  const answer = await api.get("api/v2/tags").catch(() => null);
   if (answer) setTags(answer.tags);
 }
 
 /** Has the graph begin with what the service remembers. */
 async function askSpeeds() {
-  const answer = await api.get("api/v1/speeds").catch(() => null);
+  const answer = await api.get("api/v2/speeds").catch(() => null);
   if (!answer) return;
   const { bytes_per_second: speeds } = answer;
   // The clocks of both machines may differ: the last value is of now.
@@ -337,7 +337,7 @@ async function askSpeeds() {
 }
 
 async function askHealth() {
-  const answer = await api.get("api/v1/health").catch(() => null);
+  const answer = await api.get("api/v2/health").catch(() => null);
   if (!answer) return;
   health = answer;
   say($("free"), health.free_bytes === undefined ? "–" : format.bytes(health.free_bytes));
@@ -357,7 +357,7 @@ const liveStates = new Map();
 function changes(data) {
   let moved = !sameCounts(counts, data.counts ?? counts) || Boolean(data.removed?.length);
   for (const task of data.tasks) {
-    const state = `${task.state} ${task.wanted}`;
+    const { state } = task;
     if (liveStates.get(task.id) !== state) moved = true;
     liveStates.set(task.id, state);
     if (task.id === list.openId) detail.update(task);
@@ -431,7 +431,7 @@ addEventListener("online", () => awaySince && live?.retry());
 function connect() {
   live?.close();
   liveStates.clear();
-  live = api.stream(`api/v1/events?${FETCHED.map((state) => `state=${state}`).join("&")}`, {
+  live = api.stream(`api/v2/events?${FETCHED.map((state) => `state=${state}`).join("&")}`, {
     open: back, closed: away,
     event(name, data) {
       if (name === "snapshot") liveStates.clear();
@@ -470,7 +470,7 @@ async function askEnds() {
 }
 
 async function tellEnds() {
-  const answer = await api.get(`api/v1/tasks?state=completed&state=failed&sort=finished&descending=1&limit=${lastEnd === undefined ? 1 : 50}`).catch(() => null);
+  const answer = await api.get(`api/v2/tasks?state=completed&state=failed&sort=finished&descending=1&limit=${lastEnd === undefined ? 1 : 50}`).catch(() => null);
   if (!answer) return;
   const before = lastEnd;
   lastEnd = Math.max(before ?? 0, ...answer.tasks.map((task) => task.finished ?? 0));

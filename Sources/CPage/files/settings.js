@@ -40,7 +40,7 @@ function ruleRow(rule, gone) {
 export async function settings({ api, logout }) {
   let now;
   try {
-    now = await api.get("api/v1/settings");
+    now = await api.get("api/v2/settings");
   } catch (error) {
     if (error.status !== 401) notice(t("notSent", { reason: reasonOf(error) }), { bad: true });
     return;
@@ -81,7 +81,7 @@ export async function settings({ api, logout }) {
       const next = { ...now, max_running: max, retry_delays: seconds, metered: metered.value, rules: [...rules.children].map((row) => row.rule()) };
       delete next.rate_limit;
       if (rate.value > 0) next.rate_limit = rate.value;
-      await api.put("api/v1/settings", next);
+      await api.put("api/v2/settings", next);
       if (language.value === before) return;
       if (language.value) localStorage.setItem("segget.language", language.value);
       else localStorage.removeItem("segget.language");

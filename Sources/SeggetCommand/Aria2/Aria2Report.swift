@@ -169,7 +169,7 @@ extension Aria2Report {
                 "GID#\(tasks[index].gid) - Going on with \(Aria2Text.size(start.resumedBytes)) that are "
                     + "there: \(path)", now)
         }
-        if start.identity == "none", start.plan == .segments {
+        if start.identity == "none", start.transfer == .segments {
             log(
                 .info,
                 "GID#\(tasks[index].gid) - the server sends nothing that identifies versions of the "

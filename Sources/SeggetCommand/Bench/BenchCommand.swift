@@ -107,7 +107,7 @@ package struct BenchCommand: ParsableCommand {
             }
         }
         var plan = measuring.plan(with: measuring.peers.filter { programs[$0] != nil })
-        if file.plan != .segments {
+        if file.transfer != .segments {
             let why =
                 file.size == nil
                 ? "the server does not state the size" : "the server serves no byte ranges"

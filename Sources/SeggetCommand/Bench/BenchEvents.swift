@@ -3,11 +3,11 @@ import SeggetReports
 /// The facts of the events of `segget bench --json`, which `docs/json.md` describes.
 enum BenchEvents {
     /// What is going to be measured, and what it will cost.
-    struct Plan: Encodable {
+    struct Schedule: Encodable {
         var url: String
         var finalUrl: String
         var size: Int64?
-        var plan: String
+        var transfer: String
         var clients: [String]
         var rounds: Int
         var measurements: Int

@@ -114,7 +114,7 @@ struct BenchMeasuringOptions: ParsableArguments {
 /// The options that say how the result is reported.
 struct BenchOutputOptions: ParsableArguments {
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
-    var json = false
+    var json: JSONFormat?
 
     @Flag(help: "Write the measurements to standard output as comma-separated values.")
     var csv = false
@@ -133,7 +133,7 @@ struct BenchOutputOptions: ParsableArguments {
     var quiet = false
 
     func validate() throws {
-        guard !json || !csv else {
+        guard json == nil || !csv else {
             throw ValidationError(
                 "`--json` and `--csv` both need standard output; give one of them")
         }

@@ -12,7 +12,7 @@ final class BenchVoice {
     /// Tells to the standard streams.
     init(_ options: BenchOutputOptions) {
         self.options = options
-        events = JSONOutput(isOpen: options.json) { StandardStreams.write($0, to: STDOUT_FILENO) }
+        events = JSONOutput(options.json) { StandardStreams.write($0, to: STDOUT_FILENO) }
         events.emit("run", JSONEvents.Run(at: Date()))
     }
 
@@ -20,10 +20,10 @@ final class BenchVoice {
     func begin(_ run: BenchRun) {
         let sink = run.disk == nil ? "null" : "disk"
         events.emit(
-            "plan",
-            BenchEvents.Plan(
+            "schedule",
+            BenchEvents.Schedule(
                 url: run.file.url, finalUrl: run.file.effectiveURL, size: run.file.size,
-                plan: run.file.plan.name, clients: run.plan.subjects.map(\.name),
+                transfer: run.file.transfer.name, clients: run.plan.subjects.map(\.name),
                 rounds: run.plan.rounds,
                 measurements: run.plan.count, secondsAtMost: run.plan.maxTime.thousandths,
                 bytesAtMost: run.plan.bytesAtMost(size: run.file.size),
@@ -53,7 +53,7 @@ final class BenchVoice {
         let text: String
         if options.csv {
             text = BenchCSV.text(measurements)
-        } else if options.json {
+        } else if options.json != nil {
             text = ""
         } else {
             let isTerminal = isatty(STDOUT_FILENO) == 1

@@ -54,7 +54,7 @@ enum BenchWorker {
         Task {
             var isOneStream = false
             for await event in download.events {
-                if case .started(let start) = event { isOneStream = start.plan != .segments }
+                if case .started(let start) = event { isOneStream = start.transfer != .segments }
             }
             var report: Report
             switch await download.result {

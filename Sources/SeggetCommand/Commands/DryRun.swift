@@ -6,7 +6,7 @@ import Segmenter
 /// `--dry-run`: shows what downloads would do.
 struct DryRun: Sendable {
     let files: FileList
-    let json: Bool
+    let json: JSONFormat?
     /// The URLs of the command line, as they were typed: the first files.
     let typed: [String]
 
@@ -18,7 +18,7 @@ struct DryRun: Sendable {
                 let status: ExitStatus
                 switch result {
                 case .success(let preview):
-                    if index > 0, !json { StandardStreams.write("\n", to: STDOUT_FILENO) }
+                    if index > 0, json == nil { StandardStreams.write("\n", to: STDOUT_FILENO) }
                     status = show(preview, files.item(index).options)
                 case .failure(let error):
                     status = ProbeCommand.show(
@@ -36,8 +36,8 @@ struct DryRun: Sendable {
     private func show(_ preview: DownloadPreview, _ options: DownloadOptions) -> ExitStatus {
         let report = PreviewReport(preview)
         let lines =
-            json
-            ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections.most)
+            json.map { [JSONText.line(report, $0) ?? ""] }
+            ?? report.lines(connections: options.connections.most)
         let text = lines.joined(separator: "\n") + "\n"
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
     }

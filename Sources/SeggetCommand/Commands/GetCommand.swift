@@ -83,7 +83,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Display") var display: DisplayOptions
 
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
-    var json = false
+    var json: JSONFormat?
 
     package init() {}
 
@@ -92,7 +92,7 @@ package struct GetCommand: ParsableCommand {
         guard goingOn.adopt != "", cookies.cookieJar != "", !urls.contains("") else {
             throw ValidationError("an empty URL or path cannot be used")
         }
-        guard output != "-" || !json else {
+        guard output != "-" || json == nil else {
             throw ValidationError(
                 "`--json` needs standard output for itself; `--output -` writes the file there "
                     + "(`./-` is a file of that name)")
@@ -242,7 +242,7 @@ package struct GetCommand: ParsableCommand {
         terminal: Terminal, _ refresh: RefreshCommand? = nil
     ) -> DownloadReport.Settings {
         DownloadReport.Settings(
-            style: display.style(terminal: terminal, json: json),
+            style: display.style(terminal: terminal, json: json != nil),
             terminal: terminal, detail: display.detail,
             json: json, connections: connections.most, typed: urls,
             refreshProblem: { refresh?.takeProblem() })

@@ -25,7 +25,7 @@ package struct ProbeCommand: ParsableCommand {
     var excess: [String] = []
 
     @Flag(help: "Write the report as one JSON object (see docs/json.md).")
-    var json = false
+    var json: JSONFormat?
 
     package init() {}
 
@@ -67,19 +67,19 @@ package struct ProbeCommand: ParsableCommand {
     }
 
     private static func show(
-        _ report: ProbeReport, options: DownloadOptions, json: Bool
+        _ report: ProbeReport, options: DownloadOptions, json: JSONFormat?
     ) -> ExitStatus {
         let lines =
-            json
-            ? [JSONText.line(report) ?? ""] : report.lines(connections: options.connections.most)
+            json.map { [JSONText.line(report, $0) ?? ""] }
+            ?? report.lines(connections: options.connections.most)
         let text = lines.joined(separator: "\n") + "\n"
         // The report is all that was asked for: not to get rid of it is a failure.
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
     }
 
-    static func show(_ error: DownloadError, json: Bool, typed: String?) -> ExitStatus {
+    static func show(_ error: DownloadError, json: JSONFormat?, typed: String?) -> ExitStatus {
         let diagnostic = Diagnostic(error, typed: typed)
-        if json, let line = JSONText.line(JSONEvents.Failure(error, diagnostic)) {
+        if let json, let line = JSONText.line(JSONEvents.Failure(error, diagnostic), json) {
             StandardStreams.write(line + "\n", to: STDOUT_FILENO)
         }
         for message in diagnostic.messages {

@@ -1,6 +1,7 @@
 package import ArgumentParser
 import Assembler
 import Glibc
+import SeggetReports
 import Segmenter
 
 /// `segget repair`: fetches again what of a file is damaged.
@@ -44,7 +45,7 @@ package struct RepairCommand: ParsableCommand {
     @OptionGroup var display: DisplayOptions
 
     @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
-    var json = false
+    var json: JSONFormat?
 
     package init() {}
 
@@ -80,7 +81,7 @@ package struct RepairCommand: ParsableCommand {
 
     private func reportSettings(terminal: Terminal) -> DownloadReport.Settings {
         DownloadReport.Settings(
-            style: display.style(terminal: terminal, json: json),
+            style: display.style(terminal: terminal, json: json != nil),
             terminal: terminal, detail: display.detail, json: json,
             connections: connections.most)
     }

@@ -33,7 +33,7 @@ package struct VerifyCommand: ParsableCommand {
     var quiet = false
 
     @Flag(help: "Write the result as one JSON object to standard output (see docs/json.md).")
-    var json = false
+    var json: JSONFormat?
 
     package init() {}
 
@@ -47,14 +47,15 @@ package struct VerifyCommand: ParsableCommand {
     package func run() throws {
         StandardStreams.prepare()
         let terminal = Terminal.standardError
-        var progress = VerificationProgress(isQuiet: quiet || json)
+        var progress = VerificationProgress(isQuiet: quiet || json != nil)
         let status: ExitStatus
         do throws(FileVerification.Failure) {
             let found = try FileVerification(of: file, checksum: checksum, sums: sums) {
                 progress.show($0, of: $1)
             }
             let report = VerificationReport(found)
-            let lines = json ? [JSONText.line(report) ?? ""] : quiet ? [] : report.lines
+            let lines =
+                json.map { [JSONText.line(report, $0) ?? ""] } ?? (quiet ? [] : report.lines)
             let text = lines.map { $0 + "\n" }.joined()
             let isWritten = StandardStreams.write(text, to: STDOUT_FILENO)
             // The report is all that was asked for: not to get rid of it is a failure.
@@ -66,7 +67,7 @@ package struct VerifyCommand: ParsableCommand {
         } catch {
             let diagnostic = Diagnostic(error)
             status = diagnostic.status
-            if json, let line = JSONText.line(VerificationReport.Failure(diagnostic)) {
+            if let json, let line = JSONText.line(VerificationReport.Failure(diagnostic), json) {
                 StandardStreams.write(line + "\n", to: STDOUT_FILENO)
             }
             for message in diagnostic.messages {

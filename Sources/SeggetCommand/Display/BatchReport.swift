@@ -31,7 +31,7 @@ struct BatchReport {
     ) {
         self.settings = settings
         self.view = view
-        output = JSONOutput(isOpen: settings.json, write: writeJSON)
+        output = JSONOutput(settings.json, write: writeJSON)
         summary = BatchSummary(count: count)
         output.emit("run", JSONEvents.Run(at: Date(), files: count))
     }

@@ -18,7 +18,7 @@ struct DownloadReport {
         var style: ProgressView.Style
         var terminal: Terminal
         var detail: Detail
-        var json: Bool
+        var json: JSONFormat?
         /// Number of connections that were asked for.
         var connections: Int
         /// The URLs of the command line, as they were typed: the first files.
@@ -53,7 +53,7 @@ struct DownloadReport {
         self.settings = settings
         self.view = view
         file = nil
-        output = JSONOutput(isOpen: settings.json, write: writeJSON)
+        output = JSONOutput(settings.json, write: writeJSON)
         emit("run", JSONEvents.Run(at: Date()))
     }
 
@@ -123,7 +123,7 @@ struct DownloadReport {
         hasStarted = true
         name = start.path.split(separator: "/").last.map(String.init) ?? start.path
         emit("started", JSONEvents.Started(start))
-        switch start.plan {
+        switch start.transfer {
         case .segments, .singleRequest: break
         case .oneStreamNoRanges:
             say(.note, "the server serves no byte ranges: one stream, which cannot be resumed")
@@ -131,7 +131,7 @@ struct DownloadReport {
             say(.note, "the server does not state the size: fetching in one stream")
             endIsProven = false
         }
-        if start.identity == "none", start.plan == .segments {
+        if start.identity == "none", start.transfer == .segments {
             say(
                 .note,
                 "identity: none: the server sends nothing that identifies versions, so a stopped "

@@ -1,15 +1,20 @@
-import SeggetReports
+package import SeggetReports
 
 /// Where the events of `--json` go, until its reader is gone.
 package final class JSONOutput {
     private let clock = ContinuousClock()
     private let begun: ContinuousClock.Instant
     private let write: (String) -> Bool
-    private var isOpen: Bool
+    /// The format; `nil` without `--json`, and after the reader has closed its end.
+    private var format: JSONFormat?
 
-    /// Writes through `write`, which says whether it takes more; nothing at all unless `isOpen`.
-    package init(isOpen: Bool, write: @escaping (String) -> Bool) {
-        self.isOpen = isOpen
+    /// Makes an output of events.
+    ///
+    /// - Parameters:
+    ///   - format: The format; `nil` to write nothing.
+    ///   - write: Writes a text; returns `false` if the reader has closed its end.
+    package init(_ format: JSONFormat?, write: @escaping (String) -> Bool) {
+        self.format = format
         self.write = write
         begun = clock.now
     }
@@ -21,10 +26,10 @@ package final class JSONOutput {
     package func emit<Payload: Encodable>(
         _ event: String, _ payload: @autoclosure () -> Payload, file: Int? = nil
     ) {
-        guard isOpen else { return }
+        guard let format else { return }
         let line = JSONLine(event: event, time: elapsed, file: file, payload: payload())
-        guard let text = JSONText.line(line) else { return }
-        // Whoever read it has gone; the download goes on.
-        isOpen = write(text + "\n")
+        guard let text = JSONText.line(line, format) else { return }
+        // The download continues without a reader.
+        if !write(text + "\n") { self.format = nil }
     }
 }

@@ -83,7 +83,7 @@ struct ProgressLine {
                 parts.append("ETA \((left ?? "-").leftPadded(to: 6))")
             }
             parts.append("\("\(progress.connections)".leftPadded(to: 2)) conn")
-        case .starting, .waiting, .verifying, .publishing, .ended:
+        case .starting, .waitingForNetwork, .verifying, .publishing, .ended:
             parts.append("\(progress.phase.rawValue)".leftPadded(to: 10))
             parts.append(size ?? done.leftPadded(to: 8))
         }

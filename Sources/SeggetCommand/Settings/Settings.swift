@@ -146,7 +146,8 @@ struct Settings {
             switch isFlag ? argument.dropFirst(2 + name.count) : "" {
             case "=true": typed.append("--\(name)")
             case "=false": break
-            default: typed.append(argument)
+            case let value:
+                typed.append(Self.flag(name, String(value.dropFirst())) ?? argument)
             }
         }
         return Self.silenced(by: given, command)
@@ -268,8 +269,20 @@ struct Settings {
         // Any other value is for the parser to refuse.
         let isOff = ["false", "no", "0"].contains(value)
         let isOn = ["", "true", "yes", "1"].contains(value)
-        let argument = isOn || isOff ? "--\(name)" : "--\(name)=\(value)"
+        let argument =
+            flag(name, value) ?? (isOn || isOff ? "--\(name)" : "--\(name)=\(value)")
         return (Setting(name: name, arguments: [argument], source: source), !isOff)
+    }
+
+    /// Returns the argument for a flag whose value names one of several; `nil` for any other flag or value.
+    ///
+    /// `--json=1` is the only one: format 1 of `--json`, beside format 2.
+    private static func flag(_ name: String, _ value: String) -> String? {
+        switch (name, value) {
+        case ("json", "1"): "--json-1"
+        case ("json", "2"): "--json"
+        default: nil
+        }
     }
 
     /// The environment variable of an option.

@@ -84,7 +84,7 @@ public struct NewTask: Sendable, Hashable {
     /// Tags.
     public var tags: [String]
     /// Whether it begins held.
-    public var isHeld: Bool
+    public var isPaused: Bool
     /// Where it goes in the order.
     public var position: QueuePosition
     /// Makes another task of a URL that there is a task of already.
@@ -109,7 +109,7 @@ public struct NewTask: Sendable, Hashable {
         _ url: String, to place: QueueTask.Place, options: DownloadOptions = DownloadOptions()
     ) {
         (self.url, self.place, self.options) = (url, place, options)
-        (umask, refreshCommand, tags, isHeld) = (0o022, [], [], false)
+        (umask, refreshCommand, tags, isPaused) = (0o022, [], [], false)
         (position, isAgain, keepsNoSecrets) = (.last, false, false)
         isKnownAnywhere = false
     }

@@ -18,7 +18,7 @@ public struct QueueError: Error, Sendable, Hashable, Codable {
         /// Another process has it, and did not let go in time.
         case busy
         /// Another process works it already.
-        case workedAlready = "worked_already"
+        case hasWorker = "has_worker"
         /// There is no task of that id, or several.
         case noTask = "no_task"
         /// A value cannot be used.

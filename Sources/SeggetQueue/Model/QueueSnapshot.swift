@@ -2,7 +2,7 @@
 public struct QueueSnapshot: Sendable, Hashable {
     /// The tasks that are being fetched, in their order.
     public var running: [TaskReport]
-    /// How many tasks there are in each state, by its word; those that are held are in `held`, and in no other.
+    /// How many tasks there are in each state, by ``TaskStatus/word``.
     public var counts: [String: Int]
     /// Speed of all tasks together over the last five seconds, in bytes per second.
     public var bytesPerSecond: Double
@@ -12,8 +12,8 @@ public struct QueueSnapshot: Sendable, Hashable {
     public var size: Int64
     /// Bytes that have come from servers since the queue was opened.
     public var bytesReceived: Int64
-    /// Why nothing is fetched, in words, where a rule of the settings pauses the queue.
-    public var paused: String?
+    /// Why no task runs, as text, while a rule of the settings pauses the queue.
+    public var pauseReason: String?
 
     /// Seconds to go at the present speed, for the tasks whose size is known; `nil` when that cannot be said.
     public var secondsLeft: Double? {

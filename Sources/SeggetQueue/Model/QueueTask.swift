@@ -167,15 +167,15 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
 public struct TaskStatus: Sendable, Hashable {
     /// What the user wants.
     public enum Wanted: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It is to be fetched when its turn comes.
+        /// The task runs when a slot is free.
         case run
-        /// The user paused it: only the user resumes it.
-        case held
+        /// The user paused the task: only the user resumes it.
+        case paused
     }
 
     /// What is so.
     public enum State: Sendable, Hashable {
-        /// It has no slot; with `held`, because of the user.
+        /// The task has no slot; with ``Wanted/paused``, because the user paused it.
         case waiting
         /// It is being fetched.
         case running
@@ -218,18 +218,30 @@ public struct TaskStatus: Sendable, Hashable {
     public var isAway: Bool { if case .waitingForNetwork = state { true } else { false } }
     /// Whether it has a slot.
     public var hasSlot: Bool { state == .running || state == .verifying }
-    /// Whether the user holds it, and it has not ended.
-    var isHeld: Bool { wanted == .held && !isEnded }
+    /// Whether the user paused the task, and it has not ended.
+    var isPaused: Bool { wanted == .paused && !isEnded }
 
-    /// Whether one of the words of states is right; what is held is in no other state.
-    func isIn(_ words: [String]) -> Bool {
-        words.contains(isHeld ? Wanted.held.rawValue : state.word)
+    /// The word for the task's state that all surfaces show: one of ``words``.
+    public var word: String { isPaused ? "paused" : state.word }
+
+    /// All words that ``word`` can be.
+    public static let words = [
+        "waiting", "running", "retrying", "waiting_for_network", "verifying", "paused", "completed",
+        "failed", "cancelled",
+    ]
+
+    /// Returns the word of a state that a user or a client has given; `nil` if there is none.
+    ///
+    /// - Parameter text: One of ``words``, or `held`, which versions before 0.3 used for `paused`.
+    public static func word(given text: String) -> String? {
+        let word = text == "held" ? "paused" : text
+        return words.contains(word) ? word : nil
     }
 }
 
 extension TaskStatus.State {
-    /// The state as one word, as `--json` and the database have it.
-    public var word: String {
+    /// The state as one word, as the database stores it; ``TaskStatus/word`` is the one to show.
+    var word: String {
         switch self {
         case .waiting: "waiting"
         case .running: "running"
@@ -241,12 +253,6 @@ extension TaskStatus.State {
         case .cancelled: "cancelled"
         }
     }
-
-    /// All words.
-    public static let words = [
-        "waiting", "running", "verifying", "retrying", "waiting_for_network", "completed", "failed",
-        "cancelled",
-    ]
 
     /// The time that belongs to it, in seconds since 1970: when it is tried again, or since when it waits.
     public var time: Double? {

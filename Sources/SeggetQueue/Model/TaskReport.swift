@@ -7,7 +7,7 @@ public import Segmenter
 public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     /// Which task it is.
     public var id: QueueTask.ID
-    /// The word of its state: see ``TaskStatus/State``.
+    /// The word of its state: see ``TaskStatus/word``.
     public var state: String
     /// What the user wants.
     public var wanted: TaskStatus.Wanted
@@ -44,8 +44,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var retryAt: Double?
     /// Since when it waits for the network, in seconds since 1970.
     public var waitingSince: Double?
-    /// Why it is not fetched though the user wants it, in words: a rule of the settings pauses the queue.
-    public var paused: String?
+    /// Why a waiting task does not run although the user wants it to, as text: a rule of the settings pauses the queue.
+    public var pauseReason: String?
     /// When it was added, in seconds since 1970.
     public var added: Double
     /// When it first got a slot.
@@ -62,7 +62,7 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var tags: [String]
     /// Whether somebody was told of its end; `nil` as long as it has not ended.
     public var seen: Bool?
-    /// Of a completed task: `there`, `gone` or `changed`; looked up when it was asked for.
+    /// Of a completed task: whether its file is `there`, `missing` or `changed` at the time of the report.
     public var file: String?
     /// Whether its file existed, and was neither asked for nor checked; else `nil`.
     public var skipped: Bool?
@@ -73,7 +73,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
         case skipped, html
         case id, state, wanted, url, path, folder, position, rank, size, connections, error
         case attempts, added
-        case paused, started, finished, digests, tags, seen, file
+        case started, finished, digests, tags, seen, file
+        case pauseReason = "pause_reason"
         case currentURL = "current_url"
         case queryTag = "query_tag"
         case bytesDone = "bytes_done"
@@ -193,27 +194,29 @@ public struct QueueReport: Sendable, Hashable, Codable {
     public var worker: Int32?
     /// The tasks that were asked for: those in the order first, then those that have ended, the newest last.
     public var tasks: [TaskReport]
-    /// How many tasks there are in each state, by its word; those that are held are in `held`, and in no other.
+    /// How many tasks there are in each state, by ``TaskStatus/word``.
     public var counts: [String: Int]
     /// Speed of all tasks together, in bytes per second.
     public var bytesPerSecond: Double
     /// How many tasks have ended that nobody was told of: completed, failed.
     public var unseen: [String: Int]
-    /// Why nothing is fetched, in words, where a rule of the settings pauses the queue.
-    public var paused: String?
+    /// Why no task runs, as text, while a rule of the settings pauses the queue.
+    public var pauseReason: String?
 
     enum CodingKeys: String, CodingKey {
-        case version, worker, tasks, counts, unseen, paused
+        case version, worker, tasks, counts, unseen
+        case pauseReason = "pause_reason"
         case bytesPerSecond = "bytes_per_second"
     }
 
     /// Makes a report.
     public init(
         version: String, worker: Int32?, tasks: [TaskReport], counts: [String: Int],
-        bytesPerSecond: Double, unseen: [String: Int], paused: String? = nil
+        bytesPerSecond: Double, unseen: [String: Int], pauseReason: String? = nil
     ) {
         (self.version, self.worker, self.tasks, self.counts) = (version, worker, tasks, counts)
-        (self.bytesPerSecond, self.unseen, self.paused) = (bytesPerSecond, unseen, paused)
+        (self.bytesPerSecond, self.unseen) = (bytesPerSecond, unseen)
+        self.pauseReason = pauseReason
     }
 }
 

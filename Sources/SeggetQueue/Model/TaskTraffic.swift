@@ -4,7 +4,7 @@ extension TaskDetail {
     public struct Connection: Sendable, Hashable, Codable {
         /// The place of its server in ``TaskDetail/servers``, from 0.
         public var server: Int
-        /// What it does: `connecting`, `waiting_for_reply`, `receiving`, `waiting_to_retry` or `idle`.
+        /// What it does: `connecting`, `waiting_for_response`, `receiving`, `waiting_to_retry` or `idle`.
         public var state: String
         /// First byte of what it has asked for; `nil` when it has no request.
         public var start: Int64?

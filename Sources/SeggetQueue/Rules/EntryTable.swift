@@ -127,7 +127,7 @@ struct EntryTable: Sendable {
         if entry.isOver { over.set(entry.id, isIn: step > 0) }
         if entry.fetching != .none { fetched += step }
         if entry.chore != nil { chores += step }
-        if !entry.status.isEnded, entry.status.wanted != .held { wanted += step }
+        if !entry.status.isEnded, entry.status.wanted != .paused { wanted += step }
         guard entry.isAway else { return }
         if entry.fetching == .on { askers += step }
         var host = awayHosts[entry.host] ?? AwayHost()

@@ -13,7 +13,7 @@ extension QueueMachine {
         var (started, next): (Set<QueueTask.ID>, [QueueTask.ID]) = ([], [])
         for id in ids {
             guard let entry = entries[id], !entry.status.isEnded, !entry.isRemoved,
-                !entry.status.hasSlot || entry.status.wanted == .held
+                !entry.status.hasSlot || entry.status.wanted == .paused
             else { continue }
             started.insert(id)
             update(id) { entry in
@@ -51,15 +51,15 @@ extension QueueMachine {
         update(id) { $0.status.position = head }
     }
 
-    /// Holds a task.
+    /// Pauses a task.
     ///
-    /// - Returns: Whether it was not held, and has not ended.
+    /// - Returns: Whether the task was not paused, and has not ended.
     mutating func pause(_ id: QueueTask.ID) -> Bool {
         guard let entry = entries[id], !entry.status.isEnded, !entry.isRemoved,
             entry.status.wanted == .run
         else { return false }
         update(id) { entry in
-            entry.status.wanted = .held
+            entry.status.wanted = .paused
             entry.status.state = .waiting
             entry.goesOn = false
             entry.hasClaim = false
@@ -69,11 +69,11 @@ extension QueueMachine {
         return true
     }
 
-    /// Lets a task run that was held.
+    /// Resumes a paused task.
     ///
-    /// - Returns: Whether it was held.
+    /// - Returns: Whether the task was paused.
     mutating func resume(_ id: QueueTask.ID) -> Bool {
-        guard let entry = entries[id], !entry.isRemoved, entry.status.wanted == .held,
+        guard let entry = entries[id], !entry.isRemoved, entry.status.wanted == .paused,
             !entry.status.isEnded
         else { return false }
         update(id) { entry in
@@ -136,7 +136,7 @@ extension QueueMachine {
             entry.due = .infinity
             entry.chore = .remove(files: files)
             guard !entry.status.isEnded else { return }
-            (entry.status.wanted, entry.status.state) = (.held, .waiting)
+            (entry.status.wanted, entry.status.state) = (.paused, .waiting)
         }
         stop(id)
         if entries[id]?.fetching == Entry.Fetching.none { doChore(id) }

@@ -75,7 +75,7 @@ enum FinishedStanding: String, Sendable, Hashable {
     /// It is there as it was finished.
     case there
     /// Nothing is there.
-    case gone
+    case missing
     /// Something else is there, or it was written to.
     case changed
 }

@@ -36,7 +36,7 @@ package final class QueueLock: Sendable {
     ///   - isWorker: Whether this process is to be told of as the one that works the queue.
     ///   - waits: Is told who has the lock, once, as soon as that is known.
     /// - Returns: The lock, held until it is released or let go of.
-    /// - Throws: `QueueError`: `workedAlready` when a worker has it, `busy` when somebody else has.
+    /// - Throws: `QueueError`: `hasWorker` when a worker has it, `busy` when somebody else has.
     package static func acquire(
         _ files: QueueFiles, waiting seconds: Double, isWorker: Bool,
         waits: ((QueueError) -> Void)? = nil
@@ -51,7 +51,7 @@ package final class QueueLock: Sendable {
             }
             // A worker keeps it: whoever is none is told by it.
             if !isWorker, try holder(files) != nil { throw taken(files) }
-            if let tell = waits, case let error = taken(files), error.code == .workedAlready {
+            if let tell = waits, case let error = taken(files), error.code == .hasWorker {
                 tell(error)
                 waits = nil
             }
@@ -133,7 +133,7 @@ package final class QueueLock: Sendable {
                 .busy, "another command has the queue `\(files.database)`", hint: "try again")
         }
         return QueueError(
-            .workedAlready,
+            .hasWorker,
             "the queue `\(files.database)` is worked already: by process \(holder.pid), segget \(holder.version)",
             hint: "use that one, or end it first")
     }

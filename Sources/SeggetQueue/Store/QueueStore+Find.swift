@@ -39,7 +39,7 @@ extension QueueStore {
 
     /// The records that a filter lets pass: those in the order, and then those that have ended, the newest last.
     ///
-    /// The words of states are those of ``TaskStatus/State``, and `held`: what the user holds is in no other state until
+    /// The words of states are ``TaskStatus/words``: a paused task is in no other state until
     /// it has ended. A task has to have one of the ids or tags, when there are any.
     ///
     /// - Throws: `QueueError`.
@@ -191,7 +191,7 @@ extension QueueStore {
             try Self.counts(
                 db,
                 """
-                SELECT CASE WHEN \(TaskCondition.isHeld) THEN 'held' ELSE state END AS word, count(*)
+                SELECT CASE WHEN \(TaskCondition.isPaused) THEN 'paused' ELSE state END AS word, count(*)
                     FROM tasks GROUP BY word
                 """)
         }
@@ -278,7 +278,8 @@ struct TaskCondition {
     var arguments: StatementArguments
 
     static let isEnded = "(state IN ('completed', 'failed', 'cancelled'))"
-    static let isHeld = "(wanted = 'held' AND NOT \(isEnded))"
+    // The database stores `held` for a paused task, as every version of segget did.
+    static let isPaused = "(wanted = 'held' AND NOT \(isEnded))"
 
     init(sql: String, arguments: StatementArguments) {
         (self.sql, self.arguments) = (sql, arguments)
@@ -313,10 +314,10 @@ struct TaskCondition {
                     ]))
         }
         if !selection.states.isEmpty {
-            let held = selection.states.contains("held") ? "OR" : "AND NOT"
+            let orPaused = selection.states.contains("paused") ? "OR" : "AND NOT"
             parts.append(
                 TaskCondition(
-                    sql: "(\(Self.isIn("state")) \(held) \(Self.isHeld))",
+                    sql: "(\(Self.isIn("state")) \(orPaused) \(Self.isPaused))",
                     arguments: [Self.list(Set(selection.states))]))
         }
         if let text = filter.text, !text.isEmpty { parts.append(Self.containing(text)) }

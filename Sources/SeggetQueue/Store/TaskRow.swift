@@ -52,7 +52,7 @@ struct TaskRow {
             task.id.description, task.url,
             task.urls == [task.url] ? nil : try json(task.urls),
             task.place.folder, task.place.name, task.place.isNameGiven,
-            status.wanted.rawValue, status.state.word, status.state.time, status.position,
+            status.wanted.stored, status.state.word, status.state.time, status.position,
             status.attempts, try status.problem.map { try json($0) },
             try task.chore.map { try json($0) }, task.isSeen, task.secretParts.rawValue,
             task.keepsNoSecrets, Int64(task.umask),
@@ -110,7 +110,7 @@ struct TaskRow {
     /// The status, of which the columns come next.
     func status(_ reader: inout ColumnReader) throws -> TaskStatus {
         var status = TaskStatus()
-        guard let wanted = TaskStatus.Wanted(rawValue: try reader.text()) else {
+        guard let wanted = TaskStatus.Wanted(stored: try reader.text()) else {
             throw UnreadableValue(description: "what is wanted is unknown")
         }
         let word = try reader.text()
@@ -211,5 +211,18 @@ struct ColumnReader {
 
     private var missing: UnreadableValue {
         UnreadableValue(description: "the value in column \(index) is missing")
+    }
+}
+
+extension TaskStatus.Wanted {
+    /// The word in the database: `run`, or `held` for a paused task, as every version of segget stored it.
+    var stored: String { self == .paused ? "held" : rawValue }
+
+    fileprivate init?(stored word: String) {
+        switch word {
+        case Self.run.stored: self = .run
+        case Self.paused.stored: self = .paused
+        default: return nil
+        }
     }
 }

@@ -159,6 +159,6 @@ extension QueueTask {
         umask = new.umask
         refreshCommand = new.refreshCommand
         for tag in new.tags where !tags.contains(tag) { tags.append(tag) }
-        status.wanted = new.isHeld ? .held : .run
+        status.wanted = new.isPaused ? .paused : .run
     }
 }

@@ -61,7 +61,7 @@ extension DownloadQueue {
             running: running, counts: sums.counts,
             bytesPerSecond: running.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
             bytesDone: sums.bytesDone, size: sums.size,
-            bytesReceived: bytesReceived, paused: pause)
+            bytesReceived: bytesReceived, pauseReason: pause)
     }
 
     /// How far everything is, whenever that changes, at most ten times a second.

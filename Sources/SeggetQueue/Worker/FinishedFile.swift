@@ -6,7 +6,7 @@ import Segmenter
 enum FinishedFile {
     /// Looks at a completed task's file; told by size, inode and the time of its last change.
     static func look(at task: QueueTask) -> FinishedStanding {
-        guard let path = task.place.path, let mark = mark(of: path) else { return .gone }
+        guard let path = task.place.path, let mark = mark(of: path) else { return .missing }
         guard let now = mark.version, let then = task.file?.version, now.isSame(as: then) else {
             return .changed
         }

@@ -35,14 +35,14 @@ extension QueueDesk {
 
     /// Has a task that has ended wait again.
     func fetchAgain(
-        _ task: QueueTask, at position: QueuePosition, isHeld: Bool = false,
+        _ task: QueueTask, at position: QueuePosition, isPaused: Bool = false,
         _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) {
         var task = task
         // The part of a task that failed, or was cancelled and kept its part, is resumed.
         if task.status.state == .completed { (task.file, task.bytesDone) = (nil, 0) }
         task.status.state = .waiting
-        task.status.wanted = isHeld ? .held : .run
+        task.status.wanted = isPaused ? .paused : .run
         task.status.attempts = 0
         task.status.problem = nil
         task.finished = nil
@@ -67,7 +67,7 @@ extension QueueDesk {
         _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult? {
         guard machine.entries[id] == nil, let task = try store.task(id),
-            task.status.state == .completed, FinishedFile.look(at: task) == .gone
+            task.status.state == .completed, FinishedFile.look(at: task) == .missing
         else { return nil }
         try fetchAgain(task, at: .last, &machine, now)
         return CommandResult(id, .done, "waiting again: its file was gone")

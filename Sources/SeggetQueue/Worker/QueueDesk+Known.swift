@@ -69,7 +69,7 @@ extension QueueDesk {
         _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult {
         let id = task.id
-        let state = task.status.state.word
+        let state = task.status.word
         switch task.status.state {
         case .completed:
             let standing = FinishedFile.look(at: task)
@@ -89,7 +89,7 @@ extension QueueDesk {
                 // It stays, and the new one gets another name.
                 task.place.name = nil
             }
-            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
+            try fetchAgain(task, at: new.position, isPaused: new.isPaused, &machine, now)
             return CommandResult(
                 id, .done,
                 "was complete, and its file is \(standing.rawValue): "
@@ -97,23 +97,22 @@ extension QueueDesk {
         case .cancelled where machine.entries[id] != nil:
             // Its bytes are still going.
             _ = machine.retry(id)
-            if new.isHeld { _ = machine.pause(id) }
+            if new.isPaused { _ = machine.pause(id) }
             return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
         case .failed, .cancelled:
-            try fetchAgain(task, at: new.position, isHeld: new.isHeld, &machine, now)
+            try fetchAgain(task, at: new.position, isPaused: new.isPaused, &machine, now)
             return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
         default:
-            guard task.status.wanted == .held, !new.isHeld else {
-                let word = task.status.wanted == .held ? "held" : task.status.state.word
-                return CommandResult(id, .unchanged, "is \(word.replacing("_", with: " "))")
+            guard task.status.isPaused, !new.isPaused else {
+                return CommandResult(id, .unchanged, "is \(state.replacing("_", with: " "))")
             }
             return CommandResult(
-                id, machine.resume(id) ? .done : .unchanged, "was held: it is resumed")
+                id, machine.resume(id) ? .done : .unchanged, "was paused: it is resumed")
         }
     }
 
     private static func whatFollows(_ new: NewTask) -> String {
-        new.isHeld ? "it is held, to be fetched again" : "it is fetched again"
+        new.isPaused ? "it is paused, to be downloaded again" : "it is downloaded again"
     }
 }
 

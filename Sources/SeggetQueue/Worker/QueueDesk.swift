@@ -234,7 +234,7 @@ final class QueueDesk {
             }
         }
         if !selection.states.isEmpty {
-            let tasks = try store.tasks(ids).filter { $0.status.isIn(selection.states) }
+            let tasks = try store.tasks(ids).filter { selection.states.contains($0.status.word) }
             ids = tasks.map(\.id)
         }
         for tag in selection.tags {
@@ -313,12 +313,11 @@ final class QueueDesk {
             case .there: CommandResult(id, .unchanged, "is \(word)")
             case .changed:
                 CommandResult(id, .unchanged, "is \(word), and its file was changed since")
-            case .gone:
-                CommandResult(id, .unchanged, "is \(word), and its file is gone").then(.again)
+            case .missing:
+                CommandResult(id, .unchanged, "is \(word), and its file is missing").then(.again)
             }
         }
-        let isHeld = entry.status.wanted == .held && !entry.status.isEnded
-        let word = isHeld ? "held" : entry.status.state.word.replacing("_", with: " ")
+        let word = entry.status.word.replacing("_", with: " ")
         return CommandResult(id, .unchanged, "is \(word)")
     }
 }

@@ -41,7 +41,7 @@ extension QueueStore {
         return QueueReport(
             version: seggetVersion, worker: worker, tasks: reports, counts: counts,
             bytesPerSecond: reports.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            unseen: unseen, paused: pause)
+            unseen: unseen, pauseReason: pause)
     }
 
     /// Tells of a part of the tasks.
@@ -72,7 +72,7 @@ extension QueueStore {
             report: QueueReport(
                 version: seggetVersion, worker: worker, tasks: reports, counts: sums.counts,
                 bytesPerSecond: live.reduce(0) { $0 + ($1.rate ?? 0) }, unseen: sums.unseen,
-                paused: pause), matching: matching)
+                pauseReason: pause), matching: matching)
     }
 
     /// For so many at the most, the tasks before each are counted: for more, it is quicker to go through all once.

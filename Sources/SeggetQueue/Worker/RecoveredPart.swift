@@ -33,7 +33,7 @@ public struct RecoveredPart: Sendable, Hashable {
                 let header = Assembly.headerRecorded(folder: folder, name: name)
             else { return nil }
             var task = NewTask(header.url, to: QueueTask.Place(root: folder, name: name))
-            task.isHeld = true
+            task.isPaused = true
             task.isAgain = true
             task.options.continuesOtherURL = true
             return RecoveredPart(task: task, isURLComplete: header.belongs(to: header.url))

@@ -36,7 +36,7 @@ extension DownloadTraffic.Activity {
     fileprivate var word: String {
         switch self {
         case .connecting: "connecting"
-        case .awaitsReply: "waiting_for_reply"
+        case .awaitsReply: "waiting_for_response"
         case .receives: "receiving"
         case .awaitsRetry: "waiting_to_retry"
         case .rests: "idle"

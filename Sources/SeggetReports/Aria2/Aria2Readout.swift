@@ -130,7 +130,7 @@ extension Aria2Readout.Lane {
     fileprivate var isFetching: Bool {
         switch progress?.phase {
         case .verifying, .publishing, .ended: false
-        case .starting, .downloading, .waiting, nil: true
+        case .starting, .downloading, .waitingForNetwork, nil: true
         }
     }
 

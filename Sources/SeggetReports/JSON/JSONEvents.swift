@@ -11,7 +11,7 @@ public import Segmenter
 public enum JSONEvents {
     /// segget has started.
     public struct Run: Encodable {
-        var format = 1
+        var format = 2
         var version = seggetVersion
         var clock: String
         var files: Int?
@@ -50,7 +50,7 @@ public enum JSONEvents {
         var size: Int64?
         var bytesResumed: Int64
         var connections: Int
-        var plan: String
+        var transfer: String
         var identity: String
         var mirrors: Int?
 
@@ -60,7 +60,7 @@ public enum JSONEvents {
             size = start.size
             bytesResumed = start.resumedBytes
             connections = start.connections
-            plan = start.plan.name
+            transfer = start.transfer.name
             identity = start.identity
             mirrors = start.mirrors > 1 ? start.mirrors : nil
         }

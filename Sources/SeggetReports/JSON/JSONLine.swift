@@ -33,14 +33,26 @@ public struct JSONLine<Payload: Encodable>: Encodable {
     }
 }
 
+/// The version of the output of `--json`.
+public enum JSONFormat: Sendable, Hashable {
+    /// Format 1: the names of versions before 0.3; until 0.4.
+    case first
+    /// Format 2.
+    case current
+}
+
 /// How JSON is written.
 public enum JSONText {
-    /// The value as JSON on one line, without its end; `nil` for what JSON cannot hold.
-    public static func line(_ value: some Encodable) -> String? {
+    /// Returns a value as JSON on one line, without a line break; `nil` for a value that JSON cannot represent.
+    public static func line(_ value: some Encodable, _ format: JSONFormat = .current) -> String? {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { return nil }
+        guard var data = try? encoder.encode(value) else { return nil }
+        if format == .first {
+            guard let value = JSONValue.read(data) else { return nil }
+            data = FirstNames.first(value).data
+        }
         return escape(String(decoding: data, as: UTF8.self))
     }
 

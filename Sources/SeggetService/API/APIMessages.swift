@@ -2,10 +2,10 @@
 
 import SeggetQueue
 
-/// What `GET /v1/health` tells.
+/// The answer of `GET /v2/health`.
 package struct HealthReport: Sendable, Hashable, Codable {
     /// The version of the API.
-    package static let api = "v1"
+    package static let api = APIVersion.current.rawValue
 
     /// The version of segget.
     package var version: String
@@ -29,12 +29,12 @@ package struct HealthReport: Sendable, Hashable, Codable {
     }
 }
 
-/// What `GET /v1/tags` tells: how many tasks have each tag.
+/// The answer of `GET /v2/tags`: the number of tasks that have each tag.
 struct TagCounts: Codable {
     var tags: [String: Int]
 }
 
-/// The body of `POST /v1/commands`.
+/// The body of `POST /v2/commands`.
 struct CommandBatch: Codable {
     var commands: [QueueCommand]
 }
@@ -44,7 +44,7 @@ struct BatchResults: Codable {
     var results: [[CommandResult]]
 }
 
-/// What `POST /v1/openings` tells: the page's address with a token that is good once.
+/// The answer of `POST /v2/openings`: the page's address with a token that is valid once.
 struct Opening: Codable {
     var url: String
 }

@@ -54,7 +54,7 @@ struct APIReply: Sendable {
         switch code {
         case .invalid: 400
         case .noTask: 404
-        case .workedAlready: 409
+        case .hasWorker: 409
         case .damaged, .laterVersion, .noQueue, .unavailable: 500
         case .worker: 502
         case .busy: 503

@@ -48,7 +48,7 @@ extension QueueError {
             case .busy: "send it again"
             case .diskFull: "free some space on the disk of the queue; nothing was lost"
             case .worker: "send it again when the service is back"
-            case .noQueue, .damaged, .laterVersion, .unavailable, .workedAlready:
+            case .noQueue, .damaged, .laterVersion, .unavailable, .hasWorker:
                 "see the log of the service on its machine"
             case .invalid: hint
             }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOCore
 
 /// The id of an event: of whose life it is, and at which moment of it.
 struct EventID: Sendable, Hashable, LosslessStringConvertible {
@@ -36,7 +37,23 @@ enum EventText {
     ///   - data: JSON, which has no line breaks.
     /// - Returns: Its bytes.
     static func event(_ name: String, _ id: EventID, _ data: Data) -> Data {
-        Data("event: \(name)\nid: \(id)\ndata: ".utf8) + data + Data("\n\n".utf8)
+        Data("event: \(name)\nid: \(id)\n".utf8) + field + data + Data("\n\n".utf8)
+    }
+
+    /// The name of the field with an event's data, which is its last one.
+    private static let field = Data("data: ".utf8)
+
+    /// Returns an event with the names of a version of the API.
+    ///
+    /// - Parameters:
+    ///   - bytes: What ``event(_:_:_:)`` wrote.
+    ///   - version: The version that the client has requested.
+    static func event(_ bytes: ByteBuffer, in version: APIVersion) -> ByteBuffer {
+        guard version == .first else { return bytes }
+        let event = Data(bytes.readableBytesView)
+        guard let field = event.firstRange(of: field) else { return bytes }
+        let data = version.body(Data(event[field.upperBound...].dropLast(2)))
+        return ByteBuffer(bytes: event[..<field.upperBound] + data + Data("\n\n".utf8))
     }
 }
 

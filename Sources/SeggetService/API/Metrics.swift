@@ -18,10 +18,9 @@ struct Metrics: Sendable {
     init(_ snapshot: QueueSnapshot, version: String, uptime: Double) {
         add("segget_info", "gauge", "The version of segget.", [(["version": version], 1)])
         add("segget_uptime_seconds", "gauge", "Time since the start.", [([:], uptime)])
-        let words = (TaskStatus.State.words + ["held"]).sorted()
         add(
             "segget_tasks", "gauge", "Tasks by state.",
-            words.map { (["state": $0], Double(snapshot.counts[$0] ?? 0)) })
+            TaskStatus.words.sorted().map { (["state": $0], Double(snapshot.counts[$0] ?? 0)) })
         add(
             "segget_connections", "gauge", "Connections that are transferring.",
             [([:], Double(snapshot.running.reduce(0) { $0 + ($1.connections ?? 0) }))])
@@ -34,7 +33,7 @@ struct Metrics: Sendable {
             [([:], Double(snapshot.bytesReceived))])
         add(
             "segget_paused", "gauge", "Whether a rule of the settings pauses the queue.",
-            [([:], snapshot.paused == nil ? 0 : 1)])
+            [([:], snapshot.pauseReason == nil ? 0 : 1)])
     }
 
     /// The text.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SeggetReports
 
 /// What describes the API to programs: OpenAPI 3.1.
 enum OpenAPI {
@@ -11,7 +12,7 @@ enum OpenAPI {
           "version": "1",
           "description": "What `segget serve --rpc` answers below /api, see docs/api.md"
          },
-         "servers": [{"url": "/api/v1"}],
+         "servers": [{"url": "/api/v2"}],
          "security": [{"secret": []}],
          "paths": {
           "/health": {
@@ -137,7 +138,7 @@ enum OpenAPI {
             "array", "items": {"type": "string"}, "maxItems": 1000}, "explode": true},
            "state": {"name": "state", "in": "query", "description": "In this state", "schema": {"type": "array",
             "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
-            "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems": 1000},
+            "waiting_for_network", "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000},
             "explode": true},
            "text": {"name": "text", "in": "query", "description": "That have this text in URL, name or folder",
             "schema": {"type": "string", "maxLength": 1000}},
@@ -182,18 +183,18 @@ enum OpenAPI {
           "schemas": {
            "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
             "required": ["code", "message", "hint"], "properties": {"code": {"type": "string", "enum":
-            ["invalid", "no_task", "worked_already", "damaged", "later_version", "no_queue",
+            ["invalid", "no_task", "has_worker", "damaged", "later_version", "no_queue",
             "unavailable", "worker", "busy", "disk_full"]}, "message": {"type": "string", "minLength":
             1}, "hint": {"type": "string"}, "member": {"type": "string"}}}}},
            "Health": {"type": "object", "required": ["api", "version", "worker"], "properties": {"api": {"const":
-            "v1"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1},
+            "v2"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1},
             "folder": {"type": "string"}, "free_bytes": {"type": "integer", "minimum": 0}}},
            "Report": {"type": "object", "required": ["tasks", "counts", "unseen", "bytes_per_second", "version"],
             "properties": {"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/Task"}},
             "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
             "unseen": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
             "bytes_per_second": {"type": "number", "minimum": 0}, "matching": {"type": "integer",
-            "minimum": 0}, "paused": {"type": "string"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
+            "minimum": 0}, "pause_reason": {"type": "string"}, "version": {"type": "string"}, "worker": {"type": "integer", "minimum": 1}}},
            "Speeds": {"type": "object", "required": ["start", "bytes_per_second"], "properties": {"start": {"type":
             "integer"}, "bytes_per_second": {"type": "array", "maxItems": 600, "items": {"type": "integer",
             "minimum": 0}}}},
@@ -207,8 +208,8 @@ enum OpenAPI {
            "Task": {"type": "object", "required": ["id", "state", "wanted", "url", "folder", "bytes_done",
             "attempts", "added", "digests", "tags"], "properties": {"id": {"$ref":
             "#/components/schemas/TaskID"}, "state": {"type": "string", "enum": ["waiting", "running",
-            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled"]},
-            "wanted": {"type": "string", "enum": ["run", "held"]}, "url": {"type": "string"},
+            "verifying", "retrying", "waiting_for_network", "paused", "completed", "failed", "cancelled"]},
+            "wanted": {"type": "string", "enum": ["run", "paused"]}, "url": {"type": "string"},
             "current_url": {"type": "string"}, "query_tag": {"type": "string", "pattern": "^[0-9a-f]{4}$"}, "path": {"type": "string"}, "folder": {"type": "string"},
             "position": {"type": "integer", "minimum": 1}, "rank": {"type": "integer"}, "bytes_done":
             {"type": "integer", "minimum": 0}, "size": {"type": "integer", "minimum": 0},
@@ -218,11 +219,11 @@ enum OpenAPI {
             "message": {"type": "string"}, "hint": {"type": "string"}, "step": {"type": "string"}, "needed": {"type": "array", "items": {"type":
             "string"}}, "starts_over": {"type": "boolean"}, "code": {"type": "integer",
             "minimum": 0}}}, "attempts": {"type": "integer", "minimum": 0}, "retry_at": {"type":
-            "number"}, "waiting_since": {"type": "number"}, "paused": {"type": "string"}, "added":
+            "number"}, "waiting_since": {"type": "number"}, "pause_reason": {"type": "string"}, "added":
             {"type": "number"}, "started": {"type": "number"}, "finished": {"type": "number"},
             "last_byte": {"type": "number"}, "type": {"type": "string"}, "digests": {"type": "array",
             "items": {"type": "string"}}, "tags": {"type": "array", "items": {"type": "string"}}, "seen":
-            {"type": "boolean"}, "file": {"type": "string", "enum": ["there", "gone", "changed"]},
+            {"type": "boolean"}, "file": {"type": "string", "enum": ["there", "missing", "changed"]},
             "skipped": {"type": "boolean"}, "html": {"type": "boolean"}}},
            "Detail": {"type": "object", "required": ["task", "urls", "map", "segments", "events"], "properties":
             {"task": {"$ref": "#/components/schemas/Task"}, "urls": {"type": "array", "items": {"type":
@@ -253,59 +254,59 @@ enum OpenAPI {
             "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
-            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties":
+            "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000}}, "additionalProperties":
             false}, {"type": "object", "required": ["command"], "properties": {"command": {"const":
             "pause"}, "ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags":
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
             "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
-            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
+            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "paused"]},
             "maxItems": 1000}}, "additionalProperties": false}, {"type": "object", "required":
             ["command"], "properties": {"command": {"const": "resume"}, "ids": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
-            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties":
+            "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000}}, "additionalProperties":
             false}, {"type": "object", "required": ["command"], "properties": {"command": {"const":
             "cancel"}, "ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags":
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"},
             "states": {"type": "array", "items": {"type": "string", "enum": ["waiting", "running",
-            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]},
+            "verifying", "retrying", "waiting_for_network", "completed", "failed", "cancelled", "paused"]},
             "maxItems": 1000}, "keep_part": {"type": "boolean"}}, "additionalProperties": false},
             {"type": "object", "required": ["command"], "properties": {"command": {"const": "retry"}, "ids": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
-            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties":
+            "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000}}, "additionalProperties":
             false}, {"type": "object", "required": ["command"], "properties": {"command": {"const":
             "mark_seen"}, "ids": {"type": "array", "items": {"type": "string"}, "maxItems": 1000},
             "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "all": {"type":
             "boolean"}, "states": {"type": "array", "items": {"type": "string", "enum": ["waiting",
             "running", "verifying", "retrying", "waiting_for_network", "completed", "failed",
-            "cancelled", "held"]}, "maxItems": 1000}}, "additionalProperties": false}, {"type": "object",
+            "cancelled", "paused"]}, "maxItems": 1000}}, "additionalProperties": false}, {"type": "object",
             "required": ["command"], "properties": {"command": {"const": "remove"}, "ids": {"type":
             "array", "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type":
             "array", "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
-            "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems": 1000},
+            "waiting_for_network", "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000},
             "files": {"type": "boolean"}}, "additionalProperties": false}, {"type": "object", "required":
             ["command", "to"], "properties": {"command": {"const": "move"}, "ids": {"type": "array",
             "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type":
             "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array",
             "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
-            "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}, "to":
+            "waiting_for_network", "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000}, "to":
             {"oneOf": [{"type": "string", "enum": ["first", "last"]}, {"type": "integer", "minimum":
             1}]}}, "additionalProperties": false}, {"type": "object", "required": ["command"],
             "properties": {"command": {"const": "rename"}, "ids": {"type": "array", "items": {"type":
             "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
-            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}, "name": {"type": "string"},
+            "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000}, "name": {"type": "string"},
             "folder": {"type": "string"}}, "additionalProperties": false}, {"type": "object", "required":
             ["command"], "properties": {"command": {"const": "set"}, "ids": {"type": "array", "items":
             {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array", "items": {"type": "string"},
             "maxItems": 1000}, "all": {"type": "boolean"}, "states": {"type": "array", "items": {"type":
             "string", "enum": ["waiting", "running", "verifying", "retrying", "waiting_for_network",
-            "completed", "failed", "cancelled", "held"]}, "maxItems": 1000}, "urls": {"type": "array",
+            "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000}, "urls": {"type": "array",
             "items": {"type": "string"}}, "connections": {"oneOf": [{"type": "integer", "minimum": 1,
             "maximum": 64}, {"type": "string", "pattern": "^auto(:[0-9]+)?$"}]}, "rate_limit": {"type":
             "number"}, "headers": {"type": "array", "items": {"type": "string"}}, "user": {"type":
@@ -315,7 +316,7 @@ enum OpenAPI {
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "tags": {"type": "array",
             "items": {"type": "string"}, "maxItems": 1000}, "all": {"type": "boolean"}, "states":
             {"type": "array", "items": {"type": "string", "enum": ["waiting", "running", "verifying",
-            "retrying", "waiting_for_network", "completed", "failed", "cancelled", "held"]}, "maxItems":
+            "retrying", "waiting_for_network", "completed", "failed", "cancelled", "paused"]}, "maxItems":
             1000}, "add": {"type": "array", "items": {"type": "string"}}, "remove": {"type": "array",
             "items": {"type": "string"}}}, "additionalProperties": false}]},
            "Add": {"type": "object", "required": ["command", "url", "root"], "properties": {"command": {"const":
@@ -323,7 +324,7 @@ enum OpenAPI {
             {"type": "string", "description": "An absolute path below a folder that is open to clients"},
             "folder": {"type": "string"}, "name": {"type": "string"}, "name_given": {"type": "boolean"},
             "options": {"$ref": "#/components/schemas/Options"}, "umask": {"type": "string", "pattern":
-            "^[0-7]{1,3}$"}, "tags": {"type": "array", "items": {"type": "string"}}, "held": {"type":
+            "^[0-7]{1,3}$"}, "tags": {"type": "array", "items": {"type": "string"}}, "paused": {"type":
             "boolean"}, "position": {"oneOf": [{"type": "string", "enum": ["first", "last"]}, {"type":
             "integer", "minimum": 1}]}, "again": {"type": "boolean"},
             "known_anywhere": {"type": "boolean"}, "store_secrets": {"type":

@@ -1,3 +1,4 @@
+import SeggetReports
 import FoundationEssentials
 import SeggetFormats
 

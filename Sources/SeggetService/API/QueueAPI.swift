@@ -15,8 +15,17 @@ struct QueueAPI: Sendable {
     /// What lets into the page.
     let openings: OpeningTokens
 
-    /// Answers a request; whoever asked may be gone by then, what was begun is done all the same.
+    /// Answers a request of any version; carries it out even if the client has disconnected.
     func answer(_ request: APIRequest) async -> APIReply {
+        let version = APIVersion(target: request.target)
+        var request = request
+        request.body = version.current(request.body)
+        var reply = await answerCurrent(request)
+        reply.body = version.body(reply.body)
+        return reply
+    }
+
+    private func answerCurrent(_ request: APIRequest) async -> APIReply {
         do {
             let route = try Route(request.method, request.target)
             return try await answer(route, request)

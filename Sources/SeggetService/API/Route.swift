@@ -1,7 +1,38 @@
 import Foundation
 import SeggetQueue
+import SeggetReports
 
-/// What of the API a request is for.
+/// A version of the API: the first name of each path.
+enum APIVersion: String, Sendable, Hashable {
+    /// The version of segget 0.1 and 0.2, with the names of `FirstNames`; until 0.4.
+    case first = "v1"
+    /// The version that this package describes.
+    case current = "v2"
+
+    /// Returns the version that a target names; ``current`` for a path that names none.
+    init(target: String) {
+        self = target.split(separator: "/").first.flatMap { Self(rawValue: String($0)) } ?? .current
+    }
+
+    /// Returns a path of this version.
+    ///
+    /// - Parameter path: A path without its version, such as `/tasks`.
+    func path(_ path: String) -> String { "/\(rawValue)\(path)" }
+
+    /// Returns a body of the current version as a body of this one.
+    func body(_ body: Data) -> Data {
+        guard self == .first, let value = JSONValue.read(body) else { return body }
+        return FirstNames.first(value).data
+    }
+
+    /// Returns a body of this version as one of the current version; unchanged if it is not JSON.
+    func current(_ body: Data) -> Data {
+        guard self == .first, let value = JSONValue.read(body) else { return body }
+        return FirstNames.current(value).data
+    }
+}
+
+/// What of the API a request is for, in any version.
 enum Route: Sendable, Hashable {
     case health
     case tasks(TaskFilter)
@@ -32,30 +63,34 @@ enum Route: Sendable, Hashable {
             .replacing("+", with: "%20")
         let asked = method == "HEAD" ? "GET" : method
         let items = components.queryItems ?? []
-        switch names {
-        case ["v1", "health"]:
+        guard let version = names.first, APIVersion(rawValue: version) != nil else {
+            throw Refusal("there is nothing at this path", status: 404)
+        }
+        let path = Array(names.dropFirst())
+        switch path {
+        case ["health"]:
             self = try Self.choose(asked, ["GET": .health], items)
-        case ["v1", "tasks"]:
+        case ["tasks"]:
             self = try Self.choose(asked, ["GET": try Self.tasks(items)], [])
-        case ["v1", "tags"]:
+        case ["tags"]:
             self = try Self.choose(asked, ["GET": .tags], items)
-        case ["v1", "speeds"]:
+        case ["speeds"]:
             self = try Self.choose(asked, ["GET": .speeds], items)
-        case ["v1", "links"]:
+        case ["links"]:
             self = try Self.choose(asked, ["GET": .links(try Self.filter(items))], [])
-        case ["v1", "events"]:
+        case ["events"]:
             self = try Self.choose(asked, ["GET": .events(try Self.filter(items))], [])
-        case ["v1", "commands"]:
+        case ["commands"]:
             self = try Self.choose(asked, ["POST": .commands], items)
-        case ["v1", "settings"]:
+        case ["settings"]:
             self = try Self.choose(asked, ["GET": .settings, "PUT": .newSettings], items)
-        case ["v1", "openings"]:
+        case ["openings"]:
             self = try Self.choose(asked, ["POST": .openings], items)
         default:
-            guard names.count == 3, names.starts(with: ["v1", "tasks"]), !names[2].isEmpty else {
+            guard path.count == 2, path[0] == "tasks", !path[1].isEmpty else {
                 throw Refusal("there is nothing at this path", status: 404)
             }
-            self = try Self.choose(asked, ["GET": .task(names[2])], items)
+            self = try Self.choose(asked, ["GET": .task(path[1])], items)
         }
     }
 
@@ -131,10 +166,10 @@ enum Route: Sendable, Hashable {
             case "id": filter.selection.ids.append(value)
             case "tag": filter.selection.tags.append(value)
             case "state":
-                guard (TaskStatus.State.words + ["held"]).contains(value) else {
+                guard let word = TaskStatus.word(given: value) else {
                     throw Refusal("there is no such state", status: 400)
                 }
-                filter.selection.states.append(value)
+                filter.selection.states.append(word)
             case "text" where filter.text == nil: filter.text = value
             case "unseen": filter.isUnseen = try flag(value)
             case "all": filter.selection.isAll = try flag(value)
@@ -155,11 +190,22 @@ enum Route: Sendable, Hashable {
         }
     }
 
-    /// The target that asks for tasks, with a filter; or at another path for what happens to them.
-    static func target(_ filter: TaskFilter, at path: String = "/v1/tasks") -> String {
+    /// Returns the path and query that select the tasks of a filter.
+    ///
+    /// - Parameters:
+    ///   - filter: The tasks.
+    ///   - path: A path without its version.
+    ///   - version: The version that the worker serves.
+    static func target(
+        _ filter: TaskFilter, at path: String = "/tasks", _ version: APIVersion = .current
+    ) -> String {
+        let path = version.path(path)
         var items = filter.selection.ids.map { URLQueryItem(name: "id", value: $0) }
         items += filter.selection.tags.map { URLQueryItem(name: "tag", value: $0) }
-        items += filter.selection.states.map { URLQueryItem(name: "state", value: $0) }
+        items += filter.selection.states.map { state in
+            let isFirst = version == .first && state == "paused"
+            return URLQueryItem(name: "state", value: isFirst ? "held" : state)
+        }
         if let text = filter.text { items.append(URLQueryItem(name: "text", value: text)) }
         if filter.isUnseen { items.append(URLQueryItem(name: "unseen", value: "1")) }
         if filter.selection.isAll { items.append(URLQueryItem(name: "all", value: "1")) }
@@ -171,10 +217,10 @@ enum Route: Sendable, Hashable {
         return components.string ?? path
     }
 
-    /// The target that asks for one task.
-    static func target(_ selector: String) -> String {
+    /// Returns the path, without its version, of one task.
+    static func path(of selector: String) -> String {
         // All but letters and digits is encoded, so that it is one name, whatever is in it.
-        "/v1/tasks/"
+        "/tasks/"
             + (selector.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? selector)
     }
 }

@@ -97,10 +97,10 @@ public struct QueueAccess: Sendable {
         let byID = Dictionary(uniqueKeysWithValues: live.tasks.map { ($0.id, $0) })
         for index in report.tasks.indices {
             if let task = byID[report.tasks[index].id] { report.tasks[index] = task }
-            report.tasks[index].pause(live.paused)
+            report.tasks[index].pause(live.pauseReason)
         }
         (report.counts, report.bytesPerSecond) = (live.counts, live.bytesPerSecond)
-        report.paused = live.paused
+        report.pauseReason = live.pauseReason
         return report
     }
 

@@ -35,7 +35,7 @@ struct RecordsDoor: QueueDoor {
     ) async throws(QueueError) -> Result {
         do throws(QueueError) {
             return try await body(DirectDoor(path, patience: patience))
-        } catch  where error.code == .workedAlready {
+        } catch  where error.code == .hasWorker {
             let door = try await QueueAccess.open(path, patience: patience, note: note).door
             do throws(QueueError) {
                 let result = try await body(door)

@@ -160,7 +160,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
             api.givesAllLinks = credential == .session
         }
         if case .events(let filter)? = try? Route(request.method, request.target) {
-            tellEvents(filter, context)
+            tellEvents(filter, APIVersion(target: request.target), context)
             return
         }
         api.policy = site?.rpc.policy
@@ -214,9 +214,11 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Tells what happens, as long as the client listens.
-    private func tellEvents(_ filter: TaskFilter, _ context: ChannelHandlerContext) {
+    private func tellEvents(
+        _ filter: TaskFilter, _ api: APIVersion, _ context: ChannelHandlerContext
+    ) {
         let version = head.version
-        let events = EventAnswer(hub: hub, limits: limits, version: version, context)
+        let events = EventAnswer(hub: hub, limits: limits, version: version, api: api, context)
         self.events = events
         do throws(QueueError) {
             try filter.check()

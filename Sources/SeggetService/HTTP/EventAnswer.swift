@@ -9,6 +9,7 @@ final class EventAnswer {
     private let hub: EventHub
     private let limits: ServerLimits
     private let version: HTTPVersion
+    private let api: APIVersion
     private let context: ChannelHandlerContext
     private var number: Int?
     private var hasBegun = false
@@ -17,9 +18,11 @@ final class EventAnswer {
 
     /// Makes an answer that has not begun.
     init(
-        hub: EventHub, limits: ServerLimits, version: HTTPVersion, _ context: ChannelHandlerContext
+        hub: EventHub, limits: ServerLimits, version: HTTPVersion, api: APIVersion,
+        _ context: ChannelHandlerContext
     ) {
-        (self.hub, self.limits, self.version, self.context) = (hub, limits, version, context)
+        (self.hub, self.limits, self.version, self.api) = (hub, limits, version, api)
+        self.context = context
     }
 
     /// Begins.
@@ -33,7 +36,7 @@ final class EventAnswer {
     ) {
         number = hub.add(filter, after: lastID) { [self] delivery in
             switch delivery {
-            case .bytes(let bytes): write(bytes)
+            case .bytes(let bytes): write(EventText.event(bytes, in: api))
             case .failure(let error) where !hasBegun:
                 isOver = true
                 refuse(error)

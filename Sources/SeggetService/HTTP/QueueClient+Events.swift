@@ -42,16 +42,16 @@ extension QueueClient {
         var lost: ContinuousClock.Instant?
         while true {
             do {
-                let (events, channel) = try await listen(filter, after: lastID)
+                let (events, channel, version) = try await listen(filter, after: lastID)
                 defer { channel.close(promise: nil) }
                 for try await event in events {
-                    guard try take(event, into: &watched) else { continue }
+                    guard try take(event, version, into: &watched) else { continue }
                     (lastID, lost) = (event.id, nil)
                     reports.yield(watched.report)
                 }
                 try Task.checkCancellation()
                 throw unreachable("it has ended the connection")
-            } catch let error as QueueError where error.code == .worker {
+            } catch let error as QueueError where error.code == .worker && error != notUnderstood() {
                 let since = lost ?? .now
                 guard ContinuousClock.now - since < patience else { throw error }
                 lost = since
@@ -66,14 +66,15 @@ extension QueueClient {
     ///
     /// - Returns: Whether it is one that is known.
     private nonisolated func take(
-        _ event: ServerSentEvent, into watched: inout WatchedReport
+        _ event: ServerSentEvent, _ version: APIVersion, into watched: inout WatchedReport
     ) throws -> Bool {
+        let data = version.current(event.data)
         do {
             switch event.name {
             case "snapshot":
-                watched.take(try JSONDecoder().decode(QueueReport.self, from: event.data))
+                watched.take(try JSONDecoder().decode(QueueReport.self, from: data))
             case "changes":
-                watched.take(try JSONDecoder().decode(QueueChanges.self, from: event.data))
+                watched.take(try JSONDecoder().decode(QueueChanges.self, from: data))
             default: return false
             }
             return true
@@ -85,14 +86,15 @@ extension QueueClient {
     /// Connects, and asks for events.
     private nonisolated func listen(
         _ filter: TaskFilter, after lastID: String
-    ) async throws -> (EventLine.Events, any Channel) {
+    ) async throws -> (EventLine.Events, any Channel, APIVersion) {
         let (events, continuation) = EventLine.Events.makeStream()
-        let target = Route.target(filter, at: "/v1/events")
+        let (_, version) = try await connected()
+        let target = Route.target(filter, at: "/events", version)
         let channel = try await openChannel(
             until: .now + connectTime, silence: EventLine.longestSilence
         ) {
             EventLine(target, after: lastID, continuation)
         }
-        return (events, channel)
+        return (events, channel, version)
     }
 }

@@ -54,7 +54,7 @@ package actor QueueClient: QueueDoor {
     ///
     /// - Throws: `QueueError`, when it cannot be reached, or is none.
     package func health() async throws(QueueError) -> HealthReport {
-        try await ask(.GET, "/v1/health", HealthReport.self)
+        try await ask(.GET, "/health", HealthReport.self)
     }
 
     package func perform(
@@ -66,7 +66,7 @@ package actor QueueClient: QueueDoor {
             let first = try await perform(Array(commands[..<half]))
             return first + (try await perform(Array(commands[half...])))
         }
-        let results = try await ask(.POST, "/v1/commands", BatchResults.self, body).results
+        let results = try await ask(.POST, "/commands", BatchResults.self, body).results
         guard results.count == commands.count else { throw notUnderstood() }
         return results
     }
@@ -74,41 +74,52 @@ package actor QueueClient: QueueDoor {
     package func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         // What is too long for the head of a request would not be answered in these words.
         try filter.check()
-        return try await ask(.GET, Route.target(filter), QueueReport.self)
+        return try await ask(.GET, QueueReport.self) { Route.target(filter, $0) }
     }
 
     package func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
-        try await ask(.GET, Route.target(selector), TaskDetail.self)
+        try await ask(.GET, Route.path(of: selector), TaskDetail.self)
     }
 
     package func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
         try filter.check()
-        return try await ask(.GET, Route.target(filter, at: "/v1/links"), LinkList.self).links
+        return try await ask(.GET, LinkList.self) { Route.target(filter, at: "/links", $0) }.links
     }
 
     package func settings() async throws(QueueError) -> QueueSettings {
-        try await ask(.GET, "/v1/settings", QueueSettings.self)
+        try await ask(.GET, "/settings", QueueSettings.self)
     }
 
     package func change(_ settings: QueueSettings) async throws(QueueError) {
-        _ = try await ask(.PUT, "/v1/settings", QueueSettings.self, try JSON.write(settings))
+        _ = try await ask(.PUT, "/settings", QueueSettings.self, try JSON.write(settings))
     }
 
     /// The address of the service's page, with a token that lets in once.
     ///
     /// - Throws: `QueueError`, also where the service shows no page.
     package func opening() async throws(QueueError) -> String {
-        try await ask(.POST, "/v1/openings", Opening.self).url
+        try await ask(.POST, "/openings", Opening.self).url
     }
 
+    /// Sends a request to a path without its version.
     private func ask<Value: Decodable & Sendable>(
-        _ method: HTTPMethod, _ target: String, _ type: Value.Type, _ body: Data? = nil
+        _ method: HTTPMethod, _ path: String, _ type: Value.Type, _ body: Data? = nil
+    ) async throws(QueueError) -> Value {
+        try await ask(method, type, body) { $0.path(path) }
+    }
+
+    /// Sends a request in the version of the API that the worker serves.
+    private func ask<Value: Decodable & Sendable>(
+        _ method: HTTPMethod, _ type: Value.Type, _ body: Data? = nil,
+        target: (APIVersion) -> String
     ) async throws(QueueError) -> Value {
         // Once more, when it was seen before the request was sent that the connection is gone.
         for _ in 0..<2 {
-            let channel = try await connected()
+            let (channel, version) = try await connected()
             do {
-                let answer = try await Self.exchange(method, target, body, on: channel)
+                var answer = try await Self.exchange(
+                    method, target(version), body.map(version.body), on: channel)
+                answer.body = version.current(answer.body)
                 lastUse = .now
                 return try read(type, answer)
             } catch let gone as LineGone {
@@ -154,10 +165,11 @@ package actor QueueClient: QueueDoor {
         return try await promise.futureResult.answer()
     }
 
-    private func connected() async throws(QueueError) -> any Channel {
-        if let line, let (channel, _) = try? await line.value {
+    /// Returns the connection, and the version of the API that the worker serves.
+    func connected() async throws(QueueError) -> (any Channel, APIVersion) {
+        if let line, let (channel, health) = try? await line.value {
             if channel.isActive, ContinuousClock.now - lastUse < Self.longestSilence {
-                return channel
+                return (channel, health.served)
             }
             channel.close(promise: nil)
             // Another task may have made the next one while this one waited.
@@ -169,7 +181,7 @@ package actor QueueClient: QueueDoor {
             let (channel, health) = try await line.value
             lastUse = .now
             tell(health)
-            return channel
+            return (channel, health.served)
         } catch {
             if self.line == line { self.line = nil }
             throw error as? QueueError ?? unreachable("\(error)")
@@ -185,9 +197,15 @@ package actor QueueClient: QueueDoor {
         ) { channel.close(promise: nil) }
         defer { alarm.cancel() }
         do {
-            let answer = try await Self.exchange(.GET, "/v1/health", on: channel)
+            var answer = try await Self.exchange(
+                .GET, APIVersion.current.path("/health"), on: channel)
+            // A worker of 0.2 serves the first version only.
+            if answer.status == 404 {
+                answer = try await Self.exchange(
+                    .GET, APIVersion.first.path("/health"), on: channel)
+            }
             let health = try read(HealthReport.self, answer)
-            guard health.api == HealthReport.api else { throw notUnderstood() }
+            guard APIVersion(rawValue: health.api) != nil else { throw notUnderstood() }
             return (channel, health)
         } catch is LineGone {
             throw unreachable("it does not answer")
@@ -255,4 +273,9 @@ package actor QueueClient: QueueDoor {
             .worker, "what listens at \(path) answers something that is not understood",
             hint: "restart the process that works the queue; it may be of another version")
     }
+}
+
+extension HealthReport {
+    /// The version of the API that the worker serves.
+    fileprivate var served: APIVersion { APIVersion(rawValue: api) ?? .current }
 }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import NIOCore
 import NIOWebSocket
 import SeggetQueue
+import SeggetReports
 
 /// One WebSocket: its calls, one after the other, and what it is told of tasks.
 ///

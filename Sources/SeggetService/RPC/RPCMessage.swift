@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import SeggetReports
 
 /// A call of a method.
 struct RPCCall: Sendable, Hashable {

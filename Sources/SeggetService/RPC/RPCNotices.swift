@@ -1,3 +1,4 @@
+import SeggetReports
 import SeggetQueue
 
 /// What clients on a WebSocket are told of: that tasks start, pause, stop and end.

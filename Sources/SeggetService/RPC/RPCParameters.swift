@@ -1,3 +1,4 @@
+import SeggetReports
 import SeggetQueue
 
 /// The parameters of a call, read by position; what is wrong with one is said as aria2 does.

@@ -1,3 +1,4 @@
+import SeggetReports
 import Foundation
 
 /// A call in the query of a `GET`, as aria2 takes it; with `jsoncallback` the answer is a script.

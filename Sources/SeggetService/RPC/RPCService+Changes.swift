@@ -20,7 +20,7 @@ extension RPCService {
         guard !web.isEmpty else { throw RPCError("No URI to download.") }
         var task = try newTask(web, options)
         if let gid = given.text("gid") { task.id = try await free(gid) }
-        task.isHeld = given.flag("pause") ?? false
+        task.isPaused = given.flag("pause") ?? false
         if let position { task.position = try await place(before: position) }
         guard let id = try await carryOut(.add(task)).first?.id else {
             throw RPCError("No URI to download.")
@@ -130,7 +130,7 @@ extension RPCService {
 
     func pause(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
-        guard !Self.stopped.contains(report.state), report.wanted != .held else {
+        guard !Self.stopped.contains(report.state), report.state != "paused" else {
             throw RPCError("GID#\(report.id) cannot be paused now")
         }
         _ = try await carryOut(.pause(TaskSelection(report.id)))
@@ -139,7 +139,7 @@ extension RPCService {
 
     func unpause(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
-        guard !Self.stopped.contains(report.state), report.wanted == .held else {
+        guard report.state == "paused" else {
             throw RPCError("GID#\(report.id) cannot be unpaused now")
         }
         _ = try await carryOut(.resume(TaskSelection(report.id)))
@@ -240,7 +240,7 @@ extension RPCService {
         let own = presentOptions(task)
         var present = common.withLock { $0 }.replaced(by: own)
         present.set("gid", report.id.description)
-        present.set("pause", report.wanted == .held ? "true" : "false")
+        present.set("pause", report.state == "paused" ? "true" : "false")
         // Clients send back what `getOption` has given them.
         let shown = present.shown
         let given = try parameters.members(1).filter { $1.string == nil || $1.string != shown[$0] }
@@ -353,7 +353,7 @@ extension NewTask {
         // Each call makes a task, and what is wrong with where its file goes is told of that.
         (isAgain, failsWhereTaken) = (true, true)
         replacesOwnFilesOnly = !policy.isDropIn
-        isHeld = task.isPaused
+        isPaused = task.isPaused
         isOfClient = true
     }
 }

@@ -5,7 +5,7 @@ import Segmenter
 // What clients are told of tasks.
 extension RPCService {
     /// The tasks that have neither a slot nor an end.
-    static let waiting = ["waiting", "held", "retrying", "waiting_for_network"]
+    static let waiting = ["waiting", "paused", "retrying", "waiting_for_network"]
     /// The tasks that have a slot.
     static let active = ["running", "verifying"]
     /// The tasks that have ended.

@@ -21,7 +21,8 @@ struct RPCStatus: Sendable {
         case "completed": "complete"
         case "failed": "error"
         case "cancelled": "removed"
-        default: report.wanted == .held ? "paused" : "waiting"
+        case "paused": "paused"
+        default: "waiting"
         }
     }
 

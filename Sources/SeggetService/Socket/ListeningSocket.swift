@@ -15,7 +15,7 @@ struct ListeningSocket {
     /// The caller holds the queue's lock, so that nobody else does the same at the same time.
     ///
     /// - Parameter path: an absolute path, in a folder that is this user's alone.
-    /// - Throws: `QueueError`, of code `workedAlready` when somebody listens there.
+    /// - Throws: `QueueError`, of code `hasWorker` when somebody listens there.
     init(at path: String) throws(QueueError) {
         var address = try SocketAddressBytes(path)
         try Self.clear(path, address)
@@ -70,7 +70,7 @@ struct ListeningSocket {
         // EAGAIN: somebody listens, and has more to do than it can.
         if result == 0 || errno == EAGAIN {
             throw QueueError(
-                .workedAlready, "somebody listens at \(path) already",
+                .hasWorker, "somebody listens at \(path) already",
                 hint: "see `ss -xlp` for who it is, and end it first")
         }
         guard errno == ECONNREFUSED || errno == ENOENT else { throw .noSocket(path, errno) }

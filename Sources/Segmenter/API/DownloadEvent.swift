@@ -27,8 +27,8 @@ public struct DownloadStart: Sendable, Hashable {
     public var resumedBytes: Int64
     /// Number of connections to be used.
     public var connections: Int
-    /// How the file is fetched.
-    public var plan: RemoteFile.Plan
+    /// How the file is downloaded.
+    public var transfer: RemoteFile.Transfer
     /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`; `unverified` where
     /// a part is continued that only a sample was compared of.
     public var identity: String
@@ -179,7 +179,7 @@ public struct DownloadProgress: Sendable, Hashable {
         /// Bytes are being fetched (or waited for).
         case downloading
         /// The network is away, and is waited for (``DownloadOptions/waitsForNetwork``).
-        case waiting
+        case waitingForNetwork = "waiting_for_network"
         /// All bytes are there; the digest is being completed.
         case verifying
         /// The file is being written out and renamed.

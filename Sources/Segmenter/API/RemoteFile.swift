@@ -45,11 +45,11 @@ public struct RemoteFile: Sendable, Equatable {
         return kind == "none" && (checksum != nil || !digests.isEmpty) ? "checksum" : kind
     }
 
-    /// How segget fetches the file.
+    /// A way to download a file.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
-    public enum Plan: Sendable, Hashable {
+    public enum Transfer: Sendable, Hashable {
         /// Byte ranges, concurrently.
         case segments
         /// One stream, because the server does not serve ranges.
@@ -60,8 +60,8 @@ public struct RemoteFile: Sendable, Equatable {
         case singleRequest
     }
 
-    /// How segget would fetch the file.
-    public var plan: Plan {
+    /// How segget downloads the file.
+    public var transfer: Transfer {
         guard size != nil else { return .oneStreamUnknownSize }
         if isSingleRequest { return .singleRequest }
         return acceptsRanges == false ? .oneStreamNoRanges : .segments

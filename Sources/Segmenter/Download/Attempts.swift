@@ -138,7 +138,7 @@ struct Attempts: Sendable {
     /// Takes what the server offers for the next attempt.
     mutating func take(_ offered: RemoteFile) {
         // Ranges continue a stream where they are served by now.
-        if breaks.takeIsGoneOn(with: offered), offered.plan != .segments {
+        if breaks.takeIsGoneOn(with: offered), offered.transfer != .segments {
             startOver = .streamBroken
         }
     }
@@ -146,7 +146,7 @@ struct Attempts: Sendable {
     /// Whether it is to be reported now that the server ignores ranges.
     mutating func takeRangesIgnored(_ offered: RemoteFile) -> Bool {
         defer { wereRangesIgnored = false }
-        return wereRangesIgnored && offered.plan != .segments
+        return wereRangesIgnored && offered.transfer != .segments
     }
 
     // MARK: Changes

@@ -58,7 +58,7 @@ extension DownloadRun {
         case .end(let reason): throw reason
         case .startOver: break
         }
-        if primary.finding.file.plan == .segments, !primary.probe.asksOnce,
+        if primary.finding.file.transfer == .segments, !primary.probe.asksOnce,
             !(await primary.probe.isConsistent(identity))
         {
             // Servers that disagree: what one of them sends in one reply is one version.
@@ -225,9 +225,9 @@ extension DownloadRun {
                 DownloadStart(
                     path: output.destination, size: finding.file.identity.size,
                     resumedBytes: output.bytesKept,
-                    connections: finding.file.plan == .segments
+                    connections: finding.file.transfer == .segments
                         ? job.connections(for: finding.file.size) : 1,
-                    plan: finding.file.plan,
+                    transfer: finding.file.transfer,
                     identity: identity,
                     mirrors: state.mirrors?.book.usable.count ?? 1)))
     }

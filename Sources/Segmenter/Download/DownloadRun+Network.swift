@@ -70,7 +70,7 @@ extension DownloadRun {
         state.mirrors?.book.revive(mirrors)
         var primary = primary
         primary.probe = await withRest(primary.probe, state)
-        let isSegmented = primary.finding.file.plan == .segments
+        let isSegmented = primary.finding.file.transfer == .segments
         let range = isSegmented ? Probe.firstByte : Probe.firstRange
         primary.finding = try await inquiry.find(
             primary.probe, byGet: true, range: state.attempts.isRangeless ? nil : range,

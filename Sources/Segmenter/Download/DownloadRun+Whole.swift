@@ -212,7 +212,7 @@ extension DownloadRun {
             .started(
                 DownloadStart(
                     path: target.path, size: finding.file.size, resumedBytes: 0, connections: 1,
-                    plan: finding.file.plan,
+                    transfer: finding.file.transfer,
                     identity: finding.file.identity(with: job.options.checksum))))
     }
 }

@@ -226,7 +226,7 @@ final class DownloadRun: Sendable {
         state.target =
             state.answered?.named ?? job.target(for: primary.finding.file, from: probe.url)
         // A new link may have another name, and a reply to the rest need not repeat it.
-        let isRest = probe.rest != nil && primary.finding.file.plan == .segments
+        let isRest = probe.rest != nil && primary.finding.file.transfer == .segments
         if isRest || job.isRefreshed(primary.probe.url), let begun = await job.begunTarget() {
             state.target = begun
         }

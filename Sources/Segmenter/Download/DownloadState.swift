@@ -55,7 +55,7 @@ struct DownloadState: Sendable {
         let options = job.options
         var request = Assembly.Request(
             folder: target.folder, name: target.name, fullURL: url.text, url: url.redacted,
-            identity: finding.file.identity, servesRanges: finding.file.plan == .segments)
+            identity: finding.file.identity, servesRanges: finding.file.transfer == .segments)
         request.checksum = options.checksum
         request.advertised = finding.file.digests
         request.landing = finding.landing(from: url)

@@ -69,7 +69,7 @@ extension Fetch.Setup {
         if hasLinks { server.mayRest = false }
         let machine = FetchMachine.Setup(
             primary: server,
-            isOneStream: finding.file.plan != .segments, asksOnce: probe.asksOnce,
+            isOneStream: finding.file.transfer != .segments, asksOnce: probe.asksOnce,
             isDecoded: finding.file.isDecoded,
             vouchedDates: attempts.samples.vouchedDates, isProven: finding.isProven,
             connections: job.connections(for: finding.file.size),

@@ -100,7 +100,7 @@ extension Plan.Offer {
         self.init(
             identity: finding.file.identity, modified: finding.modified,
             isProven: finding.isProven, isWhole: isWhole,
-            servesRanges: finding.file.plan == .segments, digests: finding.file.digests,
+            servesRanges: finding.file.transfer == .segments, digests: finding.file.digests,
             fullURL: url.text, url: url.redacted)
     }
 }

@@ -53,7 +53,7 @@ extension Probe {
         else { return nil }
         // The head is enough.
         landing.exchange.paused = nil
-        guard var found = try? accept(landing, reply, &asking), found.file.plan == .segments,
+        guard var found = try? accept(landing, reply, &asking), found.file.transfer == .segments,
             let date = identity.lastModified, found.file.identity.lastModified == date,
             found.file.size != nil, found.file.size == identity.size
         else { return nil }

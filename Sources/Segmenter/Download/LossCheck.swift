@@ -51,7 +51,7 @@ struct LossCheck: Sendable {
         let breach = asked < checks ? reason.breach(begun?.identity, file.identity) : nil
         guard isProven else { return .prove }
         guard let breach else {
-            if isWary, let begun, !begun.isOneStream, file.plan != .segments, file.isAnonymous {
+            if isWary, let begun, !begun.isOneStream, file.transfer != .segments, file.isAnonymous {
                 return .refuse(
                     reason.breach(begun.identity, file.identity) ?? .wholeFileForRange)
             }
@@ -67,7 +67,7 @@ struct LossCheck: Sendable {
         in file: RemoteFile, _ begun: RemoteIdentity?, _ reason: StartOverReason
     ) -> ContractBreach? {
         guard case .sizeChanged(let was, let now) = reason, begun?.strongValidator != nil,
-            file.plan != .segments, file.isAnonymous
+            file.transfer != .segments, file.isAnonymous
         else { return nil }
         return .otherSize(expected: was, got: now)
     }

@@ -210,7 +210,7 @@ struct MirrorSet: Sendable {
     func gather(
         for primary: Primary, join: @escaping @Sendable (Fetch.Mirror) -> Void
     ) async {
-        guard !isAlone, primary.finding.file.plan == .segments else { return }
+        guard !isAlone, primary.finding.file.transfer == .segments else { return }
         let (file, checksum, book) = (primary.finding.file, checksum, book)
         await withTaskGroup(of: Void.self) { group in
             for number in book.usable where number != primary.number {

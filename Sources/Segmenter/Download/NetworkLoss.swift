@@ -48,7 +48,7 @@ struct NetworkLoss: Sendable {
     /// How far the download is while it waits.
     var waiting: DownloadProgress? {
         var moment = last
-        moment?.phase = .waiting
+        moment?.phase = .waitingForNetwork
         moment?.bytesPerSecond = 0
         moment?.connections = 0
         return moment

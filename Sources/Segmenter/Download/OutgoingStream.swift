@@ -33,7 +33,7 @@ struct OutgoingStream: Sendable {
                 obstacle = .urlChanged
             }
             if obstacle == nil, !output.recorded.covered.isEmpty {
-                if file.plan != .segments { output.forgetBeyondFront() }
+                if file.transfer != .segments { output.forgetBeyondFront() }
                 return output
             }
             try await Disk.run { () throws(AssemblyError) in output.stop() }

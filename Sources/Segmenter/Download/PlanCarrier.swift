@@ -208,7 +208,7 @@ struct PreviewCarrier: PlanCarrier {
         let file = primary.finding.file
         var preview = DownloadPreview(
             action: .begin, path: state.target?.path ?? "-", file: file, bytesKept: 0,
-            connections: file.plan == .segments ? run.job.connections(for: file.size) : 1,
+            connections: file.transfer == .segments ? run.job.connections(for: file.size) : 1,
             missingFolder: state.plan.missingFolder == nil ? nil : state.target?.folder)
         guard state.target != nil else { return preview }
         if let bytes = state.adoption.bytesFound {

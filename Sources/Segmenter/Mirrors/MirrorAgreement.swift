@@ -35,7 +35,7 @@ enum MirrorAgreement: Hashable {
             self = .contradicts(fault)
         } else if let mine = primary.size, let theirs = mirror.size, mine != theirs {
             self = .contradicts(.otherSize(expected: mine, got: theirs))
-        } else if primary.plan != .segments || mirror.plan != .segments {
+        } else if primary.transfer != .segments || mirror.transfer != .segments {
             self = .standby
         } else if let proof = Self.proof(mirror, primary, checksum) {
             self = .together(proof)

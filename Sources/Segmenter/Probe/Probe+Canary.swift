@@ -109,7 +109,7 @@ extension Probe.Known {
     /// What a server has said of the file.
     init(_ file: RemoteFile) {
         self.init(
-            identity: file.identity, hasRanges: file.plan == .segments,
+            identity: file.identity, hasRanges: file.transfer == .segments,
             isPage: isHTML(file.contentType), isDecoded: file.isDecoded)
     }
 }

@@ -131,7 +131,7 @@ struct Aria2Daemon: Sendable {
 
     private func newTask(_ task: Aria2Task, _ policy: RPCPolicy) -> NewTask {
         var new = NewTask(of: task, policy)
-        (new.id, new.isHeld) = (task.gid, task.isPaused)
+        (new.id, new.isPaused) = (task.gid, task.isPaused)
         new.place = RPCService.place(task.options, in: policy.folder)
         if new.options.naming.numbersTaken { new.place.isNameGiven = false }
         if let problem = task.problem {

@@ -138,6 +138,6 @@ extension Aria2Task {
             name: task.place.isNameGiven ? task.place.name : nil)
         let others = Aria2Options(of: usual, folder: "", name: nil)
         self.init(gid: task.id, urls: task.everyURL, options: own.differences(from: others))
-        isPaused = task.status.wanted == .held
+        isPaused = task.status.wanted == .paused
     }
 }

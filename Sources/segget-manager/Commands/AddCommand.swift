@@ -31,7 +31,7 @@ struct AddCommand: ParsableCommand {
         completion: .file(), transform: PathArgument.file)
     var inputFile: [String] = []
 
-    @Flag(help: "Add held: `segget start` or `segget resume` begins.") var paused = false
+    @Flag(help: "Add paused: `segget start` or `segget resume` starts the task.") var paused = false
     @Flag(help: "Put before all others.") var first = false
     @Option(help: ArgumentHelp("Put at this place in the order, from 1.", valueName: "n"))
     var at: Int?
@@ -51,7 +51,7 @@ struct AddCommand: ParsableCommand {
     var noStoreSecrets = false
     @Option(
         help: ArgumentHelp(
-            "Make held tasks of the parts in this folder that no task has.",
+            "Add paused tasks for the parts in this folder that no task has.",
             discussion: """
                 They keep their places and names; all other options hold for each of them. Given the queue's own file, \
                 which is damaged, it makes a new one of what can be read, and keeps the damaged one beside it.
@@ -86,7 +86,8 @@ struct AddCommand: ParsableCommand {
     var attach = false
 
     @OptionGroup(title: "Attaching") var display: DisplayOptions
-    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json = false
+    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json:
+        JSONFormat?
     @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
@@ -112,7 +113,7 @@ struct AddCommand: ParsableCommand {
         ] where isGiven && recover != nil {
             throw ValidationError("`--\(option)` and `--recover` cannot be used together")
         }
-        guard !json || attach else { throw ValidationError("`--json` goes with `--attach`") }
+        guard json == nil || attach else { throw ValidationError("`--json` goes with `--attach`") }
         let isOne = urls.count == 1 && inputFile.isEmpty
         guard output != "-" else {
             throw ValidationError(
@@ -265,7 +266,7 @@ struct AddCommand: ParsableCommand {
         task.umask = UInt32(mask)
         task.refreshCommand = try ScriptOptions.words(goingOn.refreshURL, "--refresh-url") ?? []
         task.tags = tag
-        task.isHeld = paused
+        task.isPaused = paused
         task.isAgain = again
         task.keepsNoSecrets = noStoreSecrets
         task.position = first ? .first : at.map { .at($0) } ?? .last

@@ -20,8 +20,8 @@ struct AttachCommand: ParsableCommand {
         completion: .custom(Completions.ids))
     var ids: [String]
     @OptionGroup var display: DisplayOptions
-    @Flag(help: "Print a JSON object for each change of a task (see docs/json.md).") var json =
-        false
+    @Flag(help: "Print a JSON object for each change of a task (see docs/json.md).") var json:
+        JSONFormat?
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -42,7 +42,7 @@ struct AttachCommand: ParsableCommand {
 /// Shows how tasks get on, until all of them have ended.
 final class Attachment: Sendable {
     private let display: DisplayOptions
-    private let json: Bool
+    private let json: JSONFormat?
     /// What is shown of at present.
     private let shown = Monitor(Shown())
 
@@ -60,13 +60,15 @@ final class Attachment: Sendable {
     /// - Parameters:
     ///   - display: How much is shown, and how.
     ///   - json: Whether changes are printed as JSON.
-    init(_ display: DisplayOptions, json: Bool) { (self.display, self.json) = (display, json) }
+    init(_ display: DisplayOptions, json: JSONFormat?) {
+        (self.display, self.json) = (display, json)
+    }
 
     /// Says, when a signal is about to end the process, that the tasks stay.
     func letGo() {
         shown.withLock { shown in
             shown.isOver = true
-            let style = display.style(terminal: .standardError, json: json)
+            let style = display.style(terminal: .standardError, json: json != nil)
             if style == .bar, Terminal.isInForeground(of: STDERR_FILENO) {
                 StandardStreams.write("\r\u{1b}[J", to: STDERR_FILENO)
             }
@@ -125,9 +127,9 @@ final class Attachment: Sendable {
 /// The tasks that are attached to, and what shows them.
 private struct AttachedTasks {
     private let ids: [QueueTask.ID]
-    private let json: Bool
+    private let json: JSONFormat?
     private let isQuiet: Bool
-    private let clock = JSONOutput(isOpen: false) { _ in true }
+    private let clock = JSONOutput(nil) { _ in true }
     private let one: ProgressView
     private let several: BatchView?
     private var tasks: [QueueTask.ID: FollowedTask]
@@ -136,11 +138,11 @@ private struct AttachedTasks {
 
     /// Makes the board; `write` takes what goes to standard error.
     init(
-        _ ids: [QueueTask.ID], _ display: DisplayOptions, json: Bool, areNew: Bool,
+        _ ids: [QueueTask.ID], _ display: DisplayOptions, json: JSONFormat?, areNew: Bool,
         write: @escaping (String) -> Void
     ) {
         let terminal = Terminal.standardError
-        let style = display.style(terminal: terminal, json: json)
+        let style = display.style(terminal: terminal, json: json != nil)
         (self.ids, self.json, isQuiet) = (ids, json, display.quiet)
         one = ProgressView(
             style: style, terminal: terminal, width: { Terminal.width(of: STDERR_FILENO) },
@@ -191,7 +193,9 @@ private struct AttachedTasks {
             (tasks[id], last[id]) = (task, report)
             // It may have gone on since it was told of; once it has ended, nothing more is told.
             let present = detail?.task ?? report
-            if json, isNews || task.end != nil, let present, let line = JSONText.line(present) {
+            if let json, isNews || task.end != nil, let present,
+                let line = JSONText.line(present, json)
+            {
                 guard StandardStreams.write(line + "\n", to: STDOUT_FILENO) else {
                     return .readerGone
                 }

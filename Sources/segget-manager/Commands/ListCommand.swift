@@ -15,7 +15,7 @@ struct ListCommand: ParsableCommand {
             terminal count as seen; what `--json` prints does with `--mark-seen` only.
             """)
 
-    @Flag(help: "Print one JSON array of objects (see docs/json.md).") var json = false
+    @Flag(help: "Print one JSON array of objects (see docs/json.md).") var json: JSONFormat?
     @Flag(
         help: ArgumentHelp(
             "With `--json`: add the whole links.",
@@ -26,9 +26,9 @@ struct ListCommand: ParsableCommand {
         help: ArgumentHelp(
             "Only tasks in this state; repeatable.",
             discussion:
-                "\(TaskStatus.State.words.joined(separator: ", ")), or held.",
+                "One of \(TaskStatus.words.joined(separator: ", ")).",
             valueName: "state"),
-        completion: .list(TaskStatus.State.words + ["held"]))
+        completion: .list(TaskStatus.words))
     var state: [String] = []
     @Option(
         help: ArgumentHelp("Only tasks with this tag; repeatable.", valueName: "tag"),
@@ -43,18 +43,22 @@ struct ListCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
-        let known = TaskStatus.State.words + ["held"]
-        for state in state where !known.contains(state) {
+        for state in state where TaskStatus.word(given: state) == nil {
             throw ValidationError(
-                "there is no state `\(state)`: they are \(known.joined(separator: ", "))")
+                "there is no state `\(state)`: they are \(TaskStatus.words.joined(separator: ", "))"
+            )
         }
-        guard !links || json else { throw ValidationError("`--links` goes with `--json`") }
-        guard !markSeen || json else { throw ValidationError("`--mark-seen` goes with `--json`") }
-        try WatchScreen.check(watch, json: json)
+        guard !links || json != nil else { throw ValidationError("`--links` goes with `--json`") }
+        guard !markSeen || json != nil else {
+            throw ValidationError("`--mark-seen` goes with `--json`")
+        }
+        try WatchScreen.check(watch, json: json != nil)
     }
 
     private var filter: TaskFilter {
-        var filter = TaskFilter(selection: TaskSelection(tags: tag, states: state), text: text)
+        var filter = TaskFilter(
+            selection: TaskSelection(tags: tag, states: state.compactMap(TaskStatus.word(given:))),
+            text: text)
         filter.isUnseen = unseen
         return filter
     }
@@ -68,11 +72,11 @@ struct ListCommand: ParsableCommand {
             if watch { return try await Self.watch(access, filter) }
             let report = try await access.report(filter)
             let ended = report.tasks.filter { $0.seen == false }
-            if json {
+            if let json {
                 let all = links ? try await access.door.links(filter) : []
                 let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
                 let tasks = report.tasks.map { LinkedTask(task: $0, links: byID[$0.id]) }
-                guard let text = JSONText.line(tasks),
+                guard let text = JSONText.line(tasks, json),
                     StandardStreams.write(text + "\n", to: STDOUT_FILENO)
                 else { return .disk }
                 if markSeen { try await access.markSeen(ended.map(\.id)) }

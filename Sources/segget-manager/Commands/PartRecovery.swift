@@ -54,7 +54,7 @@ struct PartRecovery {
                 .note,
                 count == 0
                     ? "there is no part in \(Diagnostic.quote(path)) that no task has"
-                    : "\(what) made, held: `segget resume --all` lets them go on")
+                    : "\(what) added, paused: `segget resume --all` starts them")
             return status
         }
     }
@@ -63,7 +63,7 @@ struct PartRecovery {
     private func task(_ part: RecoveredPart, _ index: Int) -> NewTask {
         var task = model
         (task.url, task.place) = (part.task.url, part.task.place)
-        (task.isHeld, task.isAgain) = (part.task.isHeld, part.task.isAgain)
+        (task.isPaused, task.isAgain) = (part.task.isPaused, part.task.isAgain)
         task.options.continuesOtherURL = part.task.options.continuesOtherURL
         task.position = task.position.moved(by: index)
         return task

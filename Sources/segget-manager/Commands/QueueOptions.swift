@@ -118,7 +118,7 @@ extension QueueError {
     var status: ExitStatus {
         switch code {
         case .noQueue, .noTask, .invalid: .usage
-        case .busy, .workedAlready, .worker: .unavailable
+        case .busy, .hasWorker, .worker: .unavailable
         default: .disk
         }
     }

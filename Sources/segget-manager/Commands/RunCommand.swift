@@ -113,21 +113,25 @@ actor RunReport {
 
     /// Shows how far everything is, in one line that is drawn again in place.
     func show(_ snapshots: AsyncStream<QueueSnapshot>) async {
-        var paused: String?
+        var pauseReason: String?
         for await snapshot in snapshots {
-            if snapshot.paused != paused {
-                paused = snapshot.paused
-                say(.note, paused.map { "paused: \($0)" } ?? "going on")
+            if snapshot.pauseReason != pauseReason {
+                pauseReason = snapshot.pauseReason
+                say(
+                    .note, pauseReason.map { "the queue is paused: \($0)" } ?? "the queue continues"
+                )
             }
             guard terminal.canRedraw, !isQuiet else { continue }
             guard Terminal.isInForeground(of: STDERR_FILENO) else {
                 isLineShown = false
                 continue
             }
-            let (held, waiting) = (snapshot.counts["held"] ?? 0, snapshot.counts["waiting"] ?? 0)
+            let (paused, waiting) = (
+                snapshot.counts["paused"] ?? 0, snapshot.counts["waiting"] ?? 0
+            )
             var parts = ["\(snapshot.running.count) running", "\(waiting) waiting"]
-            if held > 0 { parts.append("\(held) held") }
-            if let paused { parts.append("paused: \(paused)") }
+            if paused > 0 { parts.append("\(paused) paused") }
+            if let pauseReason { parts.append("the queue is paused: \(pauseReason)") }
             parts.append(Units.speed(snapshot.bytesPerSecond))
             if let percent = Units.percent(snapshot.bytesDone, of: snapshot.size), snapshot.size > 0
             {

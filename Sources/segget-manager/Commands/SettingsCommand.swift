@@ -36,7 +36,7 @@ struct SettingsCommand: ParsableCommand {
     @Option(
         help: .setting("metered", valueName: "word"))
     var metered: QueueSettings.Metered?
-    @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Print one JSON object.") var json: JSONFormat?
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -109,7 +109,7 @@ struct SettingsCommand: ParsableCommand {
             if let rules { settings.rules = rules }
             if let metered { settings.metered = metered }
             if settings != before { try await access.door.change(settings) }
-            let text = json ? JSONText.line(settings) ?? "" : Self.text(settings)
+            let text = json.map { JSONText.line(settings, $0) ?? "" } ?? Self.text(settings)
             guard StandardStreams.write(text + "\n", to: STDOUT_FILENO) else { return .disk }
             access.sayWhetherWorked()
             return .done

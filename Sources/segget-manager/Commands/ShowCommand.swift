@@ -12,7 +12,7 @@ struct ShowCommand: ParsableCommand {
 
     @Argument(help: "The id of the task, or its beginning.", completion: .custom(Completions.ids))
     var id: String
-    @Flag(help: "Print one JSON object (see docs/json.md).") var json = false
+    @Flag(help: "Print one JSON object (see docs/json.md).") var json: JSONFormat?
     @Flag(
         help: ArgumentHelp(
             "Print only the whole links, one a line.",
@@ -24,8 +24,10 @@ struct ShowCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
-        guard !markSeen || json else { throw ValidationError("`--mark-seen` goes with `--json`") }
-        try WatchScreen.check(watch, json: json)
+        guard !markSeen || json != nil else {
+            throw ValidationError("`--mark-seen` goes with `--json`")
+        }
+        try WatchScreen.check(watch, json: json != nil)
         guard !link || !watch && !markSeen else {
             throw ValidationError("`--link` goes with neither `--watch` nor `--mark-seen`")
         }
@@ -40,13 +42,12 @@ struct ShowCommand: ParsableCommand {
             if watch { return try await Self.watch(access, detail.task.id) }
             let isTerminal = isatty(STDOUT_FILENO) == 1
             let text =
-                json
-                ? JSONText.line(detail.forCommands)
-                : DetailText.standardOutput(columns: nil).lines(detail).joined(separator: "\n")
+                json.map { JSONText.line(detail.forCommands, $0) }
+                ?? DetailText.standardOutput(columns: nil).lines(detail).joined(separator: "\n")
             guard let text, StandardStreams.write(text + "\n", to: STDOUT_FILENO) else {
                 return .disk
             }
-            if json ? markSeen : isTerminal, detail.task.seen == false {
+            if json != nil ? markSeen : isTerminal, detail.task.seen == false {
                 try await access.markSeen([detail.task.id])
             }
             access.sayWhetherWorked([detail.task])
@@ -58,7 +59,7 @@ struct ShowCommand: ParsableCommand {
 extension ShowCommand {
     /// Prints the whole links of a task.
     private static func printLinks(
-        _ access: QueueAccess, _ id: QueueTask.ID, json: Bool
+        _ access: QueueAccess, _ id: QueueTask.ID, json: JSONFormat?
     ) async throws -> ExitStatus {
         let filter = TaskFilter(selection: TaskSelection(id))
         guard let links = try await access.door.links(filter).first(where: { $0.id == id }) else {
@@ -66,7 +67,8 @@ extension ShowCommand {
         }
         let urls = [links.url] + links.urls.filter { $0 != links.url }
         let text =
-            json ? JSONText.line(links) : urls.map(PrintableText.escape).joined(separator: "\n")
+            json.map { JSONText.line(links, $0) }
+            ?? urls.map(PrintableText.escape).joined(separator: "\n")
         guard let text, StandardStreams.write(text + "\n", to: STDOUT_FILENO) else { return .disk }
         return .done
     }

@@ -84,7 +84,7 @@ struct FollowedTask {
             switch task.state {
             case "running": .downloading
             case "verifying": .verifying
-            default: .waiting
+            default: .waitingForNetwork
             }
         return DownloadProgress(
             phase: phase, bytesDone: task.bytesDone, size: task.size,
@@ -113,7 +113,7 @@ struct FollowedTask {
         _ task: TaskReport, _ now: Double, _ isWorked: Bool
     ) -> [Message] {
         var next = Standing(since: now)
-        if task.wanted == .held {
+        if task.state == "paused" {
             (next.text, next.isUrgent) = (TaskText.sentence(task, now: now), true)
         } else {
             switch task.state {
@@ -121,7 +121,7 @@ struct FollowedTask {
                 // The time that is left is none of it.
                 next.text = task.error?.message
                 next.isUrgent = true
-            case "waiting" where isWorked && (isAlone || task.paused != nil):
+            case "waiting" where isWorked && (isAlone || task.pauseReason != nil):
                 next.text = TaskText.sentence(task, now: now)
             default: next.text = nil
             }
@@ -137,7 +137,7 @@ struct FollowedTask {
             next.isUrgent || now - next.since >= Self.patience
         else { return [] }
         next.isSaid = true
-        let isRetry = task.state == "retrying" && task.wanted == .run
+        let isRetry = task.state == "retrying"
         return [Message(.note, isRetry ? TaskNews(task, now: now).text ?? text : stating(text))]
     }
 

@@ -31,7 +31,9 @@ struct ListPage {
                 $0 > 0 ? "\($0) \(state == "completed" ? "finished" : state)" : nil
             }
         }
-        if let paused = report.paused { rest.append(table.fit("paused: \(paused)")) }
+        if let reason = report.pauseReason {
+            rest.append(table.fit("the queue is paused: \(reason)"))
+        }
         if !ends.isEmpty {
             rest += [table.fit("\(ends.joined(separator: ", ")) since you last looked")]
         }

@@ -35,6 +35,7 @@ struct TaskTable {
     }
 
     private static let barWidth = 8
+    /// The least width of the column with the states, in columns.
     private static let stateWidth = 9
     /// Columns that the name has, while there is anything else that makes room for it.
     private static let nameWidth = 16
@@ -43,15 +44,21 @@ struct TaskTable {
     func blocks(_ report: QueueReport) -> (head: String, tasks: [[String]]) {
         let ids = report.tasks.map(\.id.description)
         let digits = Self.digits(ids)
-        let shown = shown(digits: digits)
+        let words = report.tasks.map { TaskText.word($0, now: now) }
+        let stateWidth = words.reduce(Self.stateWidth) { max($0, $1.utf8.count) }
+        let shown = shown(digits: digits, stateWidth: stateWidth)
         let heads: [Column: String] = [
             .done: "DONE", .size: "SIZE", .speed: "SPEED", .left: "LEFT",
         ]
         let head = row(
-            String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", heads, "NAME", shown)
+            String(repeating: " ", count: max(0, digits - 2)) + "ID", "STATE", stateWidth,
+            heads, "NAME", shown)
         let tags = report.tasks.tellingTags
-        let tasks = zip(report.tasks, ids).map { task, id in
-            let line = line(task, id: id.utf8.prefix(digits), queryTag: tags[task.id], shown)
+        let tasks = report.tasks.indices.map { index in
+            let task = report.tasks[index]
+            let line = line(
+                task, id: ids[index].utf8.prefix(digits), word: words[index], stateWidth,
+                queryTag: tags[task.id], shown)
             let indent = String(repeating: " ", count: digits + 1)
             return [line] + (TaskText.reason(task).map { [fit(indent + $0)] } ?? [])
         }
@@ -59,11 +66,11 @@ struct TaskTable {
     }
 
     /// The columns that have room beside a name.
-    private func shown(digits: Int) -> Set<Column> {
+    private func shown(digits: Int, stateWidth: Int) -> Set<Column> {
         var shown = Set(Column.allCases)
         guard let columns else { return shown }
         for column in Column.dispensable {
-            let used = digits + Self.stateWidth + 2 + shown.reduce(0) { $0 + $1.width + 1 }
+            let used = digits + stateWidth + 2 + shown.reduce(0) { $0 + $1.width + 1 }
             guard columns - used < Self.nameWidth else { break }
             shown.remove(column)
         }
@@ -82,9 +89,9 @@ struct TaskTable {
     }
 
     private func line(
-        _ task: TaskReport, id: Substring.UTF8View, queryTag: String?, _ shown: Set<Column>
+        _ task: TaskReport, id: Substring.UTF8View, word: String, _ stateWidth: Int,
+        queryTag: String?, _ shown: Set<Column>
     ) -> String {
-        let word = TaskText.word(task, now: now)
         let isFetched = task.bytesPerSecond != nil
         let left = task.secondsLeft.flatMap { Units.duration(.seconds($0)) } ?? ""
         let percent = Units.percent(task.bytesDone, of: task.size)
@@ -98,20 +105,20 @@ struct TaskTable {
             texts[.left] = left
         }
         return row(
-            String(Substring(id)), word, texts,
+            String(Substring(id)), word, stateWidth, texts,
             TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""), shown,
             colour: colour ? TaskText.colour(task) : nil)
     }
 
     private func row(
-        _ id: String, _ state: String, _ texts: [Column: String], _ name: String,
-        _ shown: Set<Column>, colour code: String? = nil
+        _ id: String, _ state: String, _ stateWidth: Int, _ texts: [Column: String],
+        _ name: String, _ shown: Set<Column>, colour code: String? = nil
     ) -> String {
         // All but bar and name is ASCII.
         func padding(_ used: Int, _ width: Int) -> String {
             String(repeating: " ", count: max(0, width - used))
         }
-        var line = "\(id) \(state)\(padding(state.utf8.count, Self.stateWidth)) "
+        var line = "\(id) \(state)\(padding(state.utf8.count, stateWidth)) "
         var used = line.utf8.count
         for column in Column.allCases where shown.contains(column) {
             let text = texts[column] ?? ""
@@ -156,10 +163,10 @@ struct TaskTable {
     func summary(_ report: QueueReport) -> String {
         func count(_ state: String) -> Int { report.counts[state] ?? 0 }
         let kinds = [
-            ("running", count("running") + count("verifying")),
-            ("waiting", count("waiting")), ("held", count("held")),
-            ("to be retried", count("retrying")),
-            ("waiting for the network", count("waiting_for_network")),
+            ("running", count("running")), ("verifying", count("verifying")),
+            ("waiting", count("waiting")), ("paused", count("paused")),
+            ("retrying", count("retrying")),
+            ("waiting for network", count("waiting_for_network")),
             ("completed", count("completed")), ("failed", count("failed")),
             ("cancelled", count("cancelled")),
         ]
@@ -172,17 +179,14 @@ struct TaskTable {
 
 /// How a task is said in words.
 enum TaskText {
-    /// Its state, in at most nine letters.
+    /// The word of the task's state; for a completed task whose file is not there, the file's state.
     static func word(_ task: TaskReport, now: Double) -> String {
-        if task.wanted == .held, !task.isEnded { return "held" }
         switch task.state {
-        case "waiting" where task.paused != nil: return "paused"
         case "retrying":
             let seconds = max(0, (task.retryAt ?? now) - now)
-            return short(seconds).map { "retry \($0)" } ?? "retrying"
-        case "waiting_for_network": return "offline"
-        case "completed": return task.file == "there" ? "done" : task.file ?? "done"
-        default: return task.state
+            return short(seconds).map { "retrying \($0)" } ?? "retrying"
+        case "completed" where task.file != "there": return task.file ?? task.state
+        default: return task.state.replacing("_", with: " ")
         }
     }
 
@@ -201,8 +205,7 @@ enum TaskText {
     ///
     /// What its error says behind the URL, which the name of its file stands for.
     static func reason(_ task: TaskReport) -> String? {
-        guard ["failed", "retrying"].contains(task.state), task.wanted != .held || task.isEnded,
-            let message = task.error?.message
+        guard ["failed", "retrying"].contains(task.state), let message = task.error?.message
         else { return nil }
         guard let start = message.firstRange(of: "`http"),
             let end = message[start.upperBound...].firstIndex(of: "`"),
@@ -214,20 +217,20 @@ enum TaskText {
 
     /// Its state with its reason, in a sentence.
     static func sentence(_ task: TaskReport, now: Double) -> String {
-        if task.wanted == .held, !task.isEnded { return "held: `segget resume` lets it go on" }
         switch task.state {
-        case "waiting": return task.paused.map { "paused: \($0)" } ?? "waiting for a slot"
-        case "running": return "being fetched"
-        case "verifying": return "being verified"
+        case "paused": return "paused: `segget resume` starts it"
+        case "waiting":
+            return task.pauseReason.map { "waiting: the queue is paused: \($0)" }
+                ?? "waiting for a slot"
         case "retrying":
             let seconds = max(0, (task.retryAt ?? now) - now)
-            return "tried again in \(Units.duration(.seconds(seconds)) ?? "some days")"
+            return "retrying in \(Units.duration(.seconds(seconds)) ?? "some days")"
         case "waiting_for_network":
             let since = task.waitingSince.map { " since \(Units.clock(Int64($0)))" } ?? ""
-            return "waiting for the network\(since)"
+            return "waiting for network\(since)"
         case "completed":
             switch task.file {
-            case "gone": return "completed; its file is gone"
+            case "missing": return "completed; its file is missing"
             case "changed": return "completed; its file was changed or replaced since"
             case _ where task.html == true: return "completed; \(Summary.pageWarning)"
             default:
@@ -240,12 +243,11 @@ enum TaskText {
 
     /// The colour of its state (SGR); `nil` for none.
     static func colour(_ task: TaskReport) -> String? {
-        if task.wanted == .held, !task.isEnded { return "33" }
         switch task.state {
         case "running", "verifying": return "36"
         case "completed": return task.file == "there" ? "32" : "33"
         case "failed": return "31"
-        case "retrying", "waiting_for_network": return "33"
+        case "retrying", "waiting_for_network", "paused": return "33"
         case "cancelled": return "2"
         default: return nil
         }

@@ -8,7 +8,7 @@ struct ProbeCommandEndToEndTests {
     /// A server, and what the report must say of it.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var plan = "segments"
+        var transfer = "segments"
         var probedBy = "GET"
         var identity = "etag"
         var size: Int64? = 2_000_000
@@ -24,7 +24,7 @@ struct ProbeCommandEndToEndTests {
             if $0.method == "HEAD" { $1 = .text(403) }
         },
         Case(
-            testDescription: "no ranges", plan: "one_stream_no_ranges",
+            testDescription: "no ranges", transfer: "one_stream_no_ranges",
             lines: ["ranges:        not served", "in one stream", "a stopped download starts over"]
         ) { _, reply in
             reply = OriginReply(
@@ -32,7 +32,7 @@ struct ProbeCommandEndToEndTests {
                 body: .content(Content(size: 2_000_000, seed: 1), 0..<2_000_000))
         },
         Case(
-            testDescription: "chunked", plan: "one_stream_unknown_size", size: nil,
+            testDescription: "chunked", transfer: "one_stream_unknown_size", size: nil,
             lines: ["size:          not stated", "because the server does not state the size"]
         ) { _, reply in
             reply = OriginReply(
@@ -76,7 +76,7 @@ struct ProbeCommandEndToEndTests {
         #expect(json.exitCode == 0)
         #expect(!json.output.contains("hush"))
         let report = try #require(try json.events().first)
-        #expect(report.plan == server.plan)
+        #expect(report.transfer == server.transfer)
         #expect(report.probedBy == server.probedBy)
         #expect(report.identity == server.identity)
         #expect(report.size == server.size)

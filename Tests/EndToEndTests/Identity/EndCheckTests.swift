@@ -93,7 +93,7 @@ struct EndCheckTests {
         }
         let outcome = try await trial.run("-x", "2")
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("end_unchecked").count == 1, "\(outcome.errorOutput)")
+        #expect(try outcome.notices("version_unchecked").count == 1, "\(outcome.errorOutput)")
     }
 
     /// Another answer for a moment is asked again.

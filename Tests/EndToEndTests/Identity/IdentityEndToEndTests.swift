@@ -126,7 +126,7 @@ struct IdentityEndToEndTests {
         #expect(try Self.old.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         #expect(try outcome.notices("started_over").isEmpty)
         // One may be late, and what it was to bring come from elsewhere.
-        #expect(try (1...2).contains(outcome.notices("reply_refused").count))
+        #expect(try (1...2).contains(outcome.notices("response_refused").count))
     }
 
     /// `HEAD` was answered before the change, every `GET` after it: nothing is to be thrown away.

@@ -149,7 +149,7 @@ struct MirrorLieEndToEndTests {
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
         try trial.expectComplete(outcome)
-        #expect(try trial.numbers("mirror_spared", outcome) == [1])
+        #expect(try trial.numbers("mirror_on_standby", outcome) == [1])
         #expect(trial.served[1] == 0)
     }
 
@@ -182,7 +182,7 @@ struct MirrorLieEndToEndTests {
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome, other)
         #expect(try trial.dropped(outcome) == [0: ["network"]])
-        #expect(try trial.numbers("mirror_leads", outcome) == [1])
+        #expect(try trial.numbers("mirror_is_primary", outcome) == [1])
         #expect(try outcome.notices("started_over").count == 1)
         #expect(trial.served[1] >= Self.size)
     }

@@ -29,7 +29,7 @@ struct QueueExamplesTests {
             async let first = QueueExamples.first(queue)
             async let watched: Void = QueueExamples.watch(queue)
             var held = NewTask(stage.origin.url("/1/a.iso"), to: .init(root: stage.folder))
-            held.isHeld = true
+            held.isPaused = true
             let id = try await queue.add(held)
             _ = try await queue.perform([.start(TaskSelection(id))])
             try await queue.idle()

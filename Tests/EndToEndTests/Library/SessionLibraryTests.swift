@@ -137,7 +137,7 @@ struct SessionLibraryTests {
                 case .downloading: self == .fetching && progress.bytesDone > 0
                 case .verifying: self == .verifying
                 case .publishing: self == .publishing
-                case .starting, .waiting, .ended: false
+                case .starting, .waitingForNetwork, .ended: false
                 }
             case .notice, .finished: false
             }

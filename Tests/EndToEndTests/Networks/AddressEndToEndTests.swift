@@ -88,7 +88,7 @@ struct AddressEndToEndTests {
         let isLeft = fault != .wholeFile
         #expect(left == (isLeft ? ["127.0.0.2"] : []), "\(outcome.errorOutput)")
         #expect(trial.origins[1].bytesServed < 1_000_000 || fault == .otherVersion)
-        for kind in ["retrying", "ceiling", "started_over", "resolving_again", "silence"] {
+        for kind in ["retrying", "server_limit", "started_over", "resolving_again", "stalled"] {
             let isExpected = fault == .wholeFile && kind == "retrying"
             #expect(try outcome.notices(kind).isEmpty || isExpected, "\(outcome.errorOutput)")
         }

@@ -18,7 +18,7 @@ struct CanaryEndToEndTests {
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "60")
         try trial.expectComplete(outcome)
-        #expect(try !outcome.notices("silence_over").isEmpty, "\(outcome.errorOutput)")
+        #expect(try !outcome.notices("stall_over").isEmpty, "\(outcome.errorOutput)")
         let requests = trial.gets
         let first = try #require(requests.first { $0.range?.last == 0 })
         let later = requests.filter { $0.number > first.number }

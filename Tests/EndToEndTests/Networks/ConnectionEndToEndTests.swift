@@ -90,7 +90,7 @@ struct ConnectionEndToEndTests {
         let outcome = try await trial.run("-x", "4", "--retries", "0")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("retrying").isEmpty)
-        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(try outcome.notices("response_refused").isEmpty)
     }
 
     @Test func sizeBeyondTheLongestSegment() async throws {

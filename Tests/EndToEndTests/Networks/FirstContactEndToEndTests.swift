@@ -186,6 +186,6 @@ struct FirstContactEndToEndTests {
         let outcome = try await trial.run(
             "--mirror", trial.origin.url("/dir/file.bin"), url: "http://127.0.0.1:1/file.bin")
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("mirror_leads").count == 1)
+        #expect(try outcome.notices("mirror_is_primary").count == 1)
     }
 }

@@ -73,7 +73,7 @@ struct HedgeEndToEndTests {
         let hedged = try outcome.notices("hedged")
         #expect(hedged.contains { $0.message?.contains("..<4000000") == true })
         #expect(try outcome.notices("rescued").isEmpty)
-        #expect(try outcome.notices("silence").isEmpty)
+        #expect(try outcome.notices("stalled").isEmpty)
         #expect(trial.excess <= 1 << 20)
     }
 

@@ -38,12 +38,12 @@ struct LinkEndToEndTests {
         let child = try trial.start(["-x", "\(connections)"] + Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         try network.unplug(end)
-        #expect(eventually { child.output.contains("\"silence\"") })
+        #expect(eventually { child.output.contains("\"stalled\"") })
         wait(3)
         try network.plug(end)
         let mended = monotonicSeconds()
         #expect(
-            eventually { child.output.contains("\"silence_over\"") || !child.isRunning })
+            eventually { child.output.contains("\"stall_over\"") || !child.isRunning })
         let recovered = monotonicSeconds() - mended
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
@@ -62,8 +62,8 @@ struct LinkEndToEndTests {
         try network.cut(ports: network.clientPorts())
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
-        #expect(try !outcome.notices("silence").isEmpty)
-        let over = try outcome.notices("silence_over")
+        #expect(try !outcome.notices("stalled").isEmpty)
+        let over = try outcome.notices("stall_over")
         #expect(over.first?.connections == connections)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(outcome.errorOutput.contains("all connections have stalled"))
@@ -96,7 +96,7 @@ struct LinkEndToEndTests {
         try network.changeClientAddress()
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
-        #expect(try !outcome.notices("silence_over").isEmpty)
+        #expect(try !outcome.notices("stall_over").isEmpty)
         #expect(outcome.wallSeconds < 60)
         #expect(trial.excess <= 4 << 20)
     }
@@ -139,7 +139,7 @@ struct LinkEndToEndTests {
         try network.plug(.server)
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("silence").isEmpty)
+        #expect(try outcome.notices("stalled").isEmpty)
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(trial.gets.count == 1)
     }

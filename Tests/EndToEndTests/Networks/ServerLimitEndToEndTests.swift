@@ -16,7 +16,7 @@ struct ServerLimitEndToEndTests {
             in: stage.trial.sandbox.path)
         _ = try await onThread {
             eventually(timeout: 150, poll: 0.05) {
-                !child.isRunning || child.output.contains("\"notice\":\"ceiling\"")
+                !child.isRunning || child.output.contains("\"notice\":\"server_limit\"")
             }
         }
         let (known, time) = (stage.refusals.count, monotonicSeconds())
@@ -46,7 +46,7 @@ struct ServerLimitEndToEndTests {
         let (outcome, refused, seconds) = try await run(stage, ["--stall-timeout", "2"])
         let context = Comment(rawValue: "\(refusal), \(limit): \(outcome.errorOutput)")
         try stage.trial.expectComplete(outcome)
-        let limits = try outcome.notices("ceiling")
+        let limits = try outcome.notices("server_limit")
         #expect(!limits.isEmpty, context)
         // One that was late for so long that it was given up is refused once more, for a while.
         #expect(limits.contains { $0.connections == limit }, context)
@@ -65,7 +65,7 @@ struct ServerLimitEndToEndTests {
         ) { _ in 1 }
         let (outcome, _, _) = try await Self.run(stage, ["--retries", "1"])
         try stage.trial.expectComplete(outcome)
-        let notice = try #require(try outcome.notices("ceiling").first)
+        let notice = try #require(try outcome.notices("server_limit").first)
         #expect(notice.connections == 1)
         #expect(notice.reason == "status")
         #expect(outcome.errorOutput.contains("serves 1 request at a time"))
@@ -104,7 +104,7 @@ struct ServerLimitEndToEndTests {
         }
         let (outcome, _, _) = try await Self.run(stage)
         try stage.trial.expectComplete(outcome)
-        let limits = try outcome.notices("ceiling")
+        let limits = try outcome.notices("server_limit")
         #expect(limits.contains { $0.reason == nil }, "it rises: \(outcome.errorOutput)")
         #expect(stage.refusals.count <= 40)
         #expect(stage.trial.excess <= 1 << 20)
@@ -123,7 +123,7 @@ struct ServerLimitEndToEndTests {
             [nginx.url("/file.bin"), "-v", "--json", "-x", "8"], in: sandbox.path)
         _ = try await onThread {
             eventually(timeout: 150, poll: 0.05) {
-                !child.isRunning || child.output.contains("\"notice\":\"ceiling\"")
+                !child.isRunning || child.output.contains("\"notice\":\"server_limit\"")
             }
         }
         let (known, time) = (
@@ -135,7 +135,7 @@ struct ServerLimitEndToEndTests {
         let refused = try nginx.accessLog().count { $0.status == 503 } - known
         let minutes = ((monotonicSeconds() - time) / 60).rounded(.up)
         #expect(refused <= 3 * Int(minutes), "\(outcome.errorOutput)")
-        #expect(try outcome.notices("ceiling").last?.connections == 3, "\(outcome.errorOutput)")
+        #expect(try outcome.notices("server_limit").last?.connections == 3, "\(outcome.errorOutput)")
     }
 
     /// Files of one host share what it serves: none of them fails for it.

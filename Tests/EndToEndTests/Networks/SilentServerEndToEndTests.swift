@@ -43,7 +43,7 @@ struct SilentServerEndToEndTests {
         let outcome = try await Trials.end(
             of: trial.start(["-x", "\(connections)"] + Self.patient))
         try trial.expectComplete(outcome)
-        #expect(try !outcome.notices("silence_over").isEmpty)
+        #expect(try !outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.excess <= 2 << 20)
     }
@@ -62,8 +62,8 @@ struct SilentServerEndToEndTests {
         }
         let outcome = try await Trials.end(of: trial.start(["-x", "1"] + Self.patient))
         try trial.expectComplete(outcome)
-        #expect(try !outcome.notices("silence").isEmpty)
-        #expect(try outcome.notices("silence_over").isEmpty)
+        #expect(try !outcome.notices("stalled").isEmpty)
+        #expect(try outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.gets.count { $0.openConnections == 1 } <= 16)
         #expect(trial.gets.count <= 30)
@@ -77,7 +77,7 @@ struct SilentServerEndToEndTests {
         }
         let outcome = try await Trials.end(of: trial.start(["-x", "4"] + Self.patient))
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("silence_over").isEmpty)
+        #expect(try outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("rescued").isEmpty)
         #expect(trial.excess <= 1 << 20)
     }
@@ -95,7 +95,7 @@ struct SilentServerEndToEndTests {
                 "-x", "2", "--stall-timeout", "\(stallTimeout)", "--retries", "\(retries)",
             ]))
         try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
-        let replaced = try outcome.notices("silence_over")
+        let replaced = try outcome.notices("stall_over")
         #expect((1...4).contains(replaced.count), "\(outcome.errorOutput)")
         // After 1, 3 and 7 seconds: the next one, after 15, would be beyond the stall timeout.
         #expect(replaced.allSatisfy { ($0.time ?? 0) < 2 * stallTimeout + 6 })
@@ -147,7 +147,7 @@ struct SilentServerEndToEndTests {
         let outcome = try await Trials.end(
             of: trial.start(["-x", "8", "--limit-rate", "200K"]))
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("silence").isEmpty)
+        #expect(try outcome.notices("stalled").isEmpty)
         #expect(try outcome.notices("rescued").isEmpty)
     }
 }

@@ -102,7 +102,7 @@ struct DoorFilesTests {
 
         // Nor when they are tried again: then they go where clients may have files.
         let retry = try door.ask(
-            "POST /api/v1/commands", door.authorization,
+            "POST /api/v2/commands", door.authorization,
             #"{"commands":[{"command":"retry","states":["failed"]}]}"#)
         #expect(retry.status == 200)
         #expect(
@@ -214,20 +214,20 @@ struct DoorFilesTests {
             }
         }
         let own = try stage.queue.add("/own?key=hidden", "--paused")
-        let links = try door.ask("GET /api/v1/links", door.authorization)
+        let links = try door.ask("GET /api/v2/links", door.authorization)
         #expect(links.status == 200)
         #expect(links.body.contains("?key=shown") && links.body.contains(gid), "\(links.body)")
         #expect(!links.body.contains("SECRET"), "\(links.body)")
         #expect(!links.body.contains("hidden") && !links.body.contains(own), "\(links.body)")
         // A link that somebody else gave to a client's task is none of the client's.
         try stage.queue.done("set", gid, "--url", url("/a?key=private"))
-        #expect(!(try door.ask("GET /api/v1/links", door.authorization)).body.contains("private"))
+        #expect(!(try door.ask("GET /api/v2/links", door.authorization)).body.contains("private"))
         _ = try door.call("aria2.changeGlobalOption", #"{"http-passwd":"SECRET"}"#)
         #expect(
             !(try door.ask("POST /jsonrpc", "", door.body("aria2.getGlobalOption"))).body
                 .contains("SECRET"))
         #expect(
-            !(try door.ask("GET /api/v1/tasks/\(gid)", door.authorization)).body.contains("SECRET"))
+            !(try door.ask("GET /api/v2/tasks/\(gid)", door.authorization)).body.contains("SECRET"))
         try door.end()
         #expect(!door.service.errorOutput.contains("SECRET"))
     }
@@ -244,7 +244,7 @@ struct DoorFilesTests {
         }
         func status(_ command: String) throws -> Int {
             try door.ask(
-                "POST /api/v1/commands", door.authorization, #"{"commands":[\#(command)]}"#
+                "POST /api/v2/commands", door.authorization, #"{"commands":[\#(command)]}"#
             ).status
         }
         for command in [
@@ -288,11 +288,11 @@ struct DoorFilesTests {
         let unguarded =
             #"{"command":"set","ids":["\#(held)"],"options":{"checksum":null,"retries":5}}"#
         let refused = try door.ask(
-            "POST /api/v1/commands", door.authorization, #"{"commands":[\#(unguarded)]}"#)
+            "POST /api/v2/commands", door.authorization, #"{"commands":[\#(unguarded)]}"#)
         #expect(refused.body.contains("refused"), "\(refused.body)")
         #expect(try stage.queue.done("show", held).contains("retries=7"))
         try stage.queue.done("remove", held)
-        #expect(try status(add(#","held":true,"name":"b","folder":"sub""#)) == 200)
+        #expect(try status(add(#","paused":true,"name":"b","folder":"sub""#)) == 200)
         for command in [
             #"{"command":"rename","all":true,"folder":"\#(outside.path)"}"#,
             #"{"command":"rename","all":true,"folder":"\#(folder)/link"}"#,

@@ -16,7 +16,7 @@ struct DoorKnownTests {
             #"{"commands":[{"command":"add","url":"\#(url)","root":"\#(stage.queue.folder)","#
             + #""known_anywhere":true\#(options)}]}"#
         let reply = try door.ask(
-            "POST /api/v1/commands", "Authorization: Bearer \(door.secret)\r\n", body)
+            "POST /api/v2/commands", "Authorization: Bearer \(door.secret)\r\n", body)
         let answer = try JSONSerialization.jsonObject(with: Data(reply.body.utf8))
         let results = (answer as? [String: Any])?["results"] as? [[[String: Any]]]
         return try #require(results?.first?.first, "\(reply.body)")
@@ -26,7 +26,7 @@ struct DoorKnownTests {
         let outside = try Sandbox()
         let hidden = try stage.queue.add("/a.iso", "-d", outside.path, "--paused")
         let door = try stage.open()
-        let added = try add(door, #", "held": true"#)
+        let added = try add(door, #", "paused": true"#)
         #expect(added["outcome"] as? String == "done" && added["known"] == nil, "\(added)")
         #expect(added["id"] as? String != hidden)
     }
@@ -35,7 +35,7 @@ struct DoorKnownTests {
         let id = try stage.queue.add(
             "/a.iso", "-d", stage.queue.files.sandbox.path("below"), "--paused")
         let door = try stage.open()
-        let added = try add(door, #", "held": true"#)
+        let added = try add(door, #", "paused": true"#)
         #expect(added["id"] as? String == id, "\(added)")
         #expect((added["known"] as? [String: Any])?["id"] as? String == id)
     }

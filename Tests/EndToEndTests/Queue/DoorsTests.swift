@@ -88,8 +88,8 @@ struct DoorsTests {
             #expect(
                 try door.ask("GET \(target)&params=\(token)").body.contains(#""version""#))
         }
-        #expect(try door.ask("GET /api/v1/health").status == 401)
-        #expect(try door.ask("GET /api/v1/health", door.authorization).status == 200)
+        #expect(try door.ask("GET /api/v2/health").status == 401)
+        #expect(try door.ask("GET /api/v2/health", door.authorization).status == 200)
         try door.end()
 
         for address in ["0.0.0.0:0", "[::]:0"] {
@@ -130,7 +130,7 @@ struct DoorsTests {
                 try door.ask(
                     "GET /jsonrpc?method=aria2.getVersion&id=1", fields, host: host
                 ).status == 403 ? 403 : 200,
-                try door.ask("GET /api/v1/tasks", door.authorization + fields, host: host).status,
+                try door.ask("GET /api/v2/tasks", door.authorization + fields, host: host).status,
                 try door.reply(upgrade).status,
             ]
         }
@@ -170,7 +170,7 @@ struct DoorsTests {
         var bodies: Set<String> = []
         for (line, host) in [
             ("GET /", "nas.example"), ("GET /?q=secret-query", "evil.example:80"),
-            ("GET /api/v1/tasks/secret-path", "127.1"), ("GET /none", "localhost.evil"),
+            ("GET /api/v2/tasks/secret-path", "127.1"), ("GET /none", "localhost.evil"),
         ] {
             let reply = try door.ask(line, accept, host: host)
             #expect(reply.status == 403)
@@ -196,7 +196,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    @Test(arguments: ["gone", "file", "empty"])
+    @Test(arguments: ["missing", "file", "empty"])
     func aFolderWithoutAPageIsRefusedAtTheStart(name: String) throws {
         let path = "\(stage.queue.folder)/\(name)"
         if name == "file" { try Data().write(to: URL(fileURLWithPath: path)) }
@@ -286,7 +286,7 @@ struct DoorsTests {
         #expect(try door.reply(other).status == 400)
         #expect(guessers.contains { $0.takeReply() == nil && !$0.isEnded })
         // Nobody is held up at the same address either.
-        #expect(try door.ask("GET /api/v1/health", door.authorization).status == 200)
+        #expect(try door.ask("GET /api/v2/health", door.authorization).status == 200)
         #expect(guessers.contains { $0.takeReply() == nil && !$0.isEnded })
         try door.end()
     }
@@ -307,7 +307,7 @@ struct DoorsTests {
         if way == "socket" {
             guesser.say(door.body("aria2.getVersion", token: "x"))
         } else {
-            guesser.send(Door.request("GET /api/v1/health", "Authorization: Bearer x\r\n"))
+            guesser.send(Door.request("GET /api/v2/health", "Authorization: Bearer x\r\n"))
         }
         let other = try door.connect(from: "127.0.0.3")
         other.send(wrong)
@@ -426,16 +426,16 @@ struct DoorsTests {
         }
         let api = try shapes(
             [
-                "GET /api/v1/health", "GET /api/v1/tasks", "GET /api/v1/tasks/00000000000000aa",
-                "GET /api/v1/tasks/00000000000000bb", "GET /api/v1/nothing", "PUT /api/v1/commands",
-                "POST /api/v1/commands", "GET /api/v1/events", "GET /api/",
-                "DELETE /api/v1/settings",
-                "GET /api/v1/tasks?x=y", "GET /api/openapi.json", "GET /metrics", "POST /metrics",
+                "GET /api/v2/health", "GET /api/v2/tasks", "GET /api/v2/tasks/00000000000000aa",
+                "GET /api/v2/tasks/00000000000000bb", "GET /api/v2/nothing", "PUT /api/v2/commands",
+                "POST /api/v2/commands", "GET /api/v2/events", "GET /api/",
+                "DELETE /api/v2/settings",
+                "GET /api/v2/tasks?x=y", "GET /api/openapi.json", "GET /metrics", "POST /metrics",
             ].map { ($0, "") })
         #expect(api.count == 1, "\(api)")
         let others = try shapes(
             [
-                "GET /", "GET /index.html", "POST /", "GET /v1/tasks", "PUT /jsonrpc", "GET /api",
+                "GET /", "GET /index.html", "POST /", "GET /v2/tasks", "PUT /jsonrpc", "GET /api",
                 "DELETE /jsonrpc", "GET /rpc", "GET /jsonrpc/x", "GET /openapi.json",
             ].map { ($0, "") })
         #expect(others.count == 1, "\(others)")

@@ -45,7 +45,7 @@ struct NextStepEndToEndTests {
         let door = try stage.open()
         let id = try stage.queue.add("/a.bin")
         func task() throws -> [String: Any] {
-            let reply = try door.ask("GET /api/v1/tasks/\(id)", door.authorization)
+            let reply = try door.ask("GET /api/v2/tasks/\(id)", door.authorization)
             let detail = try JSONSerialization.jsonObject(with: Data(reply.body.utf8))
             return (detail as? [String: Any])?["task"] as? [String: Any] ?? [:]
         }
@@ -59,12 +59,12 @@ struct NextStepEndToEndTests {
         let body =
             #"{"commands":[{"command":"set","ids":["\#(id)"],"user":"me:x"},"#
             + #"{"command":"retry","ids":["\#(id)"]}]}"#
-        #expect(try door.ask("POST /api/v1/commands", door.authorization, body).status == 200)
+        #expect(try door.ask("POST /api/v2/commands", door.authorization, body).status == 200)
         #expect(try eventually(timeout: 120) { try task()["state"] as? String == "completed" })
 
         // An error of a request names no command either.
-        let none = try door.ask("GET /api/v1/tasks/ffff", door.authorization).body
-        #expect(none.contains("`GET /api/v1/tasks`") && !none.contains("segget"), "\(none)")
+        let none = try door.ask("GET /api/v2/tasks/ffff", door.authorization).body
+        #expect(none.contains("`GET /api/v2/tasks`") && !none.contains("segget"), "\(none)")
         try door.end()
     }
 }

@@ -102,7 +102,7 @@ struct QueueAddTests {
         let id = add.output.trimmingCharacters(in: .newlines)
         #expect(try stage.tasks().compactMap { $0["id"] as? String } == [id, first])
         #expect(try stage.task(id)["tags"] as? [String] == ["t"])
-        #expect(try stage.task(id)["wanted"] as? String == "held")
+        #expect(try stage.task(id)["wanted"] as? String == "paused")
         stage.files.bend { request, reply in
             if request.header("X-Key") != "1" { reply = .text(403) }
         }

@@ -15,7 +15,7 @@ struct QueueAgainTests {
         let id = try stage.add(path)
         #expect(try stage.run("run").end == .exit(0))
         #expect(unlink(stage.files.sandbox.path(name)) == 0)
-        #expect(try stage.task(id)["file"] as? String == "gone")
+        #expect(try stage.task(id)["file"] as? String == "missing")
         return id
     }
 

@@ -108,7 +108,7 @@ struct QueueBadDayTests {
         let added = try stage.run("add", "--recover", stage.folder)
         #expect(added.end == .exit(0), "\(added.errorOutput)")
         #expect(added.errorOutput.contains("had a query"), "\(added.errorOutput)")
-        let tasks = try stage.tasks("--state", "held")
+        let tasks = try stage.tasks("--state", "paused")
         #expect(tasks.count == 2)
         let second = try #require(
             tasks.first { ($0["path"] as? String)?.hasSuffix("b.iso") == true }?["id"] as? String)

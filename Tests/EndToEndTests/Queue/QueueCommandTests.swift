@@ -35,7 +35,7 @@ struct QueueCommandTests {
         let stage = try QueueStage()
         let id = try stage.add("/1/a.iso", "--paused")
         #expect(try stage.run("run").end == .exit(0))
-        #expect(try stage.task(id)["wanted"] as? String == "held")
+        #expect(try stage.task(id)["wanted"] as? String == "paused")
         #expect(stage.origin.requests.isEmpty)
         try stage.done("resume", String(id.prefix(8)))
         #expect(try stage.run("run").end == .exit(0))
@@ -52,7 +52,7 @@ struct QueueCommandTests {
                 (try stage.task(id)["bytes_done"] as? Int ?? 0) > 100_000
             })
         try stage.done("pause", id)
-        #expect(try stage.task(id)["wanted"] as? String == "held")
+        #expect(try stage.task(id)["wanted"] as? String == "paused")
         // It lets go of its connections, and keeps its bytes.
         #expect(eventually { stage.origin.openConnections == 0 })
         #expect(try stage.names() == ["a.iso.part", "a.iso.segget"])
@@ -156,7 +156,7 @@ struct QueueCommandTests {
         #expect(try stage.add("/1/a.iso") == id)
         #expect(try stage.state(id) == "completed")
         unlink(stage.files.sandbox.path("a.iso"))
-        #expect(try stage.task(id)["file"] as? String == "gone")
+        #expect(try stage.task(id)["file"] as? String == "missing")
         #expect(try stage.add("/1/a.iso") == id)
         #expect(try stage.run("run").end == .exit(0))
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
@@ -329,7 +329,7 @@ struct QueueCommandTests {
         func order() throws -> [String] { try stage.tasks().compactMap { $0["id"] as? String } }
         #expect(try order() == [ids[3], ids[1], ids[2], ids[0]])
         try stage.done("pause", "--tag", "a")
-        #expect(try stage.tasks("--state", "held").count == 2)
+        #expect(try stage.tasks("--state", "paused").count == 2)
         try stage.done("tag", ids[2], "+c", "-b")
         #expect(try stage.task(ids[2])["tags"] as? [String] == ["c"])
         try stage.done(

@@ -92,14 +92,14 @@ struct QueueKnownTests {
             try add(
                 in: "one", "--paused", "--user", "me:first", "--header", "X-Key: first",
                 "--checksum", "sha-256:" + stage.files.sha256("/1/a.iso")))
-        let before = try stage.tasks("--state", "held").count
+        let before = try stage.tasks("--state", "paused").count
         let refused = try add(in: "two", option, value)
         #expect(refused.end == .exit(64) && refused.output.isEmpty, "\(refused.output)")
         for text in [first, "nothing was changed", "`\(option)`", "`--again`"] {
             #expect(refused.errorOutput.contains(text), "\(refused.errorOutput)")
         }
         #expect(!refused.errorOutput.contains("first") && !refused.errorOutput.contains("other"))
-        #expect(try stage.tasks("--state", "held").count == before)
+        #expect(try stage.tasks("--state", "paused").count == before)
         // The same as before is no difference, and neither is what is not given.
         let same = try add(in: "two", "--paused", "--user", "me:first", "--header", "X-Key: first")
         #expect(same.end == .exit(0) && id(same) == first, "\(same.errorOutput)")

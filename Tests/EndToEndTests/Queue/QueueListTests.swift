@@ -136,6 +136,6 @@ struct QueueListTests {
         // The others are done.
         let both = try stage.run("pause", "--tag", "godo", "--tag", "good")
         #expect(both.end == .exit(64))
-        #expect(try stage.task(id)["wanted"] as? String == "held")
+        #expect(try stage.task(id)["wanted"] as? String == "paused")
     }
 }

@@ -23,7 +23,7 @@ final class QueueSubscriber: Sendable {
     /// Listens to whoever works the queue whose database has a path, by its socket.
     convenience init(_ queue: String) {
         // An old client is told the bytes as they are meant.
-        self.init("GET /v1/events HTTP/1.0\r\n") {
+        self.init("GET /v2/events HTTP/1.0\r\n") {
             let data = FileManager.default.contents(atPath: queue + ".lock") ?? Data()
             let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
             return (holder?["socket"] as? String).flatMap { try? QueueLine($0) }
@@ -33,7 +33,7 @@ final class QueueSubscriber: Sendable {
     /// Listens to a service over TCP, and to the next one that is at its place.
     convenience init(_ door: Door) {
         let (address, port) = (door.address, door.port)
-        self.init("GET /api/v1/events HTTP/1.0\r\nHost: localhost\r\n" + door.authorization) {
+        self.init("GET /api/v2/events HTTP/1.0\r\nHost: localhost\r\n" + door.authorization) {
             try? QueueLine(address, port: port)
         }
     }

@@ -70,7 +70,7 @@ struct CodingEndToEndTests {
         }
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try Array(sandbox.read(file.name)) == bytes)
-        #expect(try outcome.events("started").last?.plan == "segments")
+        #expect(try outcome.events("started").last?.transfer == "segments")
         #expect(try outcome.notices("decoding").isEmpty)
     }
 

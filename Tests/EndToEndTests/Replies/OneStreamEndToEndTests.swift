@@ -7,7 +7,7 @@ struct OneStreamEndToEndTests {
     /// A server that serves no ranges, as far as a client can see.
     struct Server: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var plan = "one_stream_no_ranges"
+        var transfer = "one_stream_no_ranges"
         var says = "the server serves no byte ranges: one stream"
         /// Most body bytes that it may send.
         var bytes: Int64 = 3_000_000
@@ -27,14 +27,14 @@ struct OneStreamEndToEndTests {
         },
         Server(testDescription: "no Accept-Ranges, 200 to ranges", bend: whole),
         Server(
-            testDescription: "chunked", plan: "one_stream_unknown_size",
+            testDescription: "chunked", transfer: "one_stream_unknown_size",
             says: "the server does not state the size: fetching in one stream"
         ) { request, reply in
             whole(request, &reply)
             reply.framing = .chunked
         },
         Server(
-            testDescription: "until the connection closes", plan: "one_stream_unknown_size",
+            testDescription: "until the connection closes", transfer: "one_stream_unknown_size",
             says: "nothing proves that the file is whole"
         ) { request, reply in
             whole(request, &reply)
@@ -64,7 +64,7 @@ struct OneStreamEndToEndTests {
         let trial = try WireTrial(sendBuffer: 64 << 10) { server.bend($0, &$1) }
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        #expect(try outcome.events("probed").last?.plan == server.plan)
+        #expect(try outcome.events("probed").last?.transfer == server.transfer)
         #expect(try outcome.events("started").last?.connections == 1)
         #expect(outcome.errorOutput.contains(server.says), "\(outcome.errorOutput)")
         #expect(trial.origin.bytesServed <= server.bytes)
@@ -84,7 +84,7 @@ struct OneStreamEndToEndTests {
         }
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        #expect(try outcome.events("probed").last?.plan == "one_stream_no_ranges")
+        #expect(try outcome.events("probed").last?.transfer == "one_stream_no_ranges")
         #expect(outcome.errorOutput.contains("the server ignored a range request"))
     }
 
@@ -95,7 +95,7 @@ struct OneStreamEndToEndTests {
         }
         let outcome = try await trial.run()
         #expect(outcome.exitCode == 0)
-        #expect(try outcome.notices("end_unproven").count == 1)
+        #expect(try outcome.notices("size_unknown").count == 1)
         #expect(outcome.errorOutput.contains("nothing is verified"))
     }
 
@@ -106,7 +106,7 @@ struct OneStreamEndToEndTests {
         }
         let outcome = try await trial.run()
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("end_unproven").isEmpty)
+        #expect(try outcome.notices("size_unknown").isEmpty)
     }
 
     /// A stream that breaks cannot be continued: it begins anew, and does not end half-way.
@@ -178,7 +178,7 @@ struct OneStreamEndToEndTests {
         }
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        #expect(try outcome.events("started").last?.plan == "segments")
+        #expect(try outcome.events("started").last?.transfer == "segments")
         #expect(try outcome.notices("ranges_ignored").isEmpty)
         // Once a connection, and never again.
         #expect(trial.gets.count { $0.header("If-Range") != nil } <= 8)
@@ -216,7 +216,7 @@ struct OneStreamEndToEndTests {
         let outcome = try await trial.run("-x", "4", "--retries", "0")
         try trial.expectComplete(outcome)
         #expect(trial.gets.allSatisfy { $0.bytesServed <= cap })
-        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(try outcome.notices("response_refused").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.excess <= 256 << 10)
     }

@@ -35,7 +35,7 @@ struct PartForWholeTests {
         try trial.expectComplete(outcome)
         // They are of use as they are: nothing comes twice but what was on its way.
         #expect(trial.excess < Stage.stolen)
-        #expect(try outcome.events("probed").last?.plan == "segments")
+        #expect(try outcome.events("probed").last?.transfer == "segments")
     }
 
     @Test(arguments: Head.allCases)
@@ -104,7 +104,7 @@ struct PartForWholeTests {
         let outcome = try await Trials.run(
             [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path)
         try trial.expectComplete(outcome)
-        let refused = try outcome.notices("reply_refused")
+        let refused = try outcome.notices("response_refused")
         #expect(refused.count == 1, "\(outcome.errorOutput)")
     }
 

@@ -44,7 +44,7 @@ struct ProbeEndToEndTests {
         }
         let outcome = try await trial.run("-x", "4", "--retries", "0")
         try trial.expectComplete(outcome)
-        #expect(try outcome.events("probed").last?.plan == "segments")
+        #expect(try outcome.events("probed").last?.transfer == "segments")
         #expect(trial.origin.requests.count { $0.method == "HEAD" } == 1)
         if head.isSeen, head.testDescription != "no ETag" {
             #expect(try outcome.notices("head_unusable").count == 1)
@@ -134,6 +134,6 @@ struct ProbeEndToEndTests {
         }
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
-        #expect(try !outcome.notices("reply_refused").isEmpty)
+        #expect(try !outcome.notices("response_refused").isEmpty)
     }
 }

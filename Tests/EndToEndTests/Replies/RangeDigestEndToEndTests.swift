@@ -41,7 +41,7 @@ struct RangeDigestEndToEndTests {
         let trial = try Self.trial(long: long)
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(try outcome.notices("response_refused").isEmpty)
         #expect(trial.excess <= Stage.stolen)
     }
 
@@ -55,7 +55,7 @@ struct RangeDigestEndToEndTests {
         }
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
-        let refused = try outcome.notices("reply_refused")
+        let refused = try outcome.notices("response_refused")
         #expect(refused.count == 1)
         #expect(refused.first?.message?.contains("Content-Digest") == true)
     }
@@ -82,7 +82,7 @@ struct RangeDigestEndToEndTests {
         }
         let outcome = try await trial.run("-x", "3", "--retries", "3")
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(try outcome.notices("response_refused").isEmpty)
         #expect(trial.excess <= Stage.stolen)
     }
 

@@ -153,7 +153,7 @@ struct RangeLieEndToEndTests {
         }
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
-        let refused = try outcome.notices("reply_refused")
+        let refused = try outcome.notices("response_refused")
         #expect(refused.count <= tally.count("lies"), "\(outcome.output)")
         // On a busy machine another connection may have brought it before the lie was read.
         let isOvertaken = try !outcome.notices("hedged").isEmpty
@@ -225,7 +225,7 @@ struct RangeLieEndToEndTests {
         }
         let outcome = try await trial.run("-x", "3", "--retries", "0")
         try trial.expectComplete(outcome)
-        #expect(try outcome.notices("reply_refused").isEmpty)
+        #expect(try outcome.notices("response_refused").isEmpty)
     }
 
     @Test func chunkedRangesThatEndEarlyAreContinued() async throws {

@@ -40,7 +40,7 @@ struct ReplySizeTests {
         }
         let outcome = try await trial.run()
         try trial.expectComplete(outcome)
-        #expect(try outcome.events("probed").last?.plan == "one_stream_no_ranges")
+        #expect(try outcome.events("probed").last?.transfer == "one_stream_no_ranges")
     }
 
     /// More than any disk here has, and yet a size: there is no room for it.
@@ -91,7 +91,7 @@ struct ReplySizeTests {
         }
         let outcome = try await trial.run("-x", "3", "--retries", "0")
         try trial.expectComplete(outcome)
-        #expect(try outcome.events("started").last?.plan == "segments")
+        #expect(try outcome.events("started").last?.transfer == "segments")
         #expect(try outcome.events("started").last?.identity == "etag")
     }
 }

@@ -60,7 +60,7 @@ struct SingleRequestPlacesTests {
         let url = stage.queue.origin.url("/1/a.iso")
         if client == "api" {
             let reply = try door.ask(
-                "POST /api/v1/commands", door.authorization,
+                "POST /api/v2/commands", door.authorization,
                 #"{"commands":[{"command":"add","url":"\#(url)","root":"\#(stage.queue.folder)","#
                     + #""options":{"single_request":true}}]}"#)
             #expect(reply.status == 200, "\(reply.body)")

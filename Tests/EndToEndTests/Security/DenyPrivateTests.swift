@@ -184,7 +184,7 @@ private struct Client {
     /// - Returns: The id of the task.
     func perform(_ command: [String: Any]) throws -> String {
         let answer = try post(
-            url.replacing("/jsonrpc", with: "/api/v1/commands"), ["commands": [command]],
+            url.replacing("/jsonrpc", with: "/api/v2/commands"), ["commands": [command]],
             "-H", "Authorization: Bearer \(secret)")
         let results = try #require(answer["results"] as? [[[String: Any]]], "\(answer)")
         return try #require(results.first?.first?["id"] as? String, "\(answer)")

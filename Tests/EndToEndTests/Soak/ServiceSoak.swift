@@ -67,7 +67,7 @@ final class ServiceSoak {
     func commands() throws {
         isHonest.withLock { $0 = false }
         let deaf = try line()
-        deaf?.send("GET /v1/events HTTP/1.0\r\n\r\n")
+        deaf?.send("GET /v2/events HTTP/1.0\r\n\r\n")
         var guest: QueueSubscriber?
         for _ in 0..<Self.commandsPerRound {
             if Int.random(in: 0..<8, using: &random) == 0 {

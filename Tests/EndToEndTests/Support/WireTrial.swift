@@ -148,7 +148,7 @@ struct WireEvent: Decodable {
     var delay: Double?
     var time: Double?
     var size: Int64?
-    var plan: String?
+    var transfer: String?
     var identity: String?
     var url: String?
     var mirrors: Mirrors?

@@ -41,7 +41,7 @@ struct FollowedTaskTests {
         #expect(
             Self.said(slow, step: 1).messages == [
                 "note: task \(Self.id) is waiting for a slot",
-                "note: task \(Self.id) is being fetched",
+                "note: task \(Self.id) is running",
             ])
         // Of many, most wait; and without a worker something else is said.
         #expect(Self.said(slow, isAlone: false, step: 1).messages == [])
@@ -49,8 +49,7 @@ struct FollowedTaskTests {
     }
 
     @Test func whatHoldsATaskUpIsSaidAtOnceAndOnce() {
-        var held = Self.task("waiting")
-        held.wanted = .held
+        let held = Self.task("paused")
         var retrying = Self.task("retrying")
         retrying.error = TaskProblem(kind: "k", message: "it broke", hint: "", code: 69)
         retrying.retryAt = 8
@@ -58,14 +57,14 @@ struct FollowedTaskTests {
         #expect(
             Self.said(details).messages == [
                 "note: it broke; tried again in 8 s",
-                "note: task \(Self.id) is held: `segget resume` lets it go on",
-                "note: task \(Self.id) is being fetched",
+                "note: task \(Self.id) is paused: `segget resume` starts it",
+                "note: task \(Self.id) is running",
             ])
         var paused = Self.task("waiting")
-        paused.paused = "on battery"
+        paused.pauseReason = "on battery"
         #expect(
             Self.said([Self.detail(paused), Self.detail(paused)], isAlone: false, step: 1).messages
-                == ["note: paused: on battery"])
+                == ["note: waiting: the queue is paused: on battery"])
     }
 
     @Test func onlyWhatHappensFromNowOnIsSaid() {
@@ -124,7 +123,7 @@ struct FollowedTaskTests {
         #expect(progress.bytesDone == 7 && progress.size == 10 && progress.bytesReceived == 2)
         #expect(progress.bytesPerSecond == 3 && progress.connections == 2)
         _ = task.take(Self.detail(Self.task("waiting", bytes: 7)), now: 2, isWorked: true)
-        #expect(task.progress(elapsed: .seconds(2))?.phase == .waiting)
+        #expect(task.progress(elapsed: .seconds(2))?.phase == .waitingForNetwork)
         _ = task.take(Self.detail(Self.task("completed", bytes: 10)), now: 3, isWorked: true)
         #expect(task.progress(elapsed: .seconds(3)) == nil)
     }

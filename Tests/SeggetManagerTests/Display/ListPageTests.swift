@@ -15,7 +15,7 @@ struct ListPageTests {
                 seen: number < count / 2 ? nil : false, file: "there")
         }
         let counts = [
-            "running": 1000, "waiting": 1000, "held": 1000, "retrying": 1000,
+            "running": 1000, "waiting": 1000, "paused": 1000, "retrying": 1000,
             "waiting_for_network": 1000, "completed": 1000, "failed": 1000, "cancelled": 1000,
         ]
         return QueueReport(
@@ -79,7 +79,7 @@ struct ListPageTests {
     func theNameAndTheReasonShowInEveryWidth(columns: Int) {
         let page = Self.troubled(columns)
         #expect(page.tasks.map(\.count) == [2, 2, 1, 1])
-        #expect(page.tasks[0][0].contains("retry 57s"), "\(page.tasks[0])")
+        #expect(page.tasks[0][0].contains("retrying 57s"), "\(page.tasks[0])")
         for lines in page.tasks {
             #expect(lines[0].contains("debian-13.1"), "\(lines)")
             for line in lines { #expect(PrintableText.width(line) <= columns, "\(line)") }
@@ -101,10 +101,11 @@ struct ListPageTests {
     }
 
     @Test(arguments: [
-        (0.0, "retry 0s"), (57, "retry 57s"), (59.4, "retry 59s"), (60, "retry 1m"),
-        (3599, "retry 59m"), (7200, "retry 2h"), (200_000, "retry 2d"), (1e8, "retrying"),
+        (0.0, "retrying 0s"), (57, "retrying 57s"), (59.4, "retrying 59s"), (60, "retrying 1m"),
+        (3599, "retrying 59m"), (7200, "retrying 2h"), (200_000, "retrying 2d"),
+        (1e8, "retrying"),
     ])
-    func aRetryIsSaidInNineLetters(seconds: Double, word: String) {
+    func theTimeUntilARetryIsShort(seconds: Double, word: String) {
         var task = Self.report(1).tasks[0]
         (task.state, task.retryAt) = ("retrying", seconds)
         #expect(TaskText.word(task, now: 0) == word)

@@ -46,7 +46,7 @@ struct EntryTableTests {
     ) -> QueueMachine.Entry {
         var status = TaskStatus()
         status.position = Int64(id.number) * 1000 + Int64(random.next() % 1000)
-        status.wanted = random.next() % 4 == 0 ? .held : .run
+        status.wanted = random.next() % 4 == 0 ? .paused : .run
         status.state =
             [
                 .waiting, .waiting, .running, .verifying, .waitingForNetwork(since: 1),
@@ -81,7 +81,7 @@ struct EntryTableTests {
             ("chores", table.chores == all.count { $0.chore != nil }),
             (
                 "wanted",
-                table.wanted == all.count { !$0.status.isEnded && $0.status.wanted != .held }
+                table.wanted == all.count { !$0.status.isEnded && $0.status.wanted != .paused }
             ),
             ("askers", table.askers == away.count { $0.fetching == .on }),
             ("away", Set(table.away) == Set(away)),

@@ -157,7 +157,7 @@ struct QueueMachineRuleTests {
         var next = desk.afterRestart()
         next.limit(5)
         #expect(next.running.isEmpty)
-        #expect(next.wanted(1) == .held)
+        #expect(next.wanted(1) == .paused)
         next.resume(1)
         #expect(next.actions == ["begin 1"])
     }
@@ -380,7 +380,7 @@ struct QueueMachineRuleTests {
         desk.end(1, .stopped)
         desk.chore(1, isRemoved: false)
         #expect(desk.actions.isEmpty)
-        #expect(desk.wanted(1) == .held)
+        #expect(desk.wanted(1) == .paused)
     }
 
     @Test func cancelledWhileItFinishesItIsCompleteAndKeepsItsFile() {
@@ -424,7 +424,7 @@ struct QueueMachineRuleTests {
         desk.end(1, .stopped)
         desk.chore(1)
         #expect(desk.actions.isEmpty)
-        #expect(desk.wanted(1) == .held)
+        #expect(desk.wanted(1) == .paused)
     }
 
     // MARK: Order and restart

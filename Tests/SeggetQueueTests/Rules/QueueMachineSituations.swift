@@ -101,37 +101,37 @@ extension MachineSituation {
             $0.isCancelled()
             $0.remove(1)
         },
-        Self("held waiting none -") {
+        Self("paused waiting none -") {
             $0.waits()
             $0.pause(1)
         },
-        Self("held waiting stopping -") {
+        Self("paused waiting stopping -") {
             $0.isRunning()
             $0.pause(1)
         },
-        Self("held waiting none move") {
+        Self("paused waiting none move") {
             $0.waits()
             $0.pause(1)
             $0.moveFiles(1)
         },
-        Self("held waiting stopping move") {
+        Self("paused waiting stopping move") {
             $0.isRunning()
             $0.pause(1)
             $0.moveFiles(1)
         },
-        Self("held waiting none remove") {
+        Self("paused waiting none remove") {
             $0.waits()
             $0.remove(1)
         },
-        Self("held waiting stopping remove") {
+        Self("paused waiting stopping remove") {
             $0.isRunning()
             $0.remove(1)
         },
-        Self("held waiting none discard") {
+        Self("paused waiting none discard") {
             $0.isRetriedAtOnce()
             $0.pause(1)
         },
-        Self("held waiting stopping discard") {
+        Self("paused waiting stopping discard") {
             $0.isRetriedEarlier()
             $0.pause(1)
         },

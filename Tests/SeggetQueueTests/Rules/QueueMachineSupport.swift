@@ -61,7 +61,7 @@ struct MachineDesk {
         _ number: Int, host: String = "a", isHeld: Bool = false, at position: QueuePosition = .last
     ) {
         var status = TaskStatus()
-        if isHeld { status.wanted = .held }
+        if isHeld { status.wanted = .paused }
         let entry = QueueMachine.Entry(id: .number(number), status: status, host: host)
         call { $0.insert(entry, at: position, $1) }
     }
@@ -171,7 +171,7 @@ struct MachineDesk {
             if chores.contains(number) || machine.entries[id]?.chore != nil {
                 mistakes.append("begin \(number) with a chore")
             }
-            if machine.entries[id]?.status.wanted == .held {
+            if machine.entries[id]?.status.wanted == .paused {
                 mistakes.append("begin \(number), which is held")
             }
             runs[number] = .on
@@ -200,4 +200,9 @@ struct MachineDesk {
     var running: [Int] { order.filter { entry($0)?.status.hasSlot == true } }
     /// Those that have not ended, in their order.
     var order: [Int] { machine.order.map(\.number) }
+}
+
+extension TaskStatus.State {
+    /// The words of all states: `paused` is not a state, but what the user wants.
+    static let words = TaskStatus.words.filter { $0 != "paused" }
 }

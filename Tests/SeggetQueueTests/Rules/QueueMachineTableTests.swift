@@ -27,7 +27,7 @@ struct QueueMachineTableTests {
 
     @Test func hasEverySituationThatThereCanBe() {
         var situations: [String] = []
-        for wanted in ["run", "held"] {
+        for wanted in ["run", "paused"] {
             for state in TaskStatus.State.words {
                 for fetching in ["none", "on", "stopping"] {
                     for chore in ["-", "discard", "remove", "move"]
@@ -136,7 +136,7 @@ struct MachineSituation: CustomTestStringConvertible, Sendable {
 
     /// The task in words: what is wanted, what is so, what fetches it, its chore, and what it is promised.
     static func words(_ desk: MachineDesk) -> String {
-        desk.entry(1).map { words($0) } ?? "gone"
+        desk.entry(1).map { words($0) } ?? "missing"
     }
 
     static func words(_ entry: QueueMachine.Entry) -> String {
@@ -174,7 +174,7 @@ struct MachineSituation: CustomTestStringConvertible, Sendable {
     static func whyNot(
         _ wanted: String, _ state: String, _ fetching: String, _ chore: String
     ) -> String? {
-        if wanted == "held", state != "waiting" {
+        if wanted == "paused", state != "waiting" {
             return "what is held waits, and does nothing else"
         }
         if fetching == "on", chore != "-" { return "what has a chore is told to stop" }

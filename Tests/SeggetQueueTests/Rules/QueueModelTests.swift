@@ -369,7 +369,7 @@ private struct Pair {
         }
 
         init(_ task: QueueModel.Task) {
-            wanted = task.isHeld ? .held : .run
+            wanted = task.isHeld ? .paused : .run
             state =
                 switch task.phase {
                 case .waiting: .waiting
@@ -412,7 +412,7 @@ private struct Pair {
             {
                 return "\(number) is fetched: \(entry.fetching), \(desk.runs[number] as Any)"
             }
-            if entry.status.wanted == .held, entry.status.hasSlot || entry.fetching == .on {
+            if entry.status.wanted == .paused, entry.status.hasSlot || entry.fetching == .on {
                 return "\(number) is held and fetched"
             }
             if entry.chore != nil, entry.fetching == .none, !desk.chores.contains(number) {

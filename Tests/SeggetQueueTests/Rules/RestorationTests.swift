@@ -274,7 +274,7 @@ import Testing
         task.file?.device += 1
         #expect(FinishedFile.look(at: task) == .there)
         unlink(path)
-        #expect(FinishedFile.look(at: task) == .gone)
+        #expect(FinishedFile.look(at: task) == .missing)
         mkdir(path, 0o700)
         #expect(FinishedFile.look(at: task) != .there)
     }

@@ -72,7 +72,7 @@ import Testing
         if made.chance(3) { filter.selection.tags = made.pick([["z"], ["ä%", "b"], ["%"]]) }
         if made.chance(3) {
             filter.selection.states = made.pick([
-                ["held"], ["waiting", "held"], ["completed", "failed"], ["nonsense"],
+                ["paused"], ["waiting", "paused"], ["completed", "failed"], ["nonsense"],
                 ["retrying", "waiting_for_network"],
             ])
         }
@@ -89,12 +89,12 @@ import Testing
 
     private static func passes(_ task: QueueTask, _ filter: TaskFilter) -> Bool {
         let selection = filter.selection
-        let isHeld = task.status.wanted == .held && !task.status.isEnded
+        let isPaused = task.status.wanted == .paused && !task.status.isEnded
         let isNamed =
             selection.ids.contains { task.id.description.hasPrefix($0) }
             || selection.tags.contains(where: task.tags.contains)
         let hasState =
-            selection.states.contains(isHeld ? "held" : task.status.state.word)
+            selection.states.contains(isPaused ? "paused" : task.status.state.word)
         let texts =
             [task.url, task.place.name ?? "", task.place.root + "/" + task.place.folder] + task.urls
         let hasText = filter.text.map { text in
@@ -117,7 +117,7 @@ import Testing
 
     private static func counts(_ tasks: [QueueTask]) -> [String: Int] {
         Dictionary(grouping: tasks) {
-            $0.status.wanted == .held && !$0.status.isEnded ? "held" : $0.status.state.word
+            $0.status.wanted == .paused && !$0.status.isEnded ? "paused" : $0.status.state.word
         }.mapValues(\.count)
     }
 

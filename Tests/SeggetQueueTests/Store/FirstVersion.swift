@@ -78,7 +78,7 @@ enum FirstVersion {
             options: DownloadOptions())
         task.options.connections = .upTo(7)
         task.options.retryWait = .seconds(1.5)
-        task.status.wanted = .held
+        task.status.wanted = .paused
         task.status.state = .retrying(at: 1_700_000_000.5)
         task.status.position = 4
         task.status.attempts = 2

@@ -56,7 +56,7 @@ import Testing
         let error = #expect(throws: QueueError.self) {
             try QueueLock.acquire(files, waiting: 0, isWorker: true)
         }
-        #expect(error?.code == .workedAlready)
+        #expect(error?.code == .hasWorker)
         #expect(error?.message.contains("\(getpid())") == true)
         lock.release()
         #expect(try QueueLock.holder(files) == nil)

@@ -18,7 +18,7 @@ import Testing
             let live = Self.live(&made, tasks)
             for _ in 0..<60 {
                 var filter = TaskFilter()
-                if made.chance(3) { filter.selection.states = ["held", "completed", "running"] }
+                if made.chance(3) { filter.selection.states = ["paused", "completed", "running"] }
                 if made.chance(4) { filter.text = "Ä" }
                 if made.chance(4) { filter.selection.tags = ["z", "b"] }
                 var window = TaskWindow()

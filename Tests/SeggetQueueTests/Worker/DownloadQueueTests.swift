@@ -43,7 +43,7 @@ struct DownloadQueueTests {
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
-            (DownloadGroup.AtEnd.holds, "held"), (.cancels, "cancelled"), (.leaves, "running"),
+            (DownloadGroup.AtEnd.holds, "paused"), (.cancels, "cancelled"), (.leaves, "running"),
         ])
     func whatBecomesOfAGroup(end: DownloadGroup.AtEnd, state: String) async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
@@ -54,8 +54,8 @@ struct DownloadQueueTests {
             }
             let report = try await queue.report(TaskFilter(selection: TaskSelection(id)))
             let told = try #require(report.tasks.first)
-            let isHeld = told.wanted == .held
-            #expect((isHeld ? "held" : told.state) == state)
+            let isPaused = told.wanted == .paused
+            #expect((isPaused ? "paused" : told.state) == state)
             goesOn.withLock { $0 = true }
         }
     }
@@ -80,7 +80,7 @@ struct DownloadQueueTests {
     @Test(.timeLimit(.minutes(5))) func anotherURLNeedsNoPart() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             var held = task("/slow")
-            held.isHeld = true
+            held.isPaused = true
             let selection = TaskSelection(try await queue.add(held))
             var changes = TaskChanges()
             changes.urls = [origin.url("/slow?2")]
@@ -108,7 +108,7 @@ struct DownloadQueueTests {
             let error = await #expect(throws: QueueError.self) {
                 try await DownloadQueue.open(home.path("q.sqlite"), configuration: configuration)
             }
-            #expect(error?.code == .workedAlready)
+            #expect(error?.code == .hasWorker)
         }
     }
 }

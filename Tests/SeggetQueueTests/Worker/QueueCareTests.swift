@@ -76,7 +76,7 @@ struct QueueCareTests {
         #expect(throws: QueueError.self) { try outcome.get() }
         try await withQueue { queue in
             let told = try await queue.report(TaskFilter()).tasks
-            #expect(told.map(\.wanted) == [.held])
+            #expect(told.map(\.wanted) == [.paused])
         }
     }
 
@@ -108,7 +108,7 @@ struct QueueCareTests {
     @Test func aTaskWithoutANameLeavesThePartOfAnother() async throws {
         try await withQueue { queue in
             var held = task("/a")
-            held.isHeld = true
+            held.isPaused = true
             let first = try await queue.add(held)
             var again = task("/a")
             again.isAgain = true
@@ -135,7 +135,7 @@ struct QueueCareTests {
         goesOn.withLock { $0 = true }
         try await withQueue { queue in
             var held = task("/x/a", name: "b")
-            held.isHeld = true
+            held.isPaused = true
             let first = try await queue.add(held)
             let second = try await queue.add(task("/b"))
             let end = try await queue.ended(second)
@@ -189,11 +189,11 @@ struct QueueCareTests {
             let end = try await queue.ended(id)
             #expect(end.state == "failed")
             var held = task("/gone")
-            held.isHeld = true
+            held.isPaused = true
             let again = try await queue.add(held)
             #expect(again == id)
             let told = try await queue.detail(id.description).task
-            #expect(told.state == "waiting" && told.wanted == .held)
+            #expect(told.state == "paused" && told.wanted == .paused)
         }
     }
 

@@ -13,7 +13,7 @@ struct QueueFeedTests {
     private func held(_ number: Int, tags: [String] = []) -> NewTask {
         var task = NewTask(
             "http://127.0.0.1:9/\(number)?q\(number)", to: .init(root: home.path("d")))
-        (task.isHeld, task.tags) = (true, tags)
+        (task.isPaused, task.tags) = (true, tags)
         return task
     }
 
@@ -27,7 +27,7 @@ struct QueueFeedTests {
             #expect(rung.withLock { $0 } == 1)
             let first = try await queue.pulse(number)
             #expect(first.touched == [id, other])
-            #expect(first.counts == ["held": 2] && first.running.isEmpty)
+            #expect(first.counts == ["paused": 2] && first.running.isEmpty)
             #expect(try await queue.pulse(number).touched == [])
 
             let one = TaskSelection(id)

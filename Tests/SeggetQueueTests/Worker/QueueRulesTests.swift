@@ -70,11 +70,11 @@ struct QueueRulesTests {
             _ = try await told(id, in: queue) { $0.state == "running" && $0.bytesDone > 0 }
             try setBattery(true)
             let paused = try await told(id, in: queue) { $0.state == "waiting" }
-            #expect(paused.wanted == .run && paused.paused == "on battery")
+            #expect(paused.wanted == .run && paused.pauseReason == "on battery")
             let report = try await queue.report(TaskFilter())
-            #expect(report.paused == "on battery")
-            #expect(report.tasks.map(\.paused) == ["on battery"])
-            #expect(try await queue.snapshot().paused == "on battery")
+            #expect(report.pauseReason == "on battery")
+            #expect(report.tasks.map(\.pauseReason) == ["on battery"])
+            #expect(try await queue.snapshot().pauseReason == "on battery")
             while await queue.runs[id] != nil { try await Task.sleep(for: .milliseconds(5)) }
             // What the user starts waits as well.
             _ = try await queue.perform([.start(TaskSelection(id))])
@@ -82,13 +82,13 @@ struct QueueRulesTests {
             let requests = origin.requests.count
             let other = try await queue.add(task("/b"))
             let late = try await queue.detail(other.description).task
-            #expect(late.state == "waiting" && late.paused == "on battery")
+            #expect(late.state == "waiting" && late.pauseReason == "on battery")
             #expect(origin.requests.count == requests)
             try setBattery(false)
             goesOn.withLock { $0 = true }
             for id in [id, other] {
                 let end = try await queue.ended(id)
-                #expect(end.state == "completed" && end.paused == nil)
+                #expect(end.state == "completed" && end.pauseReason == nil)
             }
             let path = try #require(try await queue.detail(id.description).task.path)
             #expect(
@@ -100,7 +100,7 @@ struct QueueRulesTests {
             }
             // What had come was not fetched again.
             #expect(again.reduce(0) { $0 + $1.bytesServed } <= Self.content.size - kept)
-            #expect(try await queue.report(TaskFilter()).paused == nil)
+            #expect(try await queue.report(TaskFilter()).pauseReason == nil)
         }
     }
 
@@ -140,7 +140,7 @@ struct QueueRulesTests {
             try await queue.change(settings)
             let id = try await queue.add(task("/a"))
             let paused = try await queue.detail(id.description).task
-            #expect(paused.paused == "from 00:00 to 24:00")
+            #expect(paused.pauseReason == "from 00:00 to 24:00")
             settings.rules = []
             try await queue.change(settings)
             let end = try await queue.ended(id)
@@ -158,7 +158,7 @@ struct QueueRulesTests {
         let id = try #require(try await door.perform([.add(task("/a"))])[0][0].id)
         try await door.change(settings(QueueRule(while: .battery, .pause)))
         try await withDownloadQueue(at: path, configuration: configuration) { queue in
-            _ = try await told(id, in: queue) { $0.paused == "on battery" }
+            _ = try await told(id, in: queue) { $0.pauseReason == "on battery" }
             #expect(origin.requests.isEmpty)
             try setBattery(false)
             let end = try await queue.ended(id)

@@ -21,7 +21,7 @@ import Testing
             if index == 3 { task.tags = ["t"] }
             tasks.append(task)
         }
-        tasks[0].status.wanted = .held
+        tasks[0].status.wanted = .paused
         try queue.open().insert(tasks)
         door = DirectDoor(queue.files.database)
     }
@@ -32,7 +32,7 @@ import Testing
         (TaskSelection(ids: ["a1", "b1"]), [0, 2]),
         (TaskSelection(ids: ["a1"], states: ["cancelled"]), []),
         (TaskSelection(ids: ["a2"], states: ["cancelled"]), [1]),
-        (TaskSelection(ids: ["a1", "a2", "b2"], states: ["cancelled", "held"]), [0, 1]),
+        (TaskSelection(ids: ["a1", "a2", "b2"], states: ["cancelled", "paused"]), [0, 1]),
         (TaskSelection(ids: ["a1"], tags: ["t"]), [0, 3]),
         (TaskSelection(ids: ["a1"], tags: ["t"], states: ["completed"]), [3]),
         (TaskSelection(tags: ["t"], states: ["cancelled"]), []),

@@ -24,7 +24,7 @@ struct UnstoredSecretsTests {
         var task = NewTask(origin.url(path), to: .init(root: home.path("d")))
         task.options.headers = headers
         task.keepsNoSecrets = true
-        task.isHeld = true
+        task.isPaused = true
         return task
     }
 

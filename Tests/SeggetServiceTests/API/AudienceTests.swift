@@ -4,7 +4,7 @@ import Testing
 @testable import SeggetService
 
 struct AudienceTests {
-    private static let held = TaskFilter(selection: TaskSelection(states: ["held"]))
+    private static let held = TaskFilter(selection: TaskSelection(states: ["paused"]))
     private let ids = (0..<4).map { _ in QueueTask.ID() }
 
     private static func pulse(

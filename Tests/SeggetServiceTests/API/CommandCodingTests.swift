@@ -12,7 +12,7 @@ struct CommandCodingTests {
         #"{"command":"resume",\#(ids)}"#, #"{"command":"cancel",\#(ids)}"#,
         #"{"command":"retry",\#(ids)}"#, #"{"command":"mark_seen",\#(ids)}"#,
         #"{"all":true,"command":"pause"}"#,
-        #"{"command":"resume","states":["held","failed"],"tags":["iso"]}"#,
+        #"{"command":"resume","states":["paused","failed"],"tags":["iso"]}"#,
         #"{"command":"remove",\#(ids)}"#, #"{"command":"remove","files":true,\#(ids)}"#,
         #"{"command":"move",\#(ids),"to":"first"}"#, #"{"command":"move",\#(ids),"to":"last"}"#,
         #"{"command":"move",\#(ids),"to":3}"#, #"{"command":"rename",\#(ids),"name":"b"}"#,

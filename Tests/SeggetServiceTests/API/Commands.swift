@@ -8,7 +8,7 @@ enum Commands {
         .add(full),
         .start(some), .pause(some), .resume(some), .cancel(some), .retry(some), .markSeen(some),
         .pause(TaskSelection(isAll: true)),
-        .resume(TaskSelection(tags: ["iso"], states: ["held", "failed"])),
+        .resume(TaskSelection(tags: ["iso"], states: ["paused", "failed"])),
         .remove(some, files: false), .remove(some, files: true),
         .move(some, to: .first), .move(some, to: .last), .move(some, to: .at(3)),
         .rename(some, name: "b", folder: nil), .rename(some, name: nil, folder: "/else"),
@@ -28,7 +28,7 @@ enum Commands {
         task.umask = 0o077
         task.refreshCommand = ["get-link", "--fresh"]
         task.tags = ["iso", "é"]
-        task.isHeld = true
+        task.isPaused = true
         task.position = .at(2)
         task.isAgain = true
         task.keepsNoSecrets = true

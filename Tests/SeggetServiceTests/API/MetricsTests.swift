@@ -8,7 +8,7 @@ import Testing
 
 struct MetricsTests {
     private static let snapshot = QueueSnapshot(
-        running: [Sample.tasks[0]], counts: ["running": 1, "completed": 2, "held": 3],
+        running: [Sample.tasks[0]], counts: ["running": 1, "completed": 2, "paused": 3],
         bytesPerSecond: 1.5, bytesDone: 5, size: 9, bytesReceived: 1 << 40)
 
     /// The values of the samples by name and labels; every line is checked by the rules of the format.
@@ -47,7 +47,7 @@ struct MetricsTests {
         #expect(samples[#"segget_tasks{state="running"}"#] == 1)
         #expect(samples[#"segget_tasks{state="completed"}"#] == 2)
         #expect(samples[#"segget_tasks{state="failed"}"#] == 0)
-        #expect(samples[#"segget_tasks{state="held"}"#] == 3)
+        #expect(samples[#"segget_tasks{state="paused"}"#] == 3)
         #expect(samples["segget_connections"] == 4)
         #expect(samples["segget_bytes_per_second"] == 1.5)
         #expect(samples["segget_received_bytes_total"] == Double(Int64(1) << 40))

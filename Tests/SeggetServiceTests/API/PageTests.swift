@@ -25,7 +25,7 @@ struct PageTests {
     }
 
     @Test func commandsOfThePageGiveWhatItShows() async throws {
-        let blocks = try Self.blocks("console").filter { !$0.contains("/v1/events") }
+        let blocks = try Self.blocks("console").filter { !$0.contains("/v2/events") }
         #expect(blocks.count == 11)
         for block in blocks {
             try await ServedDoor.use { served throws in
@@ -43,7 +43,7 @@ struct PageTests {
 
     /// The page shows what comes when the task gets on as it says.
     @Test func eventsOfThePageComeAsItShows() async throws {
-        let block = try #require(try Self.blocks("console").first { $0.contains("/v1/events") })
+        let block = try #require(try Self.blocks("console").first { $0.contains("/v2/events") })
         let lines = block.components(separatedBy: "\n")
         let shown = Self.own(lines.dropFirst().joined(separator: "\n") + "\n")
         let changed = try #require(lines.last { $0.hasPrefix("data: ") }?.dropFirst(6))
@@ -87,7 +87,7 @@ struct PageTests {
             for key in keys { #expect(page.contains("`\(key)`"), "\(key)") }
         }
         for code in ["damaged", "later_version", "disk_full", "unavailable", "busy", "invalid"]
-            + ["worked_already", "no_task", "worker"]
+            + ["has_worker", "no_task", "worker"]
         {
             #expect(QueueError.Code(rawValue: code) != nil)
             #expect(page.contains("`\(code)`"))

@@ -45,7 +45,7 @@ struct QueueAccessTests {
             for: queue, door: worker, runtime: nil, users: "/nowhere", base: sandbox.path)
         try await worker.announce(socket: server.path)
         var task = NewTask("http://127.0.0.1:9/a", to: .init(root: sandbox.path))
-        task.isHeld = true
+        task.isPaused = true
         let results = try await access.door.perform([.add(task)])
         #expect(results.joined().map(\.outcome) == [.done])
         let told = try await worker.report(TaskFilter()).tasks
@@ -70,7 +70,7 @@ struct QueueAccessTests {
     }
 
     @Test func oneThatIsGoneIsLookedForWithoutLeavingThreads() async throws {
-        let sandbox = try Sandbox("gone")
+        let sandbox = try Sandbox("missing")
         let error = try await failure(sandbox.path("none.sock"), patience: 0.5)
         #expect(error?.code == .worker)
         #expect(await soon { loops == 0 })

@@ -8,7 +8,7 @@ import Testing
 /// A client that listens.
 @Suite(.timeLimit(.minutes(10)))
 struct EventClientTests {
-    private static let held = TaskFilter(selection: TaskSelection(states: ["held"]))
+    private static let held = TaskFilter(selection: TaskSelection(states: ["paused"]))
     private let sandbox: Sandbox
 
     init() throws { sandbox = try Sandbox("listens") }
@@ -20,7 +20,7 @@ struct EventClientTests {
             var task = NewTask(
                 "http://127.0.0.1:9/\(UInt32.random(in: .min ... .max))",
                 to: .init(root: sandbox.path("d")))
-            (task.isHeld, task.tags) = (true, ["t\(number % 3)"])
+            (task.isPaused, task.tags) = (true, ["t\(number % 3)"])
             return QueueCommand.add(task)
         }
         return try await queue.perform(tasks).joined().compactMap(\.id)
@@ -140,7 +140,8 @@ struct EventClientTests {
         // Each connection gets one event, and ends.
         let ids = Guarded<[String]>([])
         let count = Guarded(0)
-        let worker = try FakeWorker { _ in
+        let worker = try FakeWorker { line in
+            guard !line.contains("/health") else { return FakeWorker.health(version: "1") }
             let number = count.withLock { count in
                 count += 1
                 return count

@@ -48,7 +48,7 @@ struct EventStreamTests {
                 "/usr/bin/curl",
                 [
                     "-q", "-sSNi", "--unix-socket", served.server.path,
-                    "http://localhost/v1/events?state=running",
+                    "http://localhost/v2/events?state=running",
                 ], in: served.sandbox.path)
             #expect(
                 await soon { child.output.contains("\r\n\r\nretry: 1000\nevent: snapshot\nid: ") })
@@ -88,7 +88,7 @@ struct EventStreamTests {
         limits.keepAliveTime = .milliseconds(20)
         try await ServedDoor.use(limits: limits) { served throws in
             let connection = try served.connect()
-            connection.send("GET /v1/events HTTP/1.0\r\n\r\n")
+            connection.send("GET /v2/events HTTP/1.0\r\n\r\n")
             #expect(await connection.has("\n\n:\n\n:\n\n:\n\n"))
             #expect(!connection.text.contains("event: changes"))
         }
@@ -167,7 +167,7 @@ struct EventStreamTests {
         try await ServedDoor.use(limits: limits) { served throws in
             await served.door.pad(8 << 20)
             let stuck = try served.connect()
-            stuck.send("GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n")
+            stuck.send("GET /v2/events HTTP/1.1\r\nHost: a\r\n\r\n")
             let isClosed = await soon {
                 var poll = pollfd(fd: stuck.descriptor, events: 0, revents: 0)
                 return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
@@ -204,7 +204,7 @@ struct EventStreamTests {
     func theEndOfTheServerEndsThem(head: String) async throws {
         let connection = try await ServedDoor.use { served throws in
             let connection = try served.connect()
-            connection.send("GET /v1/events \(head)\r\n\r\n")
+            connection.send("GET /v2/events \(head)\r\n\r\n")
             #expect(await connection.has("\n\n"))
             return connection
         }
@@ -217,7 +217,7 @@ struct EventStreamTests {
     @Test func theHeadAloneHasNoEvents() async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
-            connection.send("HEAD /v1/events HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.send("HEAD /v2/events HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(await connection.ends())
             #expect(connection.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(connection.text.contains("Content-Type: text/event-stream\r\n"))
@@ -232,7 +232,7 @@ struct EventStreamTests {
             await served.door.fail(QueueError(.damaged, "it is damaged", hint: "see to it"))
             await served.door.move()
             #expect(try await reader.next() == nil)
-            let reply = try await served.curl("http://localhost/v1/events")
+            let reply = try await served.curl("http://localhost/v2/events")
             #expect(reply.status == 500)
             #expect(reply.body.contains("it is damaged"))
             // The next one is told again.

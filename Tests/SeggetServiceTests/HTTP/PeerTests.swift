@@ -17,7 +17,7 @@ struct PeerTests {
             os.setgid(\(user)); os.setuid(\(user))
             connection.connect("q.sock")
             try:
-                connection.sendall(b"GET /v1/health HTTP/1.0\\r\\n\\r\\n")
+                connection.sendall(b"GET /v2/health HTTP/1.0\\r\\n\\r\\n")
                 print(connection.recv(65536).decode(), end="")
             except (BrokenPipeError, ConnectionResetError):
                 pass

@@ -14,7 +14,7 @@ struct QueueClientTests {
                 let door = served.door
                 var filter = TaskFilter(
                     selection: TaskSelection(
-                        ids: ["53a1"], tags: ["a+b &c=d/é", "iso"], isAll: true, states: ["held"]),
+                        ids: ["53a1"], tags: ["a+b &c=d/é", "iso"], isAll: true, states: ["paused"]),
                     text: "100% + more?")
                 filter.isUnseen = true
                 for filter in [TaskFilter(), filter] {

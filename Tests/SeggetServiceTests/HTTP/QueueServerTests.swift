@@ -8,24 +8,24 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct QueueServerTests {
-    private static let health = "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    private static let health = "GET /v2/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test func answersEveryRouteToCurl() async throws {
         try await ServedDoor.use { served throws in
-            let health = try await served.curl("http://localhost/v1/health")
+            let health = try await served.curl("http://localhost/v2/health")
             #expect(health.status == 200)
             #expect(
                 health.body
-                    == #"{"api":"v1","version":"\#(seggetVersion)","worker":\#(getpid())}"#)
+                    == #"{"api":"v2","version":"\#(seggetVersion)","worker":\#(getpid())}"#)
             #expect(health.head.contains("Content-Type: application/json\r\n"))
 
-            let tasks = try await served.curl("http://localhost/v1/tasks?state=running")
+            let tasks = try await served.curl("http://localhost/v2/tasks?state=running")
             #expect(tasks.status == 200)
             #expect(tasks.body.contains(#""id":"53a1f0c2b7d94e68""#))
             #expect(!tasks.body.contains("9d04c7be21a65f3b"))
 
             let page = try await served.curl(
-                "http://localhost/v1/tasks?tag=iso&sort=speed&descending=1&offset=1&limit=5")
+                "http://localhost/v2/tasks?tag=iso&sort=speed&descending=1&offset=1&limit=5")
             #expect(page.status == 200)
             #expect(page.body.contains(#""matching":2,"#))
             #expect(page.body.contains("9d04c7be21a65f3b"))
@@ -35,17 +35,17 @@ struct QueueServerTests {
             #expect(await served.door.windows == [window])
             #expect(await served.door.filters.last?.selection.tags == ["iso"])
 
-            let speeds = try await served.curl("http://localhost/v1/speeds")
+            let speeds = try await served.curl("http://localhost/v2/speeds")
             #expect(speeds.body == #"{"bytes_per_second":[0,1048576],"start":1700000000}"#)
-            let tags = try await served.curl("http://localhost/v1/tags")
+            let tags = try await served.curl("http://localhost/v2/tags")
             #expect(tags.body == #"{"tags":{"iso":1}}"#)
 
-            let task = try await served.curl("http://localhost/v1/tasks/9d04")
+            let task = try await served.curl("http://localhost/v2/tasks/9d04")
             #expect(task.status == 200)
             #expect(task.body.contains(#""state":"completed""#))
 
             let commands = try await served.curl(
-                "http://localhost/v1/commands", "-d",
+                "http://localhost/v2/commands", "-d",
                 #"{"commands":[{"command":"pause","ids":["53a1","77"]}]}"#)
             #expect(commands.status == 200)
             #expect(
@@ -54,13 +54,13 @@ struct QueueServerTests {
             )
             #expect(await served.door.commands == [.pause(TaskSelection(ids: ["53a1", "77"]))])
 
-            let before = try await served.curl("http://localhost/v1/settings")
+            let before = try await served.curl("http://localhost/v2/settings")
             let (start, end) = (#"{"max_running":"#, #","metered":"auto""#)
             #expect(
                 before.body == start + "3" + end + #","retry_delays":[60,300,900,3600],"rules":[]}"#
             )
             let change = try await served.curl(
-                "http://localhost/v1/settings", "-X", "PUT", "-d",
+                "http://localhost/v2/settings", "-X", "PUT", "-d",
                 #"{"max_running":5,"rate_limit":1000,"retry_delays":[1]}"#)
             #expect(change.status == 200)
             #expect(
@@ -71,22 +71,23 @@ struct QueueServerTests {
     }
 
     @Test(arguments: [
-        ("GET", "/", 404), ("GET", "/v1", 404), ("GET", "/v1/", 404), ("GET", "/v2/health", 404),
-        ("GET", "//v1/health", 404), ("GET", "/v1/tasks/", 404), ("GET", "/v1/tasks/a/b", 404),
-        ("GET", "/v1/health?a=1", 400), ("GET", "/v1/tasks?ids=1", 400),
-        ("GET", "/v1/tasks?state=asleep", 400), ("GET", "/v1/tasks?unseen=perhaps", 400),
-        ("GET", "/v1/tasks?text=a&text=b", 400), ("GET", "/v1/tasks?all", 400),
-        ("GET", "/v1/tasks?sort=colour", 400), ("GET", "/v1/tasks?sort", 400),
-        ("GET", "/v1/tasks?descending=2", 400), ("GET", "/v1/tasks?offset=-1", 400),
-        ("GET", "/v1/tasks?limit=0", 400), ("GET", "/v1/tasks?limit=1001", 400),
-        ("GET", "/v1/tasks?limit=1&limit=1", 400), ("GET", "/v1/events?limit=1", 400),
-        ("GET", "/v1/tags?limit=1", 400), ("GET", "/v1/speeds?x=1", 400), ("POST", "/v1/tags", 405),
-        ("GET", "/v1/tasks/77", 404), ("GET", "/v1/events?state=asleep", 400),
-        ("POST", "/v1/events", 405), ("GET", "/v1/events/1", 404), ("POST", "/v1/health", 405),
-        ("PUT", "/v1/commands", 405),
-        ("DELETE", "/v1/tasks/53a1", 405), ("POST", "/v1/commands", 400),
-        ("PUT", "/v1/settings", 400), ("OPTIONS", "/v1/settings", 405),
-        ("HEAD", "/v1/health", 200), ("HEAD", "/v1/nothing", 404), ("HEAD", "/v1/commands", 405),
+        ("GET", "/", 404), ("GET", "/v1", 404), ("GET", "/v2/", 404), ("GET", "/health", 404),
+        ("GET", "//v2/health", 404), ("GET", "/v3/health", 404), ("GET", "/v2/tasks/", 404),
+        ("GET", "/v2/tasks/a/b", 404),
+        ("GET", "/v2/health?a=1", 400), ("GET", "/v2/tasks?ids=1", 400),
+        ("GET", "/v2/tasks?state=asleep", 400), ("GET", "/v2/tasks?unseen=perhaps", 400),
+        ("GET", "/v2/tasks?text=a&text=b", 400), ("GET", "/v2/tasks?all", 400),
+        ("GET", "/v2/tasks?sort=colour", 400), ("GET", "/v2/tasks?sort", 400),
+        ("GET", "/v2/tasks?descending=2", 400), ("GET", "/v2/tasks?offset=-1", 400),
+        ("GET", "/v2/tasks?limit=0", 400), ("GET", "/v2/tasks?limit=1001", 400),
+        ("GET", "/v2/tasks?limit=1&limit=1", 400), ("GET", "/v2/events?limit=1", 400),
+        ("GET", "/v2/tags?limit=1", 400), ("GET", "/v2/speeds?x=1", 400), ("POST", "/v2/tags", 405),
+        ("GET", "/v2/tasks/77", 404), ("GET", "/v2/events?state=asleep", 400),
+        ("POST", "/v2/events", 405), ("GET", "/v2/events/1", 404), ("POST", "/v2/health", 405),
+        ("PUT", "/v2/commands", 405),
+        ("DELETE", "/v2/tasks/53a1", 405), ("POST", "/v2/commands", 400),
+        ("PUT", "/v2/settings", 400), ("OPTIONS", "/v2/settings", 405),
+        ("HEAD", "/v2/health", 200), ("HEAD", "/v2/nothing", 404), ("HEAD", "/v2/commands", 405),
     ])
     func saysWhatIsWrong(method: String, target: String, status: Int) async throws {
         try await ServedDoor.use { served throws in
@@ -110,10 +111,10 @@ struct QueueServerTests {
 
     @Test func tellsWhichMethodsThereAre() async throws {
         try await ServedDoor.use { served throws in
-            let settings = try await served.curl("http://localhost/v1/settings", "-X", "DELETE")
+            let settings = try await served.curl("http://localhost/v2/settings", "-X", "DELETE")
             #expect(settings.status == 405)
             #expect(settings.head.contains("Allow: GET, HEAD, PUT\r\n"))
-            let commands = try await served.curl("http://localhost/v1/commands")
+            let commands = try await served.curl("http://localhost/v2/commands")
             #expect(commands.status == 405)
             #expect(commands.head.contains("Allow: POST\r\n"))
         }
@@ -153,7 +154,7 @@ struct QueueServerTests {
     ])
     func saysWhatIsWrongWithABodyAndNotWhatIsInIt(body: String, words: String) async throws {
         try await ServedDoor.use { served throws in
-            let reply = try await served.curl("http://localhost/v1/commands", "--data-binary", body)
+            let reply = try await served.curl("http://localhost/v2/commands", "--data-binary", body)
             #expect(reply.status == 400)
             let error = try JSONDecoder().decode(ErrorBody.self, from: Data(reply.body.utf8)).error
             #expect(error.code == .invalid)
@@ -166,7 +167,7 @@ struct QueueServerTests {
     @Test func refusesSettingsThatItDoesNotKnow() async throws {
         try await ServedDoor.use { served throws in
             let reply = try await served.curl(
-                "http://localhost/v1/settings", "-X", "PUT", "-d", #"{"max_runing":9}"#)
+                "http://localhost/v2/settings", "-X", "PUT", "-d", #"{"max_runing":9}"#)
             #expect(reply.status == 400)
             #expect(reply.body.contains("max_running"))
             #expect(await served.door.kept == QueueSettings())
@@ -175,13 +176,13 @@ struct QueueServerTests {
 
     @Test(arguments: [
         (QueueError.Code.damaged, 500), (.laterVersion, 500), (.diskFull, 507),
-        (.unavailable, 500), (.busy, 503), (.workedAlready, 409), (.noTask, 404), (.invalid, 400),
+        (.unavailable, 500), (.busy, 503), (.hasWorker, 409), (.noTask, 404), (.invalid, 400),
         (.worker, 502),
     ])
     func passesOnWhatTheQueueFailsWith(code: QueueError.Code, status: Int) async throws {
         try await ServedDoor.use { served throws in
             await served.door.fail(QueueError(code, "what happened", hint: "what to do"))
-            let reply = try await served.curl("http://localhost/v1/tasks")
+            let reply = try await served.curl("http://localhost/v2/tasks")
             #expect(reply.status == status)
             #expect(
                 try JSONDecoder().decode(ErrorBody.self, from: Data(reply.body.utf8)).error
@@ -212,8 +213,8 @@ struct QueueServerTests {
             let requests = (0..<20).map { number in
                 let body = #"{"commands":[{"command":"retry","ids":["9\#(number + 10)"]}]}"#
                 return number % 2 == 0
-                    ? "GET /v1/tasks/\(number) HTTP/1.1\r\nHost: a\r\n\r\n"
-                    : "POST /v1/commands HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)"
+                    ? "GET /v2/tasks/\(number) HTTP/1.1\r\nHost: a\r\n\r\n"
+                    : "POST /v2/commands HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)"
                         + "\r\n\r\n" + body
             }
             #expect(await connection.sendAll(requests.joined()))
@@ -232,17 +233,17 @@ struct QueueServerTests {
     @Test func speaksToOldClients() async throws {
         try await ServedDoor.use { served throws in
             let once = try served.connect()
-            once.send("GET /v1/health HTTP/1.0\r\n\r\n")
+            once.send("GET /v2/health HTTP/1.0\r\n\r\n")
             #expect(await once.ends())
             #expect(once.text.hasPrefix("HTTP/1.0 200 OK\r\n"))
             #expect(once.text.hasSuffix("}"))
 
             let kept = try served.connect()
-            kept.send("GET /v1/health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            kept.send("GET /v2/health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
             #expect(await kept.has("}"))
             #expect(kept.text.contains("Connection: keep-alive\r\n"))
             kept.forget()
-            kept.send("GET /v1/health HTTP/1.0\r\n\r\n")
+            kept.send("GET /v2/health HTTP/1.0\r\n\r\n")
             #expect(await kept.ends())
             #expect(kept.text.hasSuffix("}"))
         }
@@ -252,7 +253,7 @@ struct QueueServerTests {
         try await ServedDoor.use { served throws in
             await served.door.hold()
             let connection = try served.connect()
-            connection.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
             connection.finish()
             while await served.door.waiting == 0 { await Task.yield() }
             await served.door.release()

@@ -12,7 +12,7 @@ struct RequestBoundsTests {
         limits.body = 1000
         return limits
     }()
-    private static let request = "POST /v1/commands HTTP/1.1\r\nHost: a\r\n"
+    private static let request = "POST /v2/commands HTTP/1.1\r\nHost: a\r\n"
 
     @Test func takesBigBodiesInChunks() async throws {
         try await ServedDoor.use { served throws in
@@ -25,7 +25,7 @@ struct RequestBoundsTests {
             #expect(body.count > 1 << 20)
             try body.write(to: URL(fileURLWithPath: served.sandbox.path("body")))
             let reply = try await served.curl(
-                "http://localhost/v1/commands", "-H", "Transfer-Encoding: chunked", "-H",
+                "http://localhost/v2/commands", "-H", "Transfer-Encoding: chunked", "-H",
                 "Expect:", "--data-binary", "@body")
             #expect(reply.status == 200)
             #expect(await served.door.commands == commands)
@@ -46,7 +46,7 @@ struct RequestBoundsTests {
             try Data(#"{"commands":[]}"#.utf8 + [UInt8](repeating: 32, count: 2 << 20))
                 .write(to: URL(fileURLWithPath: served.sandbox.path("body")))
             let reply = try await served.curl(
-                "http://localhost/v1/commands", "-H", "Expect: 100-continue", "--data-binary",
+                "http://localhost/v2/commands", "-H", "Expect: 100-continue", "--data-binary",
                 "@body")
             #expect(reply.status == 200)
             #expect(reply.head.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"))
@@ -54,7 +54,7 @@ struct RequestBoundsTests {
     }
 
     @Test(arguments: [
-        ("POST /v1/nothing", 404), ("PUT /v1/commands", 405), ("POST /v1/tasks", 405),
+        ("POST /v2/nothing", 404), ("PUT /v2/commands", 405), ("POST /v2/tasks", 405),
     ])
     func refusesABodyBeforeItIsSent(line: String, status: Int) async throws {
         try await ServedDoor.use { served throws in
@@ -96,7 +96,7 @@ struct RequestBoundsTests {
                 .write(to: URL(fileURLWithPath: served.sandbox.path("body")))
             for expect in ["Expect:", "Expect: 100-continue"] {
                 let reply = try await served.curl(
-                    "http://localhost/v1/commands", "-H", expect, "--data-binary", "@body")
+                    "http://localhost/v2/commands", "-H", expect, "--data-binary", "@body")
                 #expect(reply.status == 413)
                 #expect(reply.body.contains("longer than 16777216 bytes"))
             }
@@ -104,19 +104,19 @@ struct RequestBoundsTests {
     }
 
     @Test(arguments: [
-        ("GET /v1/health HTTP/1.1\r\n\r\n", 400),
-        ("GET /v1/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
-        ("GET /v1/health HTTP/1.1\r\nHost: a\r\nExpect: gold\r\n\r\n", 417),
-        ("GET /v1/health HTTP/2.0\r\nHost: a\r\n\r\n", 400),
+        ("GET /v2/health HTTP/1.1\r\n\r\n", 400),
+        ("GET /v2/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+        ("GET /v2/health HTTP/1.1\r\nHost: a\r\nExpect: gold\r\n\r\n", 417),
+        ("GET /v2/health HTTP/2.0\r\nHost: a\r\n\r\n", 400),
         ("nonsense\r\n\r\n", 400),
         ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", 400),
-        ("GET /v1/health HTTP/1.1\r\nHost a\r\n\r\n", 400),
-        ("GET /v1/health HTTP/1.1\r\n Host: a\r\n\r\n", 400),
+        ("GET /v2/health HTTP/1.1\r\nHost a\r\n\r\n", 400),
+        ("GET /v2/health HTTP/1.1\r\n Host: a\r\n\r\n", 400),
         (request + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
         (request + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400),
         (request + "Content-Length: -2\r\n\r\n{}", 400),
         (request + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
-        ("GET /v1/health HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))", 431),
+        ("GET /v2/health HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))", 431),
         ("GET /\(String(repeating: "x", count: 40_000))", 431),
         ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: y\r\n", count: 101))\r\n", 431),
     ])
@@ -130,7 +130,7 @@ struct RequestBoundsTests {
             #expect(connection.text.contains("Connection: close\r\n"))
             #expect(connection.text.hasSuffix("}}"))
             // Others are served.
-            #expect(try await served.curl("http://localhost/v1/health").status == 200)
+            #expect(try await served.curl("http://localhost/v2/health").status == 200)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SeggetReports
 import SeggetQueue
 import TestSupport
 import Testing
@@ -139,7 +140,7 @@ struct SiteBoundsTests {
                     return socket.isEnded
                 }, "\(name)")
             #expect(
-                try await site.ask("GET /api/v1/health", ServedSite.authorization)?.status == 200)
+                try await site.ask("GET /api/v2/health", ServedSite.authorization)?.status == 200)
         }
     }
 
@@ -241,7 +242,7 @@ struct SiteBoundsTests {
     /// Clients are told where their files go, and how much room there is.
     @Test func clientsAreToldOfTheirFolder() async throws {
         try await ServedSite.use { site in
-            let reply = try await site.ask("GET /api/v1/health", ServedSite.authorization)
+            let reply = try await site.ask("GET /api/v2/health", ServedSite.authorization)
             let health = try JSONDecoder().decode(
                 HealthReport.self, from: Data(try #require(reply).body.utf8))
             #expect(health.folder == "/srv/downloads")

@@ -19,15 +19,15 @@ struct SlowClientTests {
     @Test func thoseThatStallDoNotKeepOthers() async throws {
         try await ServedDoor.use { served throws in
             let inHead = try served.connect()
-            inHead.send("GET /v1/health HT")
+            inHead.send("GET /v2/health HT")
             let inBody = try served.connect()
-            inBody.send("POST /v1/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n")
+            inBody.send("POST /v2/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n")
             inBody.send(#"{"comm"#)
             await served.door.hold()
             let held = try served.connect()
-            held.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+            held.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
             while await served.door.waiting == 0 { await Task.yield() }
-            #expect(try await served.curl("http://localhost/v1/settings").status == 200)
+            #expect(try await served.curl("http://localhost/v2/settings").status == 200)
 
             // And they themselves can still finish.
             await served.door.release()
@@ -45,7 +45,7 @@ struct SlowClientTests {
             for _ in 0..<3 {
                 for connection in connections {
                     connection.forget()
-                    connection.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+                    connection.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
                 }
                 for connection in connections {
                     #expect(await connection.has(#""unseen":{"completed":1}"#))
@@ -58,7 +58,7 @@ struct SlowClientTests {
         try await ServedDoor.use(limits: Self.limits { $0.connections = 2 }) { served throws in
             let first = [try served.connect(), try served.connect()]
             for connection in first {
-                connection.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+                connection.send("GET /v2/health HTTP/1.1\r\nHost: a\r\n\r\n")
                 #expect(await connection.has("}"))
             }
             let third = try served.connect()
@@ -70,7 +70,7 @@ struct SlowClientTests {
             var answered = false
             while !answered {
                 let next = try served.connect()
-                next.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+                next.send("GET /v2/health HTTP/1.1\r\nHost: a\r\n\r\n")
                 answered =
                     await soon { next.text.hasSuffix("}") || next.isEnded }
                     && next.text.hasSuffix("}")
@@ -82,9 +82,9 @@ struct SlowClientTests {
         try await ServedDoor.use(limits: Self.limits { $0.headTime = Self.short }) { served in
             let silent = try served.connect()
             let stalled = try served.connect()
-            stalled.send("GET /v1/health HT")
+            stalled.send("GET /v2/health HT")
             let idle = try served.connect()
-            idle.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+            idle.send("GET /v2/health HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(await silent.ends())
             #expect(await stalled.ends())
             #expect(await idle.ends())
@@ -96,7 +96,7 @@ struct SlowClientTests {
     @Test func aBodyThatDoesNotComeIsRefused() async throws {
         try await ServedDoor.use(limits: Self.limits { $0.bodyTime = Self.short }) { served in
             let stalled = try served.connect()
-            stalled.send("POST /v1/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
+            stalled.send("POST /v2/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
             #expect(await stalled.ends())
             #expect(stalled.text.hasPrefix("HTTP/1.1 408 "))
             #expect(stalled.text.contains("the body does not come in time"))
@@ -108,7 +108,7 @@ struct SlowClientTests {
         try await ServedDoor.use(limits: Self.limits { $0.replyTime = Self.short }) { served in
             await served.door.pad(8 << 20)
             let connection = try served.connect()
-            connection.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
             // Looked at without taking anything.
             let isClosed = await soon {
                 var poll = pollfd(fd: connection.descriptor, events: 0, revents: 0)
@@ -123,12 +123,12 @@ struct SlowClientTests {
         try await ServedDoor.use { served throws in
             await served.door.pad(4 << 20)
             let connection = try served.connect()
-            let request = "GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n"
+            let request = "GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n"
             connection.send(String(repeating: request, count: 50))
             while await served.door.filters.isEmpty { await Task.yield() }
             // The others are served meanwhile, and the second request is not even begun.
             for _ in 0..<20 {
-                #expect(try await served.curl("http://localhost/v1/health").status == 200)
+                #expect(try await served.curl("http://localhost/v2/health").status == 200)
             }
             #expect(await served.door.filters.count == 1)
             await served.door.pad(0)

@@ -32,7 +32,7 @@ struct PageServingTests {
     @Test func aSessionSeesTheLinksOfAllTasks() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             func ids(_ fields: String) async throws -> [QueueTask.ID] {
-                let reply = try #require(await site.ask("GET /api/v1/links", fields))
+                let reply = try #require(await site.ask("GET /api/v2/links", fields))
                 #expect(reply.status == 200, "\(reply.body)")
                 let list = try JSONDecoder().decode(LinkList.self, from: Data(reply.body.utf8))
                 return list.links.map(\.id)
@@ -43,7 +43,7 @@ struct PageServingTests {
             let secret = "Authorization: Bearer \(ServedSite.secret)\r\n"
             #expect(try await ids(secret) == [Sample.first])
             #expect(try await ids(secret + cookie) == [Sample.first])
-            #expect(try await site.ask("GET /api/v1/links", cookie)?.status == 401)
+            #expect(try await site.ask("GET /api/v2/links", cookie)?.status == 401)
         }
     }
 
@@ -63,7 +63,7 @@ struct PageServingTests {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let body = #"{"commands":[{"command":"add","root":"/srv/downloads",\#(members)}]}"#
             let reply = try #require(
-                await site.ask("POST /api/v1/commands", ServedSite.authorization, body))
+                await site.ask("POST /api/v2/commands", ServedSite.authorization, body))
             #expect([400, 403].contains(reply.status))
             let error = try JSONDecoder().decode(ErrorBody.self, from: Data(reply.body.utf8)).error
             let named = error.member?.replacing("commands[0].", with: "")
@@ -124,11 +124,11 @@ struct PageServingTests {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let (token, cookie) = try await Self.logIn(site)
             let bearer = "Authorization: Bearer \(token)\r\n"
-            #expect(try await site.ask("GET /api/v1/health", bearer + cookie)?.status == 200)
-            #expect(try await site.ask("GET /api/v1/health", cookie)?.status == 401)
-            #expect(try await site.ask("GET /api/v1/health", bearer)?.status == 401)
+            #expect(try await site.ask("GET /api/v2/health", bearer + cookie)?.status == 200)
+            #expect(try await site.ask("GET /api/v2/health", cookie)?.status == 401)
+            #expect(try await site.ask("GET /api/v2/health", bearer)?.status == 401)
             let other = try await Self.logIn(site)
-            #expect(try await site.ask("GET /api/v1/health", bearer + other.cookie)?.status == 401)
+            #expect(try await site.ask("GET /api/v2/health", bearer + other.cookie)?.status == 401)
         }
     }
 
@@ -156,7 +156,7 @@ struct PageServingTests {
             #expect(try await site.ask("POST /session", "", body)?.status == 200)
             #expect(try await site.ask("POST /session", "", body)?.status == 401)
             // Only this user's processes are given one.
-            let reply = try await site.ask("POST /api/v1/openings", ServedSite.authorization)
+            let reply = try await site.ask("POST /api/v2/openings", ServedSite.authorization)
             #expect(reply?.status == 404)
         }
     }
@@ -193,7 +193,7 @@ struct PageServingTests {
             #expect(try await link("GET /", mode: "no-cors", to: "script") == 403)
             #expect(try await link("GET /", to: "iframe") == 403)
             #expect(try await link("POST /session") == 403)
-            #expect(try await link("GET /api/v1/health") == 403)
+            #expect(try await link("GET /api/v2/health") == 403)
             #expect(try await link("GET /jsonrpc") == 403)
         }
         try await ServedSite.use { (site: ServedSite) async throws in

@@ -3,6 +3,7 @@ import SeggetFormats
 import Segmenter
 import Testing
 
+import SeggetReports
 @testable import SeggetQueue
 @testable import SeggetService
 
@@ -116,7 +117,7 @@ struct ChangeOptionTests {
     /// A paused task stays so: `aria2.unpause` has it continue.
     @Test func refusesToContinueAPausedTask() async {
         var task = Sample.tasks[0]
-        (task.state, task.wanted) = ("waiting", .held)
+        (task.state, task.wanted) = ("paused", .paused)
         await door.put(task)
         let message = await call("changeOption", ["pause": "false"])?.string
         #expect(message?.contains("'pause'") == true)

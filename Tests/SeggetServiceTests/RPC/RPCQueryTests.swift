@@ -1,3 +1,4 @@
+import SeggetReports
 import Foundation
 import Testing
 

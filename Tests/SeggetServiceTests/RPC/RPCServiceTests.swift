@@ -2,6 +2,7 @@ import Foundation
 import SeggetFormats
 import Testing
 
+import SeggetReports
 @testable import SeggetQueue
 @testable import SeggetService
 
@@ -258,11 +259,11 @@ struct RPCNoticesTests {
                 ["Start", "Complete"]
             ),
             (
-                [("running", .run), ("waiting", .held), ("running", .run)],
+                [("running", .run), ("paused", .paused), ("running", .run)],
                 ["Start", "Pause", "Start"]
             ),
-            ([("waiting", .held)], []),
-            ([("waiting", .run), ("waiting", .held), ("waiting", .run)], ["Pause"]),
+            ([("paused", .paused)], []),
+            ([("waiting", .run), ("paused", .paused), ("waiting", .run)], ["Pause"]),
             ([("running", .run), ("retrying", .run), ("running", .run)], ["Start", "Start"]),
             ([("running", .run), ("failed", .run)], ["Start", "Error"]),
             ([("waiting", .run), ("failed", .run)], ["Start", "Error"]),

@@ -10,7 +10,7 @@ import Testing
 struct ListeningSocketTests {
     private static func someoneListens(_ path: String) -> QueueError {
         QueueError(
-            .workedAlready, "somebody listens at \(path) already",
+            .hasWorker, "somebody listens at \(path) already",
             hint: "see `ss -xlp` for who it is, and end it first")
     }
 
@@ -32,7 +32,7 @@ struct ListeningSocketTests {
             await #expect(throws: Self.someoneListens(path)) {
                 try await QueueServer.start(at: path, door: FakeDoor())
             }
-            let health = try await served.curl("http://localhost/v1/health")
+            let health = try await served.curl("http://localhost/v2/health")
             #expect(health.status == 200)
         }
     }
@@ -90,8 +90,8 @@ struct ListeningSocketTests {
         let server = try await QueueServer.start(
             at: sandbox.path("q.sock"), door: door, limits: limits)
         let asking = try RawConnection(server.path), idle = try RawConnection(server.path)
-        asking.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
-        idle.send("GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n")
+        asking.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+        idle.send("GET /v2/health HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(await idle.has("}"))
         while await door.waiting == 0 { await Task.yield() }
         async let closed: Void = server.close()
@@ -115,7 +115,7 @@ struct ListeningSocketTests {
         let server = try await QueueServer.start(
             at: sandbox.path("q.sock"), door: door, limits: limits)
         let asking = try RawConnection(server.path)
-        asking.send("GET /v1/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
+        asking.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
         while await door.waiting == 0 { await Task.yield() }
         await server.close()
         #expect(await asking.ends())

@@ -15,7 +15,7 @@ final class EventReader {
     init(_ path: String, query: String = "", after id: String? = nil) throws {
         connection = try RawConnection(path)
         let field = id.map { "Last-Event-ID: \($0)\r\n" } ?? ""
-        connection.send("GET /v1/events\(query) HTTP/1.0\r\n\(field)\r\n")
+        connection.send("GET /v2/events\(query) HTTP/1.0\r\n\(field)\r\n")
     }
 
     /// The next event; `nil` when the stream has ended.

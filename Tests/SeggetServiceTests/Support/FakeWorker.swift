@@ -58,8 +58,8 @@ final class FakeWorker: Sendable {
         "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }
 
-    /// What a worker says of itself.
-    static func health(version: String, api: String = "v1") -> String {
+    /// The response to a request for `/health`.
+    static func health(version: String, api: String = "v2") -> String {
         reply(#"{"api":"\#(api)","version":"\#(version)","worker":1}"#)
     }
 }

@@ -43,7 +43,7 @@ struct Aria2ReportTests {
             .started(
                 DownloadStart(
                     path: path, size: 200_000, resumedBytes: resumed, connections: 4,
-                    plan: .segments,
+                    transfer: .segments,
                     identity: "etag")))
     }
 

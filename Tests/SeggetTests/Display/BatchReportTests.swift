@@ -22,7 +22,7 @@ struct BatchReportTests {
             style: .none, terminal: terminal, count: count, size: { (80, 24) },
             write: { streams.errors += $0 })
         let settings = DownloadReport.Settings(
-            style: .none, terminal: terminal, detail: detail, json: true, connections: 8)
+            style: .none, terminal: terminal, detail: detail, json: .current, connections: 8)
         return BatchReport(settings, count: count, view: view) {
             streams.json.append($0)
             return true

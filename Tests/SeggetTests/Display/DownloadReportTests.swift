@@ -16,7 +16,7 @@ struct DownloadReportTests {
     }
 
     private func report(
-        to streams: Streams, detail: DownloadReport.Settings.Detail = .normal, json: Bool = false
+        to streams: Streams, detail: DownloadReport.Settings.Detail = .normal, json: JSONFormat? = nil
     ) -> DownloadReport {
         let terminal = Terminal(isTerminal: false) { _ in nil }
         let view = ProgressView(
@@ -36,12 +36,12 @@ struct DownloadReportTests {
     }
 
     private func start(
-        plan: RemoteFile.Plan = .segments, identity: String = "etag", resumed: Int64 = 0
+        transfer: RemoteFile.Transfer = .segments, identity: String = "etag", resumed: Int64 = 0
     ) -> DownloadEvent {
         .started(
             DownloadStart(
-                path: "dir/file.iso", size: plan == .oneStreamUnknownSize ? nil : 1 << 30,
-                resumedBytes: resumed, connections: 8, plan: plan, identity: identity))
+                path: "dir/file.iso", size: transfer == .oneStreamUnknownSize ? nil : 1 << 30,
+                resumedBytes: resumed, connections: 8, transfer: transfer, identity: identity))
     }
 
     @Test func theSummarySaysWhatIsProven() {
@@ -66,7 +66,7 @@ struct DownloadReportTests {
     @Test func withoutASizeNothingIsProven() {
         let streams = Streams()
         var report = report(to: streams)
-        report.handle(start(plan: .oneStreamUnknownSize, identity: "none"))
+        report.handle(start(transfer: .oneStreamUnknownSize, identity: "none"))
         report.handle(.notice(.endUnproven))
         _ = report.finish(.success(file()), signal: nil)
         #expect(streams.errors.contains("note: the server does not state the size"))
@@ -97,7 +97,7 @@ struct DownloadReportTests {
 
     @Test func jsonHasEveryEventOnItsLine() {
         let streams = Streams()
-        var report = report(to: streams, json: true)
+        var report = report(to: streams, json: .current)
         report.handle(start())
         for tenth in 0..<5 {
             report.handle(.progress(Examples.progress(elapsed: 0.1 * Double(tenth))))
@@ -119,7 +119,7 @@ struct DownloadReportTests {
     @Test func jsonEndsWhenItsReaderIsGone() {
         let streams = Streams()
         streams.takesJSON = false
-        var report = report(to: streams, json: true)
+        var report = report(to: streams, json: .current)
         report.handle(start())
         #expect(report.finish(.success(file()), signal: nil) == .done)
         #expect(streams.json.count == 1)

@@ -36,7 +36,7 @@ struct JSONTests {
             JSONEvents.Started(
                 DownloadStart(
                     path: "file.iso", size: 1 << 30, resumedBytes: 256 << 20, connections: 8,
-                    plan: .segments, identity: "etag")))
+                    transfer: .segments, identity: "etag")))
         event("progress", 2.1, JSONEvents.Progress(Examples.progress()))
         event("notice", 1.5, JSONEvents.Notice(.startedOver(.changedMidway)))
         let range = ByteRange(4 << 20, 8 << 20)
@@ -83,10 +83,10 @@ struct JSONTests {
                 bytesReceived: 1 << 30, seconds: 43, code: 69))
         produced.append(JSONText.line(VerificationReport(Examples.verification())))
         event(
-            "plan", 0.09,
-            BenchEvents.Plan(
+            "schedule", 0.09,
+            BenchEvents.Schedule(
                 url: Examples.url, finalUrl: "https://mirror.example/file.iso", size: 1 << 30,
-                plan: "segments", clients: ["segget -x 8", "curl"], rounds: 3, measurements: 6,
+                transfer: "segments", clients: ["segget -x 8", "curl"], rounds: 3, measurements: 6,
                 secondsAtMost: 60, bytesAtMost: 4 << 30, warmUp: 1, sink: "null"))
         for measured in Examples.measurements.prefix(2) {
             event("measured", 10.2, BenchEvents.Measured(measured))
@@ -137,7 +137,7 @@ struct JSONTests {
         for fault in Examples.faults { #expect(page.contains("`\(fault.kind)`")) }
         for reason in Examples.startOverReasons { #expect(page.contains("`\(reason.kind)`")) }
         for plan in [
-            RemoteFile.Plan.segments, .oneStreamNoRanges, .oneStreamUnknownSize, .singleRequest,
+            RemoteFile.Transfer.segments, .oneStreamNoRanges, .oneStreamUnknownSize, .singleRequest,
         ] {
             #expect(page.contains("`\(plan.name)`"))
         }

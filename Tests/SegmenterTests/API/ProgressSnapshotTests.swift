@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ProgressSnapshotTests {
     private let start = DownloadStart(
-        path: "/f", size: 100, resumedBytes: 30, connections: 4, plan: .segments, identity: "etag")
+        path: "/f", size: 100, resumedBytes: 30, connections: 4, transfer: .segments, identity: "etag")
     private let moment = DownloadProgress(
         phase: .downloading, bytesDone: 40, size: 100, bytesVerifying: 10, bytesReceived: 20,
         bytesPerSecond: 7, connections: 4, map: [8, 3],
@@ -37,7 +37,7 @@ import Testing
         snapshot.take(
             .started(
                 DownloadStart(
-                    path: "/f", size: 200, resumedBytes: 0, connections: 4, plan: .segments,
+                    path: "/f", size: 200, resumedBytes: 0, connections: 4, transfer: .segments,
                     identity: "etag")))
         now = snapshot.progress(now: 9)
         #expect(now.bytesDone == 0 && now.size == 200 && now.map.isEmpty)

@@ -283,7 +283,7 @@ import Testing
                 return
             }
             var outcomes = [Self.changed]
-            if file.plan == .segments {
+            if file.transfer == .segments {
                 outcomes.append(.rangesIgnored)
                 // What a `GET` has shown contradicts no `HEAD`.
                 if !isProven { outcomes.append(.contradictsProbe) }

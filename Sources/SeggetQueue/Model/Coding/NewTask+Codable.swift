@@ -5,7 +5,7 @@ extension NewTask: Codable {
     /// Its keys; `command` is among them, since a command that adds has them all in one object.
     static let keys: Set<String> = [
         "command", "id", "url", "root", "folder", "name", "name_given", "options", "umask",
-        "refresh_command", "tags", "held", "position", "again", "known_anywhere",
+        "refresh_command", "tags", "paused", "position", "again", "known_anywhere",
         "store_secrets",
     ]
 
@@ -35,7 +35,7 @@ extension NewTask: Codable {
         }
         refreshCommand = try fields.decode("refresh_command", else: refreshCommand)
         tags = try fields.decode("tags", else: tags)
-        isHeld = try fields.decode("held", else: isHeld)
+        isPaused = try fields.decode("paused", else: isPaused)
         position = try fields.decode("position", else: position)
         isAgain = try fields.decode("again", else: isAgain)
         isKnownAnywhere = try fields.decode("known_anywhere", else: isKnownAnywhere)
@@ -58,7 +58,7 @@ extension NewTask: Codable {
             String(repeating: "0", count: max(0, 3 - digits.utf8.count)) + digits, forKey: "umask")
         try fields.encode(refreshCommand, as: "refresh_command", unless: [])
         try fields.encode(tags, as: "tags", unless: [])
-        try fields.encode(isHeld, as: "held", unless: false)
+        try fields.encode(isPaused, as: "paused", unless: false)
         try fields.encode(position, as: "position", unless: .last)
         try fields.encode(isAgain, as: "again", unless: false)
         try fields.encode(isKnownAnywhere, as: "known_anywhere", unless: false)

@@ -163,11 +163,12 @@ extension TaskSelection: Codable {
             ids: try fields.decode("ids", else: []), tags: try fields.decode("tags", else: []),
             isAll: try fields.decode("all", else: false),
             states: try fields.decode("states", else: []))
-        let words = TaskStatus.State.words + [TaskStatus.Wanted.held.rawValue]
-        guard states.allSatisfy(words.contains) else {
+        let words = states.compactMap(TaskStatus.word(given:))
+        guard words.count == states.count else {
             throw fields.wrong(
-                "states", "one is no state; there are \(words.joined(separator: ", "))")
+                "states", "one is no state; there are \(TaskStatus.words.joined(separator: ", "))")
         }
+        states = words
     }
 
     func write(to fields: inout KeyedEncodingContainer<WireKey>) throws {

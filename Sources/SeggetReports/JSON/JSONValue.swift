@@ -1,9 +1,9 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// A value of JSON, as it came.
 ///
 /// Numbers are decimal, so that integers of any size stay what they are.
-enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     case number(Decimal)
@@ -12,38 +12,38 @@ enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
 
     /// The deepest nesting that is read.
-    static let mostLevels = 64
+    package static let mostLevels = 64
 
     /// The text; `nil` for any other value.
-    var string: String? { if case .string(let text) = self { text } else { nil } }
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The elements; `nil` for any other value.
-    var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    package var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
 
     /// The members; `nil` for any other value.
-    var object: [String: JSONValue]? {
+    package var object: [String: JSONValue]? {
         if case .object(let members) = self { members } else { nil }
     }
 
     /// The whole number; `nil` for any other value.
-    var integer: Int64? {
+    package var integer: Int64? {
         if case .number(let number) = self { Int64(number.description) } else { nil }
     }
 
     /// A text of a number, as aria2 gives all its numbers.
-    static func text(_ number: some BinaryInteger) -> JSONValue { .string(String(number)) }
+    package static func text(_ number: some BinaryInteger) -> JSONValue { .string(String(number)) }
 
     /// Texts.
-    static func texts(_ texts: some Sequence<String>) -> JSONValue {
+    package static func texts(_ texts: some Sequence<String>) -> JSONValue {
         .array(texts.map(JSONValue.string))
     }
 }
 
 extension JSONValue: Codable {
     /// The value is nested too deeply.
-    struct TooDeep: Error {}
+    package struct TooDeep: Error {}
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count < Self.mostLevels else { throw TooDeep() }
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
@@ -63,7 +63,7 @@ extension JSONValue: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -78,12 +78,12 @@ extension JSONValue: Codable {
     /// Reads a text of JSON.
     ///
     /// - Returns: The value; `nil` where it is none, or is nested too deeply.
-    static func read(_ text: Data) -> JSONValue? {
+    package static func read(_ text: Data) -> JSONValue? {
         try? JSONDecoder().decode(JSONValue.self, from: text)
     }
 
     /// The text of the value: members in order, slashes as they are.
-    var data: Data {
+    package var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // No value that was read or made here has numbers that JSON has no words for.
@@ -94,10 +94,10 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral
 {
-    init(stringLiteral text: String) { self = .string(text) }
-    init(integerLiteral number: Int) { self = .number(Decimal(number)) }
-    init(arrayLiteral values: JSONValue...) { self = .array(values) }
-    init(dictionaryLiteral members: (String, JSONValue)...) {
+    package init(stringLiteral text: String) { self = .string(text) }
+    package init(integerLiteral number: Int) { self = .number(Decimal(number)) }
+    package init(arrayLiteral values: JSONValue...) { self = .array(values) }
+    package init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { _, last in last }))
     }
 }
