@@ -29,7 +29,7 @@ struct BenchEndToEndTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         let names = try jsonEvents(outcome.output).compactMap { $0["event"] as? String }
         #expect(
-            names == ["run", "plan"] + Array(repeating: "measured", count: 8) + ["result"])
+            names == ["run", "schedule"] + Array(repeating: "measured", count: 8) + ["result"])
         let measured = try events(outcome, named: "measured")
         let clients = ["segget -x 1", "segget -x 4", "segget auto", "curl"]
         #expect(
@@ -90,7 +90,7 @@ struct BenchEndToEndTests {
         }
         let outcome = try run(stage, ["--rounds", "1", "--json"])
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
-        let plan = try #require(try events(outcome, named: "plan").first)
+        let plan = try #require(try events(outcome, named: "schedule").first)
         #expect(plan["clients"] as? [String] == ["segget -x 1"])
         #expect(outcome.errorOutput.contains("the server serves no byte ranges"))
     }
