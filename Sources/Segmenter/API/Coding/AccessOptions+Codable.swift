@@ -27,15 +27,15 @@ extension AccessOptions: CodableOptions {
         .init("crosses_origins", \.crossesOrigins),
     ]
 
-    /// Reads stored options.
+    /// Decodes stored options.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the options.
+    /// Encodes the options.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
 extension AccessOptions.Scheme {
-    /// Reads a stored word, or `auto`, as the command line has it.
+    /// Decodes a stored word, or `auto` as the command line spells it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let word = try container.decode(String.self)
@@ -54,16 +54,17 @@ extension AccessOptions.Credentials: CodableOptions {
 
     init() { self.init(user: "", password: nil) }
 
-    /// Reads stored credentials.
+    /// Decodes stored credentials.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the credentials.
+    /// Encodes the credentials.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
-/// A URL, or what may be one, without what stands before the last `@` of its authority.
+/// Returns a URL without the text before the last `@` of its authority.
 ///
-/// By its text, because a proxy may be written without a scheme, or with one that is not for files.
+/// The function works on the text, because a proxy's URL may have no scheme, or one that is not
+/// http or https.
 func withoutUser(_ url: String) -> String {
     let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
     let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex

@@ -1,4 +1,4 @@
-/// A value of an encoded text that this version has no use for, kept as it came.
+/// A stored value that this version does not know, kept unchanged.
 enum CodedValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)

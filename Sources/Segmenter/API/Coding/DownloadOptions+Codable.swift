@@ -1,11 +1,11 @@
-/// How options are stored, in a queue for example.
+/// The stored form of options, for example in a queue.
 ///
-/// Each option has a key, and options that belong together are an object. docs/options.md lists the keys and their
-/// values.
+/// Each option has a key, and related options are an object. docs/options.md lists the keys and
+/// their values.
 ///
-/// - A key that is missing stands for the default; so what an older version stored can be read.
-/// - A key that is not known is kept, and written again: what a newer version stored is not lost.
-/// - A value that is not known is an error: another one in its place might be less than was asked for.
+/// - A missing key means the default, so options that an older version stored can be read.
+/// - An unknown key is kept and written again, so options that a newer version stored are not lost.
+/// - An unknown value is an error, because a replacement could be weaker than the stored value.
 /// - Secrets are written unless ``Swift/CodingUserInfoKey/leavesOutSecrets`` is set in the encoder.
 extension DownloadOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [
@@ -37,34 +37,39 @@ extension DownloadOptions: CodableOptions {
         .options("files", \.files),
     ]
 
-    /// The options without what is secret in them: fit for logs, and for files that others may read.
+    /// The options without their secrets, for logs and for files that others may read.
     ///
-    /// Left out are ``AccessOptions/credentials``, ``AccessOptions/bearerToken``,
-    /// ``AccessOptions/cookies`` and ``AccessOptions/clientKeyPassword``; user and password of
-    /// ``AccessOptions/proxy``, ``AccessOptions/referer`` and ``mirrors``; the ``headers`` that are not
-    /// known to be harmless; and what a newer version stored and this one does not know. What files
-    /// hold stays there. The queries of URLs stay: without them another file is asked for.
+    /// The following values are omitted:
+    ///
+    /// - ``AccessOptions/credentials``, ``AccessOptions/bearerToken``, ``AccessOptions/cookies``
+    ///   and ``AccessOptions/clientKeyPassword``
+    /// - user and password of ``AccessOptions/proxy``, ``AccessOptions/referer`` and ``mirrors``
+    /// - ``headers`` that are not known to be harmless
+    /// - options that a newer version stored and that this version does not know
+    ///
+    /// Secrets in files are not affected. The queries of URLs are kept, because a URL without its
+    /// query may lead to another file.
     public var withoutSecrets: DownloadOptions { secretsTaken }
 
-    /// Reads stored options.
+    /// Decodes stored options.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the options.
+    /// Encodes the options.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
 extension CodingUserInfoKey {
-    /// Whether an encoder leaves out the secrets of `DownloadOptions`: `true`, or else they are written.
+    /// Whether an encoder omits the secrets of `DownloadOptions`: only if the value is `true`.
     ///
-    /// What is left out is listed at ``DownloadOptions/withoutSecrets``.
+    /// ``DownloadOptions/withoutSecrets`` lists the omitted values.
     public static let leavesOutSecrets = CodingUserInfoKey("segget.leaves_out_secrets")
 
-    /// Whether an encoder leaves out the options that have their defaults: `true`, or else they are written.
+    /// Whether an encoder omits options that have their defaults: only if the value is `true`.
     ///
-    /// For what is read at once, by the same version: another one may have another default.
+    /// Use it only if the same version decodes the result: another version may have other defaults.
     package static let leavesOutDefaults = CodingUserInfoKey("segget.leaves_out_defaults")
 
-    /// The standard library's initializer refuses no text.
+    /// Creates a key; the initializer of the standard library returns an optional but never `nil`.
     fileprivate init(_ text: String) {
         guard let key = CodingUserInfoKey(rawValue: text) else { preconditionFailure(text) }
         self = key

@@ -1,39 +1,41 @@
 /// New values for some of the options of a download.
 ///
-/// In JSON it is an object with the keys of ``DownloadOptions`` that change; `null` is the default.
+/// In JSON, the changes are an object with the keys of ``DownloadOptions`` that change; `null` is
+/// the default.
 public struct OptionChanges: Sendable, Hashable {
     /// The stored keys that change, such as `retries` or `access.proxy`.
     public private(set) var keys: Set<String>
-    /// The new values; those of other keys have no meaning.
+    /// The new values; only those of ``keys`` have a meaning.
     public private(set) var values: DownloadOptions
 
-    /// Makes no changes.
+    /// Creates an empty set of changes.
     public init() { (keys, values) = ([], DownloadOptions()) }
 
-    /// Makes changes to the values that a closure sets.
+    /// Creates changes to the values that a closure sets.
     ///
     /// - Parameters:
-    ///   - reset: The stored keys that get their default back.
-    ///   - change: Sets the new values; a value that equals the default changes nothing, unless `reset` has its key.
+    ///   - reset: The stored keys that are reset to their defaults.
+    ///   - change: Sets the new values. A value that equals the default changes nothing, unless
+    ///     `reset` contains its key.
     public init(reset: Set<String> = [], _ change: (inout DownloadOptions) -> Void = { _ in }) {
         self.init()
         change(&values)
         keys = reset.union(values.changedKeys)
     }
 
-    /// Makes the changes that lead from some options to others.
+    /// Creates the changes that turn `old` into `new`.
     public init(from old: DownloadOptions, to new: DownloadOptions) {
         (keys, values) = (Set(new.keys(differingFrom: old)), DownloadOptions())
         values.copy(keys, from: new)
     }
 
-    /// Whether nothing changes.
+    /// Whether there are no changes.
     public var isEmpty: Bool { keys.isEmpty }
 
     /// Sets one value.
     ///
     /// - Parameters:
-    ///   - key: The stored key of what `change` sets.
+    ///   - key: The stored key of the value that `change` sets.
     ///   - change: Sets the value.
     public mutating func set(_ key: String, _ change: (inout DownloadOptions) -> Void) {
         keys.insert(key)
@@ -48,27 +50,27 @@ public struct OptionChanges: Sendable, Hashable {
 }
 
 extension DownloadOptions {
-    /// The stored keys of all options, such as `retries` and `access.proxy`, in the order in which they are stored.
+    /// The stored keys of all options, such as `retries` and `access.proxy`, in their stored order.
     package static var storedKeys: [String] { fields.flatMap(\.keys) }
 
-    /// The stored keys of the options that differ from the default, those that this version does not know included.
+    /// The stored keys of the options that differ from the default, including unknown options.
     package var changedKeys: [String] { keys(differingFrom: DownloadOptions()) }
 
-    /// Takes the new values of some options.
+    /// Applies the new values of some options.
     public mutating func apply(_ changes: OptionChanges) {
         copy(changes.keys, from: changes.values)
     }
 }
 
 extension OptionChanges: Codable {
-    /// Reads changes; a key that no option has is in ``keys``, with `?` in front.
+    /// Decodes changes; an unknown key is added to ``keys`` with a leading `?`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: OptionKey.self)
         keys = Set(try DownloadOptions.keys(in: container))
         values = try DownloadOptions(from: decoder)
     }
 
-    /// Writes the changes, secrets and all.
+    /// Encodes the changes, including secrets.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: OptionKey.self)
         try values.encode(keys, to: &container)
@@ -76,7 +78,7 @@ extension OptionChanges: Codable {
 }
 
 extension CodableOptions {
-    /// The keys whose values differ, those of members after a dot.
+    /// Returns the keys whose values differ; keys of members follow a dot.
     func keys(differingFrom others: Self) -> [String] {
         let known = Self.fields.filter { !$0.isSame(self, others) }.flatMap { field in
             field.members.map { $0.keys(of: self, differingFrom: others).map(field.path) }
@@ -88,7 +90,8 @@ extension CodableOptions {
         return known + unknown.sorted().map(Self.unknownKey)
     }
 
-    /// How a key is named that no option has: as no option is, whatever dots are in it.
+    /// Returns the name for an unknown key, which no option can have, even if the key contains
+    /// dots.
     private static func unknownKey(_ key: String) -> String { "?\(key)" }
 
     /// Copies the values of some keys.
@@ -102,7 +105,7 @@ extension CodableOptions {
         }
     }
 
-    /// The keys that an object has, those of members after a dot.
+    /// Returns the keys of an object; keys of members follow a dot.
     static func keys(in container: OptionReader) throws -> [String] {
         try container.allKeys.flatMap { key in
             guard let field = fields.first(where: { $0.key == key.stringValue }) else {
@@ -118,7 +121,7 @@ extension CodableOptions {
         }
     }
 
-    /// Writes the values of some keys: `null` where they are the default.
+    /// Encodes the values of some keys; a default is encoded as `null`.
     func encode(_ keys: Set<String>, to container: inout OptionWriter) throws {
         let standard = Self()
         for field in Self.fields {
@@ -140,19 +143,19 @@ extension CodableOptions {
 }
 
 extension OptionField {
-    /// The keys of the value, those of members after a dot.
+    /// The keys of the value; keys of members follow a dot.
     var keys: [String] { members.map { $0.storedKeys.map(path) } ?? [key] }
 
-    /// The key of a member.
+    /// Returns the stored key of a member.
     fileprivate func path(_ member: String) -> String { "\(key).\(member)" }
 
-    /// The members that some keys name.
+    /// Returns the members that some keys name.
     fileprivate func members(in keys: Set<String>) -> Set<String> {
         Set(keys.filter { $0.hasPrefix(key + ".") }.map { String($0.dropFirst(key.count + 1)) })
     }
 }
 
-/// The members of a value that is a set of options itself.
+/// The members of a value that is itself a set of options.
 protocol OptionMembers<Options>: Sendable {
     associatedtype Options
     var storedKeys: [String] { get }

@@ -1,20 +1,20 @@
-/// One value of a set of options, under the key that it is stored by.
+/// A value of a set of options, with its stored key.
 ///
-/// Keys are part of the stored form: a property may be renamed, its key never.
+/// Keys are part of the stored form. A property may be renamed, but its key never changes.
 struct OptionField<Options: CodableOptions>: Sendable {
     let key: String
-    /// The members of the value; `nil` for a value that has none of its own.
+    /// The members of the value; `nil` for a single value.
     private(set) var members: (any OptionMembers<Options>)?
     fileprivate let decode: @Sendable (inout Options, OptionReader) throws -> Void
     let encode: @Sendable (Options, inout OptionWriter) throws -> Void
-    /// Takes what is secret out of the value.
+    /// Removes the secrets from the value.
     fileprivate let takeSecrets: @Sendable (inout Options) -> Void
-    /// Whether two sets of options have the same value.
+    /// Returns whether two sets of options have the same value.
     let isSame: @Sendable (Options, Options) -> Bool
-    /// Copies the value of the second options into the first.
+    /// Copies the value from the second options to the first.
     let copy: @Sendable (inout Options, Options) -> Void
 
-    /// A value that always has one.
+    /// Creates a field for a value that is not optional.
     init<Value: Codable & Equatable & Sendable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable,
         publicPart: (@Sendable (Value) -> Value)? = nil
@@ -35,7 +35,7 @@ struct OptionField<Options: CodableOptions>: Sendable {
         }
     }
 
-    /// A value that may be missing; `publicPart` says what of it is no secret.
+    /// Creates a field for an optional value; `publicPart` returns the value without its secrets.
     init<Value: Codable & Equatable & Sendable>(
         optional key: String, _ path: any WritableKeyPath<Options, Value?> & Sendable,
         publicPart: (@Sendable (Value) -> Value?)? = nil
@@ -57,14 +57,14 @@ struct OptionField<Options: CodableOptions>: Sendable {
         }
     }
 
-    /// A value of which nothing is shown.
+    /// Creates a field whose whole value is secret.
     static func secret<Value: Codable & Equatable & Sendable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value?> & Sendable
     ) -> Self {
         Self(optional: key, path) { _ in nil }
     }
 
-    /// Options within these options.
+    /// Creates a field for a set of options inside these options.
     static func options<Value: CodableOptions & Equatable>(
         _ key: String, _ path: any WritableKeyPath<Options, Value> & Sendable
     ) -> Self {
@@ -75,7 +75,7 @@ struct OptionField<Options: CodableOptions>: Sendable {
 }
 
 extension Duration {
-    /// The time in seconds, as it is stored.
+    /// The stored form of the duration, in seconds.
     var stored: Double {
         get { inSeconds }
         set { self = Duration(seconds: newValue) }
@@ -83,7 +83,7 @@ extension Duration {
 }
 
 extension Duration? {
-    /// The time in seconds, as it is stored.
+    /// The stored form of the duration, in seconds.
     var stored: Double? {
         get { self?.inSeconds }
         set { self = newValue.map { Duration(seconds: $0) } }
@@ -93,7 +93,7 @@ extension Duration? {
 typealias OptionReader = KeyedDecodingContainer<OptionKey>
 typealias OptionWriter = KeyedEncodingContainer<OptionKey>
 
-/// A key of stored options: any text.
+/// A key of stored options, which may be any text.
 struct OptionKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -105,13 +105,13 @@ struct OptionKey: CodingKey {
 
 /// Options whose stored form is a table of fields.
 ///
-/// What has no key in the stored form has its default. What has a key that the table does not know is
-/// kept in ``unknown``, and written again.
+/// An option without a stored key has its default. A stored key that the table does not contain is
+/// kept in ``unknown`` and written again.
 protocol CodableOptions: Codable, Sendable {
     static var fields: [OptionField<Self>] { get }
-    /// What a newer version stored beside the fields.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] { get set }
-    /// The default options.
+    /// Creates the default options.
     init()
 }
 
@@ -138,7 +138,7 @@ extension CodableOptions {
         for (key, value) in options.unknown { try container.encode(value, forKey: .init(key)) }
     }
 
-    /// The options without what is secret, and without what this version does not know: that may be.
+    /// The options without secrets, and without unknown options, which may be secret.
     var secretsTaken: Self {
         var options = self
         for field in Self.fields { field.takeSecrets(&options) }

@@ -3,20 +3,20 @@ extension NamingOptions: CodableOptions {
         .init("uses_url", \.usesURL), .init("numbers_taken", \.numbersTaken),
     ]
 
-    /// Reads stored options.
+    /// Decodes stored options.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the options.
+    /// Encodes the options.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
 extension StreamOptions: CodableOptions {
     static let fields: [OptionField<Self>] = [.init("window", \.window)]
 
-    /// Reads stored options.
+    /// Decodes stored options.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the options.
+    /// Encodes the options.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
@@ -27,10 +27,10 @@ extension LimitOptions: CodableOptions {
         .init("min_rate_period", \.minRatePeriod.stored),
     ]
 
-    /// Reads stored options.
+    /// Decodes stored options.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the options.
+    /// Encodes the options.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
@@ -43,15 +43,15 @@ extension FileOptions: CodableOptions {
         .init(optional: "umask", \.umask),
     ]
 
-    /// Reads stored options.
+    /// Decodes stored options.
     public init(from decoder: any Decoder) throws { try self.init(stored: decoder) }
 
-    /// Stores the options.
+    /// Encodes the options.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
 
 extension ConnectionCount: Codable {
-    /// Reads `"auto"`, `"auto:8"`, or a number.
+    /// Decodes `"auto"`, `"auto:8"`, or a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int.self) {
@@ -64,7 +64,7 @@ extension ConnectionCount: Codable {
         }
     }
 
-    /// Stores `"auto"`, `"auto:8"`, or the number.
+    /// Encodes `"auto"`, `"auto:8"`, or the number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
