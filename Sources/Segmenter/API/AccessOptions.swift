@@ -1,33 +1,36 @@
-/// How a server is reached, and who asks: credentials, cookies, proxies, TLS and addresses.
+/// Options for access to a server: credentials, cookies, proxies, TLS and addresses.
 ///
 /// Credentials, the bearer token, cookies given as text, the client certificate and
-/// `DownloadOptions.headers` go to the origin of the URL only (scheme, host and port), never to where
-/// a redirect leads, and not to mirrors elsewhere, unless ``crossesOrigins`` says so. Of the headers those
-/// go along that say how a file is wanted (`User-Agent`, `Accept`, `Accept-Language` and the like), and
-/// of the referer its origin. A netrc file and cookies say themselves whom they are for.
+/// `DownloadOptions.headers` are sent to the origin of the URL only (scheme, host and port). They
+/// are not sent to other origins, neither after a redirect nor for mirrors, unless
+/// ``crossesOrigins`` is set. The client certificate is never sent to another origin.
+///
+/// Two kinds of headers are exceptions. Headers that state preferences for the response
+/// (`User-Agent`, `Accept`, `Accept-Language`) are sent to every origin. Of the referer, other
+/// origins receive its origin. A netrc file and cookies define their own hosts.
 public struct AccessOptions: Sendable, Hashable {
     /// A user and a password.
     public struct Credentials: Sendable, Hashable {
-        /// The user; holds no colon (RFC 7617 §2).
+        /// The user; must not contain a colon (RFC 7617 §2).
         public var user: String
-        /// The password; `nil` when only a netrc file can say it.
+        /// The password; `nil` if only a netrc file can supply it.
         public var password: String?
-        /// What a newer version stored beside these.
+        /// Values that a newer version stored and that this version does not know.
         var unknown: [String: CodedValue] = [:]
 
-        /// Makes credentials.
+        /// Creates credentials.
         public init(user: String, password: String?) {
             self.user = user
             self.password = password
         }
     }
 
-    /// How credentials are shown to a server or a proxy.
+    /// The authentication scheme for a server or a proxy.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Scheme: String, Sendable, Hashable, Codable {
-        /// Basic, at once; digest where only that is asked for.
+        /// Basic with the first request; digest if the server accepts only digest.
         case automatic
         /// Basic only (RFC 7617).
         case basic
@@ -35,9 +38,9 @@ public struct AccessOptions: Sendable, Hashable {
         case digest
     }
 
-    /// Which addresses of a host are used.
+    /// The address family to connect to.
     public enum AddressFamily: String, Sendable, Hashable, Codable {
-        /// All of them.
+        /// IPv4 and IPv6.
         case any
         /// IPv4 only.
         case ipv4
@@ -56,100 +59,107 @@ public struct AccessOptions: Sendable, Hashable {
         case tls13 = "1.3"
     }
 
-    /// User and password for the server; they come before those in the URL.
+    /// The user and password for the server; they take precedence over those in the URL.
     public var credentials: Credentials?
-    /// How credentials are shown.
+    /// The authentication scheme for ``credentials``.
     public var scheme = Scheme.automatic
-    /// Whether the user logs in by Kerberos (Negotiate, RFC 4559) with the ticket that the process finds: at the origin
-    /// of the URL only, whatever ``crossesOrigins`` says.
+    /// Whether to authenticate by Kerberos (Negotiate, RFC 4559) with the ticket of the process.
     ///
-    /// It is never stored: whoever carries stored options out may have another user's tickets. libcurl asks the key
-    /// distribution center itself, and needs GSS-API for it.
+    /// The ticket is used at the origin of the URL only, even if ``crossesOrigins`` is set. This
+    /// option is never stored, because the process that runs stored options may have another user's
+    /// ticket. libcurl contacts the key distribution center itself, and needs GSS-API for that.
     public var negotiates = false
-    /// Whether credentials that are not given are looked up in a netrc file, by host.
+    /// Whether to look up missing credentials in a netrc file, by host.
     public var usesNetrc = false
     /// The netrc file; `nil` for `~/.netrc`.
     public var netrcFile: String?
     /// A token for `Authorization: Bearer` (RFC 6750).
     public var bearerToken: String?
-    /// File with cookies in Netscape's format, sent to the hosts that it names.
+    /// A file of cookies in Netscape's format; each cookie is sent to the hosts that its line
+    /// names.
     ///
     /// The file is never written.
     public var cookieFile: String?
-    /// Whether cookies that servers set are kept, in memory, and sent where they are for (RFC 6265): as
-    /// long as the one download lasts, or the batch.
+    /// Whether to keep the cookies that servers set, in memory, and to send them as RFC 6265
+    /// requires.
     ///
-    /// The files of a batch share them where these options, but for ``referer``, and `DownloadOptions.headers` are
-    /// the same. Mirrors have their own. What https has set is not sent over http.
+    /// They are kept until the download or the batch ends. The files of a batch share cookies if
+    /// these options, apart from ``referer``, and `DownloadOptions.headers` are equal. Mirrors have
+    /// separate cookies. Cookies that were set over https are not sent over http.
     public var keepsCookies = true
     /// Cookies as `name=value; name=value`.
     public var cookies: String?
-    /// The `User-Agent` field; empty for none, `nil` for segget's.
+    /// The `User-Agent` field; empty sends none, `nil` sends segget's.
     public var userAgent: String?
-    /// The `Referer` field; another origin gets its origin only, and from https to http nothing.
+    /// The `Referer` field; other origins receive only its origin, and nothing from https to http.
     public var referer: String?
-    /// URL of the proxy: http, https, socks4, socks4a, socks5 or socks5h; empty for none.
+    /// The URL of the proxy: http, https, socks4, socks4a, socks5 or socks5h; empty for none.
     ///
-    /// `nil` leaves it to the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
+    /// `nil` uses the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
     public var proxy: String?
-    /// Hosts that are reached without a proxy, separated by commas; `*` for all.
+    /// The hosts to reach without a proxy, separated by commas; `*` for all.
     ///
-    /// `nil` leaves it to `no_proxy` of the environment. `CURLOPT_NOPROXY`.
+    /// `nil` uses `no_proxy` of the environment. See `CURLOPT_NOPROXY`.
     public var noProxy: String?
-    /// Which addresses of a host are used.
+    /// The address family to connect to.
     public var addressFamily = AddressFamily.any
-    /// Most redirects to follow before the download fails, 0 or more.
+    /// The most redirects to follow before the download fails, 0 or more.
     public var maxRedirects = 20
-    /// The interface, address or host name that connections go out from.
+    /// The interface, address or host name from which to connect.
     ///
-    /// `CURLOPT_INTERFACE`.
+    /// See `CURLOPT_INTERFACE`.
     public var interface: String?
     /// Addresses of hosts, each as `HOST:PORT:ADDRESS[,ADDRESS]`.
     ///
-    /// They hold for everything that the session does from then on. `CURLOPT_RESOLVE`.
+    /// They apply to all later requests of the session. See `CURLOPT_RESOLVE`.
     public var resolve: [String] = []
-    /// Whether the download must not reach private addresses: this machine's, those of networks that are not the
-    /// internet (RFC 1918, RFC 6598, link-local, unique local), and the forms of these in IPv6.
+    /// Whether to refuse private addresses.
     ///
-    /// What counts is the address that is connected to, so it holds for redirects, mirrors and refreshed links, too. As
-    /// nobody knows where a proxy connects to, the download fails at once where one may be used. The error is
-    /// ``DownloadError/Reason/addressDenied(_:)``.
+    /// These are the addresses of this machine, of networks outside the internet (RFC 1918, RFC
+    /// 6598, link-local, unique local), and their forms in IPv6. The check applies to the address
+    /// of each connection, so it includes redirects, mirrors and refreshed links. The address to
+    /// which a proxy connects is unknown. Therefore a download that may use a proxy fails without a
+    /// request. The error is ``DownloadError/Reason/addressDenied(_:)``.
     public var deniesPrivate = false
-    /// Whether any certificate is believed: nobody knows then who answers.
+    /// Whether to accept any certificate; another server can then answer in the server's place.
     public var isInsecure = false
-    /// The public key that a server must have: `sha256//BASE64`, several separated by `;`, or the name
-    /// of a file.
+    /// The required public key of servers: `sha256//BASE64`, several separated by `;`, or a file's
+    /// path.
     ///
-    /// It holds for every server, also where a redirect leads. `CURLOPT_PINNEDPUBLICKEY`.
+    /// It applies to every server, also after a redirect. See `CURLOPT_PINNEDPUBLICKEY`.
     public var pinnedPublicKey: String?
-    /// File with the client's certificate: PKCS #12 when its name ends in `.p12` or `.pfx`, else PEM.
+    /// A file with the client's certificate: PKCS #12 if its name ends in `.p12` or `.pfx`, else
+    /// PEM.
     public var clientCertificate: String?
-    /// PEM file with the client's key, unless it is in the file with the certificate.
+    /// A PEM file with the client's key, unless the file of the certificate contains it.
     public var clientKey: String?
     /// The password of the client's key.
     public var clientKeyPassword: String?
-    /// The lowest version of TLS that is accepted.
+    /// The lowest version of TLS to accept.
     public var minimumTLS = TLSVersion.tls12
 
-    /// Whether redirects from https to http are followed: nothing proves then whose file it is.
+    /// Whether to follow redirects from https to http; the origin of the file is then not
+    /// authenticated.
     ///
-    /// What is sent behind such a redirect is what another origin gets, without a netrc file,
-    /// ``crossesOrigins`` or not, unless it leads back to the very origin of the URL.
+    /// After such a redirect, requests carry only the headers for other origins, and no credentials
+    /// from a netrc file, even if ``crossesOrigins`` is set. The exception is a redirect back to
+    /// the origin of the URL.
     public var allowsDowngrade = false
-    /// Whether credentials, the bearer token, cookies given as text, the referer and
-    /// `DownloadOptions.headers` go to other origins too: where redirects lead, and to mirrors.
+    /// Whether to send credentials and headers to other origins too, after redirects and to
+    /// mirrors.
     ///
-    /// The client certificate stays with the origin of the URL all the same.
+    /// This includes the bearer token, cookies given as text, the referer and
+    /// `DownloadOptions.headers`. The client certificate is still sent to the origin of the URL
+    /// only.
     public var crossesOrigins = false
 
-    /// What a newer version stored beside these.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] = [:]
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 
-    /// What of these options another origin may learn of: nothing that the caller meant for one
-    /// server.
+    /// These options without the values that the caller intended for one server.
     var forOtherOrigins: AccessOptions {
         var access = self
         access.credentials = nil
@@ -159,7 +169,8 @@ public struct AccessOptions: Sendable, Hashable {
         return access.withoutClientCertificate
     }
 
-    /// The same without what is never shown to another origin: the client certificate, and Kerberos tickets.
+    /// These options without the client certificate and Kerberos, which no other origin may
+    /// receive.
     var withoutClientCertificate: AccessOptions {
         var access = self
         access.clientCertificate = nil
@@ -169,8 +180,9 @@ public struct AccessOptions: Sendable, Hashable {
         return access
     }
 
-    /// Whether a request with these options shows who asks, be it to a proxy: some answer 401 where
-    /// 407 belongs.
+    /// Whether a request with these options authenticates itself to the server or a proxy.
+    ///
+    /// Proxies are included because some answer 401 instead of 407.
     var authenticates: Bool {
         credentials != nil || negotiates || bearerToken != nil || usesNetrc
             || proxy?.contains("@") == true

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Why access options cannot be used.
+/// The reason why access options cannot be used.
 ///
-/// Never carries a value that may be a secret.
+/// It never carries a value that may be a secret.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum AccessProblem: Error, Sendable, Hashable {
-    /// An option.
+    /// An access option.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
@@ -17,26 +17,25 @@ public enum AccessProblem: Error, Sendable, Hashable {
         case clientKeyPassword
     }
 
-    /// The file of this option cannot be read, by this `errno`.
+    /// The file of this option cannot be read; carries the `errno`.
     case unreadable(Part, path: String, errno: Int32)
-    /// The value is not of the form that the option takes, or holds a line break or another control
-    /// character.
+    /// The value is malformed, or contains a line break or another control character.
     case malformed(Part)
-    /// These two exclude each other.
+    /// These two options exclude each other.
     case conflict(Part, Part)
-    /// The first is of no use without the second.
+    /// The first option has no effect without the second.
     case incomplete(Part, without: Part)
-    /// The value is well-formed, and cannot be used all the same: no such interface, no key in the
-    /// file.
+    /// The value is well-formed but cannot be used.
+    ///
+    /// For example, the interface does not exist, or the file contains no key.
     case unusable(Part)
 }
 
 extension AccessOptions {
-    /// Longest value, in bytes.
+    /// The longest value, in bytes.
     static let longestValue = 64 << 10
 
-    /// Checks that every value is well-formed, that they go together, and that their files can be
-    /// read.
+    /// Checks that all values are well-formed and compatible, and that their files can be read.
     ///
     /// - Throws: `AccessProblem`.
     public func check() throws(AccessProblem) {
@@ -74,7 +73,8 @@ extension AccessOptions {
         }
         guard credentials?.user.contains(":") != true else { throw .malformed(.credentials) }
         if let bearerToken {
-            // RFC 6750 §2.1: b64token, of which only spaces could do harm.
+            // RFC 6750 §2.1 defines b64token; of the other characters, only spaces and controls
+            // would do harm.
             guard !bearerToken.isEmpty, bearerToken.utf8.allSatisfy({ (33...126).contains($0) })
             else { throw .malformed(.bearerToken) }
         }
@@ -94,16 +94,18 @@ extension AccessOptions {
 
     private static let pinPrefix = "sha256//"
 
-    /// Whether ``pinnedPublicKey`` is hashes of keys, and no name of a file.
+    /// Whether ``pinnedPublicKey`` contains hashes of keys, not the path of a file.
     package var pinsHashes: Bool { pinnedPublicKey?.hasPrefix(Self.pinPrefix) ?? false }
 
-    /// Whether a text can stand in a header field (RFC 9110 §5.5): then it can stand everywhere.
+    /// Returns whether a text is valid in a header field (RFC 9110 §5.5).
+    ///
+    /// Such a text is also valid in all other places where libcurl uses these options.
     private static func isFieldText(_ text: String) -> Bool {
         text.utf8.count <= longestValue
             && text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }
     }
 
-    /// SHA-256 has 32 bytes: 43 digits of base 64 and one sign of padding.
+    /// Returns whether a text is a list of pins: SHA-256 as 43 digits of Base64 and one `=`.
     private static func isPin(_ text: String) -> Bool {
         text.split(separator: ";", omittingEmptySubsequences: false).allSatisfy { pin in
             guard pin.hasPrefix(pinPrefix), pin.hasSuffix("=") else { return false }
@@ -122,7 +124,7 @@ extension AccessOptions {
         }
     }
 
-    /// `HOST:PORT:ADDRESS[,ADDRESS]`; an IPv6 address may stand in brackets.
+    /// Returns whether a text is `HOST:PORT:ADDRESS[,ADDRESS]`; an IPv6 address may be in brackets.
     private static func isResolveEntry(_ text: String) -> Bool {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let port = Int64(digits: parts[1]), (1...65535).contains(port),

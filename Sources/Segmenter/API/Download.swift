@@ -1,8 +1,8 @@
 import Assembler
 
-/// One download under way.
+/// One running download.
 public final class Download: Sendable, Identifiable {
-    /// Which download it is: the id that it was started with, or else a random one.
+    /// The id with which the download was started; random by default.
     public let id: ID
     private let eventsOffered: DownloadEvents
     private let present: PresentFetch
@@ -18,49 +18,52 @@ public final class Download: Sendable, Identifiable {
         self.task = task
     }
 
-    /// What happens: newest kept, at most 256 waiting; ends when the download does.
+    /// The events of the download; the stream ends when the download ends.
     ///
-    /// For one reader.
+    /// The stream is for one reader. It keeps at most the newest 256 unread events.
     public var events: AsyncStream<DownloadEvent> { eventsOffered.stream }
 
-    /// How far the download is: what its latest event said, with the time since it began.
+    /// The current progress: the content of the latest event, with the time since the start.
     ///
-    /// Consumes no event. It can be asked at any time and from any thread, after the end too.
+    /// Reading it consumes no event. It may be read at any time and from any thread, also after the
+    /// download has ended.
     public var progress: DownloadProgress { eventsOffered.progress(now: monotonicSeconds()) }
 
-    /// What its connections and servers do now; empty while nothing is fetched.
+    /// Returns what the connections and servers of the download do at this moment.
     ///
-    /// The loop thread is asked, and answers between two turns: nothing is kept for it meanwhile. It can be
-    /// asked at any time and from any thread, after the end too.
+    /// The result is empty while nothing is transferred. The loop thread collects it on request,
+    /// between two turns; no state is kept for it. The method may be called at any time and from
+    /// any thread, also after the download has ended.
     ///
-    /// - Returns: The answer.
+    /// - Returns: The servers and connections.
     public func traffic() async -> DownloadTraffic { await present.traffic() }
 
-    /// How it ended; waits for the end.
+    /// The result of the download; waits until the download has ended.
     ///
-    /// When this returns, the download has let go of its file. Also one that was cancelled or has failed
-    /// has recorded by then what it keeps, and another download to the same place may begin.
+    /// At that point, the download has closed its file. A download that was cancelled or has failed
+    /// has also recorded the bytes that it keeps. Another download to the same destination may then
+    /// start.
     public var result: Result<DownloadedFile, DownloadError> {
         get async { await task.value }
     }
 
-    /// Stops the download in order: what arrived is recorded, and a later download of the same URL
-    /// to the same place continues it.
+    /// Stops the download in an orderly way and returns immediately.
     ///
-    /// Returns at once; ``result`` waits until the file is free.
+    /// The received bytes are recorded, and a later download of the same URL to the same
+    /// destination resumes. ``result`` waits until the file is closed.
     public func cancel() { task.cancel() }
 }
 
 extension Download: Stoppable {
     func wait() async { _ = await task.value }
 
-    /// Adds an event of the whole session's to this download's.
+    /// Adds an event that concerns the whole session to the events of this download.
     func report(_ event: DownloadEvent) { eventsOffered.offer(event) }
 }
 
-/// What a download reports: its events for one reader, and for anybody how far it is.
+/// The events of a download for one reader, and its progress for any number of readers.
 final class DownloadEvents: Sendable {
-    /// Events that wait for a slow reader; older ones are dropped first.
+    /// The number of unread events that are kept; the oldest are dropped first.
     static let limit = 256
 
     let stream: AsyncStream<DownloadEvent>
@@ -72,18 +75,18 @@ final class DownloadEvents: Sendable {
             of: DownloadEvent.self, bufferingPolicy: .bufferingNewest(Self.limit))
     }
 
-    /// Takes an event; never waits.
+    /// Adds an event; never waits.
     func offer(_ event: DownloadEvent) {
         snapshot.withLock { $0.take(event) }
         continuation.yield(event)
     }
 
-    /// Ends the events, after those that wait.
+    /// Ends the stream after the unread events.
     func finish() {
         snapshot.withLock { $0.end(now: monotonicSeconds()) }
         continuation.finish()
     }
 
-    /// How far the download is.
+    /// Returns the progress at a time on the monotonic clock.
     func progress(now: Double) -> DownloadProgress { snapshot.withLock { $0.progress(now: now) } }
 }

@@ -4,12 +4,12 @@ import Assembler
 public struct BatchItem: Sendable {
     /// An http or https URL.
     public var url: String
-    /// Where the file goes.
+    /// The destination of the file.
     public var destination: Destination
-    /// How to fetch it.
+    /// The options of the download.
     public var options: DownloadOptions
 
-    /// Makes an item.
+    /// Creates an item.
     public init(
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
     ) {
@@ -19,48 +19,52 @@ public struct BatchItem: Sendable {
     }
 }
 
-/// Something that happens to one file of a batch.
+/// An event of one file of a batch.
 public struct BatchEvent: Sendable {
-    /// What happens.
+    /// The kind of an event.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Kind: Sendable {
-        /// The file's turn has come; carries its URL, without credentials and query.
+        /// The file starts, in the order of the list; carries its URL, without credentials and
+        /// query.
         case begun(url: String)
-        /// The download reports something.
+        /// The download reports an event.
         case event(DownloadEvent)
-        /// The file is done, has failed or was stopped.
+        /// The file is finished, has failed, or was stopped.
         ///
-        /// The last one of the file.
+        /// This is the last event of the file.
         case ended(Result<DownloadedFile, DownloadError>)
     }
 
-    /// Place of the file in the list, from 0.
+    /// The index of the file in the list, from 0.
     public var index: Int
-    /// What happens.
+    /// The kind of the event.
     public var kind: Kind
 
     package init(index: Int, kind: Kind) { (self.index, self.kind) = (index, kind) }
 }
 
-/// A list of files under way, several at a time.
+/// The running download of a list of files, several at a time.
 ///
-/// The files begin in the order of the list. One failure does not stop the others, unless that was
-/// asked for. Two files of one folder never get the same name: among those that take the name that
-/// the server or the URL suggests, each later one is numbered (`big.1.iso`), in the order of the
-/// list and so in every run alike. A file that names its path itself fails with
-/// `DownloadError.Reason.nameTaken` if an earlier one has that path. Batches of one session that run
-/// at the same time share the names; single downloads have no part in this.
+/// The files start in the order of the list. One failure does not stop the others, unless
+/// `failFast` is set.
 ///
-/// A batch that was started with `staysOpen` takes more files while it runs, and does not end before
-/// ``close()``. What is added stands at the end of the list; a path that it names is refused if a file before
-/// it has that already.
+/// Two files of one folder never get the same name. If the server or the URL suggests a name that
+/// an earlier file has, the later file gets a number (`big.1.iso`). Numbers follow the order of the
+/// list, so they are the same in every run. If an item specifies a path that an earlier file has,
+/// it fails with `DownloadError.Reason.nameTaken`. Batches of one session that run at the same time
+/// share these names; single downloads do not.
+///
+/// A batch that was started with `staysOpen` accepts more files while it runs, and does not end
+/// before ``close()``. Added files go to the end of the list. An added item that specifies the path
+/// of an earlier file is refused.
 public final class DownloadBatch: Sendable {
-    /// What happens; ends when the batch does.
+    /// The events of the batch; the stream ends when the batch ends.
     ///
-    /// For one reader, who may be as slow as he likes: beginnings and ends are never lost, progress
-    /// and, after thousands, other events are dropped while many wait.
+    /// The stream is for one reader, which may be slow. `begun` and `ended` events are never
+    /// dropped. Progress, and beyond thousands of events also other events, are dropped while many
+    /// are unread.
     public let events: AsyncStream<BatchEvent>
     private let task: Task<Void, Never>
     private let run: BatchRun
@@ -71,52 +75,55 @@ public final class DownloadBatch: Sendable {
         self.run = run
     }
 
-    /// Number of files in the list, by now.
+    /// The number of files that are in the list so far.
     public var count: Int { run.list.count }
 
     /// Adds a file at the end of the list.
     ///
     /// - Parameter item: The file.
-    /// - Returns: Its place in the list, from 0: `BatchEvent.index`.
-    /// - Throws: `BatchClosedError`; the file is not in the list then.
+    /// - Returns: The index of the file in the list, from 0: `BatchEvent.index`.
+    /// - Throws: `BatchClosedError`; the file is then not added.
     @discardableResult
     public func add(_ item: BatchItem) throws(BatchClosedError) -> Int {
         try add([item]).lowerBound
     }
 
-    /// Adds files at the end of the list, one behind the other.
+    /// Adds files at the end of the list, in order.
     ///
     /// - Parameter items: The files.
-    /// - Returns: Their places in the list, from 0: `BatchEvent.index`.
-    /// - Throws: `BatchClosedError`; none of the files is in the list then.
+    /// - Returns: The indices of the files in the list, from 0 and half-open: `BatchEvent.index`.
+    /// - Throws: `BatchClosedError`; none of the files is then added.
     @discardableResult
     public func add(_ items: [BatchItem]) throws(BatchClosedError) -> Range<Int> {
         guard let places = run.add(items) else { throw BatchClosedError() }
         return places
     }
 
-    /// Takes no more files: the batch ends when those in the list have ended.
+    /// Accepts no more files: the batch ends when the files of the list have ended.
     ///
-    /// Does nothing to a batch that is closed already.
+    /// Closing a closed batch does nothing.
     public func close() { run.close() }
 
-    /// Stops the batch in order: what runs is stopped and keeps what arrived, what has not begun
-    /// does not begin.
+    /// Stops the batch in an orderly way and returns immediately.
     ///
-    /// It takes no more files then. Returns at once.
+    /// Running files stop and keep the bytes that they received. Other files do not start. The
+    /// batch accepts no more files.
     public func cancel() {
         run.close()
         task.cancel()
     }
 
-    /// Waits until every file that has begun has ended, and no other can begin.
+    /// Waits until every started file has ended and no other file can start.
     public func wait() async { await task.value }
 }
 
-/// A batch takes no more files: it was not started with `staysOpen`, was closed or cancelled, or has ended.
+/// The error of adding a file to a batch that accepts no more files.
+///
+/// The batch was started without `staysOpen`, was closed or cancelled, or has ended.
 public struct BatchClosedError: Error, Sendable, Hashable {}
 
 extension DownloadBatch: Stoppable {
-    /// Adds an event of the whole session's to those of the file that began first.
+    /// Adds an event that concerns the whole session to the events of the running file that is
+    /// first in the list.
     func report(_ event: DownloadEvent) { run.report(event) }
 }

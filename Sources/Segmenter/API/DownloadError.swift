@@ -1,97 +1,111 @@
 public import Assembler
 
-/// Why a download failed, with what it leaves behind.
+/// The error of a failed download, with the state that it leaves on disk.
 public struct DownloadError: Error, Sendable, Hashable {
-    /// What happened.
+    /// The reason of a failure.
     ///
-    /// Carries facts; wording is the caller's business.
+    /// It carries facts only; the caller decides on the wording.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Reason: Error, Sendable, Hashable {
-        /// The URL is malformed, or not http or https; carries what of it may be shown.
+        /// The URL is malformed, or not http or https; carries the part of it that may be shown.
         case invalidURL(String)
-        /// It is no URL that can be fetched, and known to be something else; carries what of it may be
-        /// shown.
+        /// The text is not an http or https URL, but known to be something else.
+        ///
+        /// `shown` is the part of it that may be shown.
         case foreignURL(ForeignURL, shown: String)
-        /// A header of the caller's is malformed.
+        /// A header of the caller is malformed.
         case invalidHeader(HeaderSyntaxError)
         /// An access option cannot be used.
         case access(AccessProblem)
-        /// The file with trusted certificates cannot be used.
+        /// The file with the trusted certificates cannot be used.
         case certificateFile(path: String)
-        /// The certificates to trust cannot be read: the file that this environment variable names, or where that is
-        /// `nil`, the one that libcurl was built to read.
+        /// The trusted certificates cannot be read.
+        ///
+        /// `variable` is the environment variable that names the file. If it is `nil`, the path is
+        /// libcurl's built-in default.
         case noCertificates(path: String, variable: String?)
-        /// The file on the disk could not be made, written or published.
+        /// The file on disk could not be created, written or published.
         case assembly(AssemblyError)
-        /// An earlier file of the same batch goes to this path.
+        /// An earlier file of the same batch has this path.
         case nameTaken(path: String)
-        /// The request failed for good: a status, the network or its retries are used up.
+        /// The request failed permanently: by a status, a network error, or because no attempts
+        /// remain.
         case transfer(TransferFailure, attempts: Int)
         /// The server refused access (401, 403).
         case refused(status: Int)
-        /// The server accepts only logins of these schemes, and none of them was used (401).
+        /// The server accepts only these authentication schemes, and none of them was used (401).
         case unusableScheme([String])
-        /// The proxy refused its service (407, or 401 or 403 to a tunnel); a SOCKS proxy has no status.
+        /// The proxy refused the request; the status of a SOCKS proxy is `nil`.
+        ///
+        /// The status is 407, or 401 or 403 for a tunnel.
         case proxyRefused(status: Int?)
-        /// The server's certificate is not trusted.
+        /// The certificate of the server is not trusted.
         case untrusted(String)
-        /// It may lead to a private address (`AccessOptions.deniesPrivate`).
+        /// The URL may lead to a private address (`AccessOptions.deniesPrivate`).
         case addressDenied(AddressDenial)
         /// A redirect led from https to http, or to another scheme.
         case unsafeRedirect(to: String)
-        /// More redirects than are followed.
+        /// There were more redirects than this limit.
         case tooManyRedirects(Int)
-        /// The remote file changed while it was fetched, and again after starting over.
+        /// The remote file changed during the download, and again after a new start.
         case remoteChanged(ContractBreach)
-        /// The server's replies broke the range contract.
+        /// The responses of the server violated the contract of range requests.
         case contract(ContractBreach)
-        /// The file is larger than it may be (`LimitOptions.maxSize`). In bytes; a size of `nil`
-        /// was not known before.
+        /// The file is larger than `LimitOptions.maxSize`, in bytes.
+        ///
+        /// A `size` of `nil` means that the size was unknown before the download.
         case tooLarge(size: Int64?, limit: Int64)
-        /// The download was slower than it may be (`LimitOptions.minRate`), for so long and then, over
-        /// other connections, for as long again. In bytes per second.
+        /// The download was slower than `LimitOptions.minRate` for two periods, in bytes per
+        /// second.
+        ///
+        /// In the second period, it used new connections.
         case tooSlow(bytesPerSecond: Double, minimum: Double, period: Duration)
-        /// The time that the download might take is over (`LimitOptions.maxTime`).
+        /// The download took longer than `LimitOptions.maxTime`.
         case timeIsUp(after: Duration)
-        /// An HTML page arrived where something else was promised (`FileOptions.refusesHTML`).
+        /// An HTML page arrived instead of the expected file (`FileOptions.refusesHTML`).
         case htmlPage
-        /// A file cannot be repaired.
+        /// The file cannot be repaired.
         case unrepairable(RepairObstacle)
-        /// Nothing shows that a part is of the file that the new link leads to, or something shows that it is
-        /// not; it stays as it is.
+        /// The part does not belong to the file at the new link, or nothing shows that it does.
+        ///
+        /// The part remains unchanged.
         case notContinued(StartOverReason)
-        /// The download was stopped by the caller.
+        /// The caller stopped the download.
         case cancelled
     }
 
-    /// What happened.
+    /// The reason of the failure.
     public var reason: Reason
     /// The URL, without credentials and query.
     public var url: String
-    /// Path of the finished file, once it is known.
+    /// The path of the finished file; `nil` if it is not known yet.
     public var path: String?
-    /// Bytes that are kept on disk, recorded for the next run.
+    /// The number of bytes that are kept on disk and recorded for the next run.
     public var bytesKept: Int64
-    /// Why the same download, begun again, starts over although bytes are kept.
+    /// The reason why the same download would start over although bytes are kept.
     ///
-    /// As far as that can be known: if the server then offers what it has offered. `nil` where it continues, and
-    /// where nothing is kept.
+    /// The value is a prediction: it assumes that the server offers the same file as before. `nil`
+    /// if the download would resume, or if nothing is kept.
     public var startsOver: StartOverReason?
-    /// Bytes that had gone out through the descriptor; `nil` when the destination was none.
+    /// The number of bytes that were written to the descriptor; `nil` for other destinations.
     public var bytesWritten: Int64?
-    /// Whether the complete file has its name already: making that durable or tidying up failed.
+    /// Whether the complete file already has its name; only synchronization or cleanup failed.
     public var isPublished = false
-    /// Whether the link was refused, and says that it has expired: a fresh one goes on.
+    /// Whether the server refused a link that states its expiry; a fresh link can resume the
+    /// download.
     public var isLinkExpired = false
-    /// Whether the network was lost after the download had begun: ``DownloadOptions/waitsForNetwork`` would
-    /// have waited for it.
+    /// Whether the network was lost after the download had started.
+    ///
+    /// With ``DownloadOptions/waitsForNetwork``, the download would have waited.
     public var isNetworkLost = false
-    /// Whether the link led nowhere any more (404, 410) after the server had sent bytes of the file: perhaps it
-    /// counts downloads, and ``DownloadOptions/singleRequest`` is for it.
+    /// Whether the link failed (404, 410) after the server had sent bytes of the file.
+    ///
+    /// The server may count downloads of the link; ``DownloadOptions/singleRequest`` is meant for
+    /// such links.
     public var isLinkUsedUp = false
-    /// Where several URLs were given: each one that failed, in their order, and why.
+    /// The URLs that failed, in their order and with their faults, if several URLs were given.
     public var mirrors: [FailedMirror] = []
 
     package init(
@@ -107,96 +121,101 @@ public struct DownloadError: Error, Sendable, Hashable {
     }
 }
 
-/// Why something is not fetched that must not come from a private address.
+/// The reason why a download is refused with ``AccessOptions/deniesPrivate``.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum AddressDenial: Error, Sendable, Hashable {
-    /// It was to be fetched from this address.
+    /// The server has this private address.
     case privateAddress(String)
-    /// A proxy may be used, and nobody knows which address that connects to.
+    /// A proxy may be used, and the address to which it connects is unknown.
     case proxy
 }
 
-/// Why a file cannot be repaired; it is left as it was.
+/// The reason why a file cannot be repaired; the file remains unchanged.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum RepairObstacle: Error, Sendable, Hashable {
-    /// There is no manifest to show what of it is damaged. `isFileThere`: whether there is a file.
+    /// There is no manifest that could show the damaged bytes.
+    ///
+    /// `isFileThere` is whether the file exists.
     case noManifest(isFileThere: Bool)
-    /// The server offers another version, or nothing proves that it is the same.
+    /// The server offers another version, or nothing shows that the version is the same.
     case otherVersion(StartOverReason)
-    /// The file is as its manifest says, and has another digest than expected.
+    /// The file matches its manifest but does not have the expected digest.
     case otherDigest(expected: Digest, actual: Digest)
 }
 
-/// Why one request failed.
+/// The reason why a single request failed.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum TransferFailure: Error, Sendable, Hashable {
-    /// libcurl's error (`CURLcode`) with its text.
+    /// An error of libcurl (`CURLcode`), with its text.
     case network(code: Int, message: String)
-    /// The proxy cannot be reached or used: libcurl's error (`CURLcode`) with its text.
+    /// The proxy cannot be reached or used: an error of libcurl (`CURLcode`), with its text.
     case proxy(code: Int, message: String)
-    /// The server answered with this status.
+    /// The server responded with this status code.
     case status(Int)
     /// No byte arrived within the stall timeout.
     case stalled(for: Duration)
-    /// The body ended before the range did. In bytes.
+    /// The body ended before the end of the range; in bytes.
     case truncated(missing: Int64)
-    /// The reply was not what had been asked for.
+    /// The response does not match the request.
     case breach(ContractBreach)
-    /// The server asked to wait longer than segget waits.
+    /// `Retry-After` asks for a longer wait than segget accepts.
     case retryAfterTooLong(Duration)
-    /// The server forbids what it has served before, and is sent nothing for so long
-    /// (``DownloadOptions/endsToRest``).
+    /// The server forbids requests that it served before, so it is sent none for this time.
+    ///
+    /// Only with ``DownloadOptions/endsToRest`` does a download fail for this reason.
     case resting(for: Duration)
 }
 
-/// How a reply broke the contract of a ranged request.
+/// A violation of the contract of range requests by a response.
 ///
-/// Nothing of such a reply is written.
+/// Nothing of such a response is written.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum ContractBreach: Error, Sendable, Hashable {
-    /// 200 in place of 206.
+    /// The status is 200 instead of 206.
     case wholeFileForRange
-    /// A status that answers no range, such as 204, 206 without being asked or 304.
+    /// The status does not answer a range request, such as 204, 304, or 206 without a requested
+    /// range.
     case unexpectedStatus(Int)
-    /// 416: the range lies outside the file.
+    /// The status is 416: the range is outside the file.
     case rangeNotSatisfiable
-    /// 416 to a range that lies inside the size which the same reply states.
+    /// The status is 416, but the range is inside the size that the same response states.
     case rangeRefused
-    /// `Content-Range` is missing or malformed; carries what was sent.
+    /// `Content-Range` is missing or malformed; carries the received value.
     case contentRangeUnusable(String?)
-    /// `Content-Length` is no number, several that differ, or more than any file has; carries what was
-    /// sent.
+    /// `Content-Length` is not a number, has several different values, or is larger than any file.
+    ///
+    /// Carries the received value.
     case contentLengthUnusable(String)
-    /// `multipart/byteranges`, which nobody had asked for.
+    /// The response is `multipart/byteranges`, which was not requested.
     case severalRanges
-    /// The header section has no end: more lines, or more bytes, than any reply needs.
+    /// The header section is too long; it has more lines or bytes than any valid response.
     case headTooLong
-    /// Another range than was asked for.
+    /// The range differs from the requested one.
     case otherRange(asked: ByteRange, got: ByteRange)
-    /// The total size is another one. In bytes, `nil` is unknown.
+    /// The total size differs; in bytes, `nil` is unknown.
     case otherSize(expected: Int64?, got: Int64?)
-    /// `Content-Length` disagrees with the range. In bytes.
+    /// `Content-Length` contradicts the range; in bytes.
     case otherLength(expected: Int64, got: Int64)
-    /// Another entity tag; `nil` is none.
+    /// The entity tag differs; `nil` is none.
     case otherETag(expected: String?, got: String?)
-    /// Another `Last-Modified`; `nil` is none.
+    /// `Last-Modified` differs; `nil` is none.
     case otherLastModified(expected: String?, got: String?)
-    /// A content coding that was not asked for.
+    /// The content coding was not requested.
     case contentCoding(String)
-    /// The bytes of the range do not have the digest that came with them (`Content-Digest`).
+    /// The bytes of the range do not have the digest in `Content-Digest`.
     case otherContentDigest(ByteRange)
-    /// More bytes came than the reply had announced; those that it had announced are kept.
+    /// The body is longer than announced; the announced bytes are kept.
     case bodyTooLong
 
-    /// Whether this says that the file itself is another one than before.
+    /// Whether the violation shows that the file itself has changed.
     public var isAnotherVersion: Bool {
         switch self {
         case .otherSize, .otherETag, .otherLastModified, .rangeNotSatisfiable: true

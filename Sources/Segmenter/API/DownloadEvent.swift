@@ -1,221 +1,259 @@
 public import Assembler
 
-/// What a download reports while it runs.
+/// An event that a download reports while it runs.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum DownloadEvent: Sendable {
-    /// The server answered: this is what it offers.
+    /// The server has responded; carries what it offers.
     case probed(RemoteFile)
-    /// The part is open; fetching begins.
+    /// The part is open, and the transfer of bytes starts.
     case started(DownloadStart)
-    /// Something that a person may want to know: a retry, a fresh start, damaged data.
+    /// A notice for users, for example about a retry, a new start or damaged data.
     case notice(DownloadNotice)
-    /// How far the download is; at most ten a second.
+    /// The progress of the download; at most ten events a second.
     case progress(DownloadProgress)
     /// The file is complete, verified and published.
     case finished(DownloadedFile)
 }
 
-/// Where a download begins.
+/// The state of a download when its transfer starts.
 public struct DownloadStart: Sendable, Hashable {
-    /// Path of the finished file.
+    /// The path of the finished file.
     public var path: String
-    /// Size in bytes, `nil` when unknown.
+    /// The size in bytes; `nil` if unknown.
     public var size: Int64?
-    /// Bytes from an earlier run, each still to be checked against its CRC-32.
+    /// The number of bytes from an earlier run; their CRC-32 is not checked yet.
     public var resumedBytes: Int64
-    /// Number of connections to be used.
+    /// The number of connections to use.
     public var connections: Int
-    /// How the file is downloaded.
+    /// The method of the transfer.
     public var transfer: RemoteFile.Transfer
-    /// What identifies the version: `etag`, `last-modified`, `checksum` or `none`; `unverified` where
-    /// a part is continued that only a sample was compared of.
+    /// The evidence for the version of the file: `etag`, `last-modified`, `checksum` or `none`.
+    ///
+    /// The value is `unverified` if a part is resumed because a sample of it was equal.
     public var identity: String
-    /// Number of URLs of the file that are not given up, the primary one included.
+    /// The number of URLs of the file that are not dropped, including the primary one.
     public var mirrors = 1
 }
 
-/// Something that happened on the way.
+/// A notice about the course of a download.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum DownloadNotice: Sendable, Hashable {
-    /// An earlier part could not be continued; its bytes are fetched again.
+    /// The part of an earlier run could not be resumed; its bytes are downloaded again.
     case startedOver(StartOverReason)
-    /// An earlier part is continued, because so many bytes of it were fetched again and were the
-    /// same: nothing else proves that the file is.
+    /// A part is resumed only because a sample of this size was downloaded again and was equal.
+    ///
+    /// Nothing else shows that the remote file is the same.
     case resumedUnverified(bytes: Int64)
-    /// So many bytes of a part were fetched again from where the link leads now, and are the same.
+    /// A sample of the part was downloaded again from the new target of the link and was equal.
+    ///
+    /// `bytes` is the size of the sample.
     case partAgreed(bytes: Int64)
-    /// The link was refused with `status`, and this one takes its place; without credentials and query.
+    /// The server refused the link with `status`, and this one replaces it.
+    ///
+    /// The URL is shown without credentials and query.
     case linkRefreshed(url: String, status: Int)
-    /// The link was refused with `status`, and there is none in its place.
+    /// The server refused the link with `status`, and there is no new one.
     case linkNotRefreshed(LinkFault, status: Int)
-    /// The link was refused again, and a new one is asked for after `delay`: at most one a minute.
+    /// The link was refused again; a new one is requested after this delay, at most one a minute.
     case linkRefreshDelayed(Duration)
-    /// So many bytes that another program had brought are in the part now; `moved`: its file became the part,
-    /// else it stands where it was.
+    /// The bytes of a file that another program began to download are now in the part.
+    ///
+    /// `bytes` is their number. `moved` is whether the file was renamed to become the part; if not,
+    /// it remains unchanged.
     case adopted(path: String, bytes: Int64, moved: Bool)
-    /// A request failed and is tried again after `delay`.
+    /// A request failed and is retried after `delay`.
     case retrying(range: ByteRange?, attempt: Int, delay: Duration, cause: TransferFailure)
-    /// The effective URL answered `status`; the original URL is resolved again.
+    /// The effective URL answered with `status`; the redirects of the original URL are followed
+    /// again.
     case resolvingAgain(status: Int)
-    /// The server at this URL, without credentials and query, forbids what it has served before: it is sent nothing
-    /// for so long, then one request.
+    /// The server forbids requests that it served before, so it is sent none for this time, then
+    /// one.
+    ///
+    /// The URL is shown without credentials and query.
     case resting(url: String, for: Duration)
-    /// The server ignored the range; the file is fetched in one stream.
+    /// The server ignored the range; the file is downloaded in one stream.
     case rangesIgnored
-    /// Servers behind one name state different versions; the file is fetched in one stream.
+    /// Servers with the same host name report different versions; the file is downloaded in one
+    /// stream.
     case serversDisagree
-    /// A reply was not accepted, and nothing of its body was written.
+    /// A response was not accepted, and nothing of its body was written.
     case replyRefused(ContractBreach)
-    /// The whole file came in answer to `If-Range`: the range is asked for without it.
+    /// The server sent the whole file in response to `If-Range`; the range is requested without it.
     case ifRangeUnusable(ByteRange?)
-    /// An extent from an earlier run failed its CRC-32 and is fetched again.
+    /// An extent from an earlier run failed its CRC-32 check and is downloaded again.
     case damaged(ByteRange)
-    /// A free connection took the tail of a segment that would have finished last; `rate` is the speed
-    /// of the one that had it, in bytes per second, as far as it is known.
+    /// A free connection took over the end of the segment that would have finished last.
+    ///
+    /// `rate` is the rate of the connection that had it, in bytes per second; `nil` if unknown.
     case stole(ByteRange, rate: Double?)
-    /// A connection stalled for so long while others did not: a new one takes its place.
+    /// A connection stalled for this time while others did not; a new connection replaces it.
     case rescued(ByteRange, stalledFor: Duration)
-    /// A connection brought `rate` bytes per second while half of its peers brought `peers` or more: a
-    /// new one takes its place.
+    /// A connection was far slower than its peers; a new connection replaces it.
+    ///
+    /// `rate` is its rate in bytes per second. At least half of its peers have a rate of `peers` or
+    /// more.
     case outpaced(ByteRange, rate: Double, peers: Double)
-    /// All else is there or on its way: these bytes are asked for a second time, and who brings them
-    /// first is taken.
+    /// All other bytes have arrived or are in flight, so these bytes are requested a second time.
+    ///
+    /// The bytes that arrive first are used.
     case hedged(ByteRange)
-    /// All connections have stalled for so long: new ones are tried.
+    /// All connections have stalled for this time; new ones are tried.
     case stalled(for: Duration)
-    /// The stall is over, as a new connection was answered: so many that are stalled are replaced.
+    /// A new connection was answered, so the stall is over and this number of stalled ones is
+    /// replaced.
     case stallOver(connections: Int)
-    /// `HEAD` did not do; a `GET` takes its place.
+    /// `HEAD` was not sufficient; a `GET` replaces it. Carries the problem.
     case headUnusable(String)
-    /// The server at this URL does not speak HTTP/1.1: it is asked over HTTP/2.
+    /// The server at this URL does not support HTTP/1.1; requests use HTTP/2.
     case needsHTTP2(url: String)
-    /// Certificates are not checked: `AccessOptions.isInsecure`.
+    /// Certificates are not checked, because `AccessOptions.isInsecure` is set.
     case certificatesUnchecked
-    /// A redirect led from https to http on the way to this URL: `AccessOptions.allowsDowngrade`.
+    /// A redirect led from https to http before this URL; `AccessOptions.allowsDowngrade` is set.
     case downgraded(url: String)
-    /// The body ended when the connection closed: no size proves that it is whole.
+    /// The body ended when the connection closed, and no size shows that it is complete.
     case endUnproven
-    /// The download is slower than `minimum` bytes per second: it goes on over other connections.
+    /// The download is slower than `minimum` bytes per second; it continues over new connections.
     case changingConnections(minimum: Double)
-    /// The server's limit: it serves so many requests at a time, and no more; `cause` is how it
-    /// turned others away, or `nil` when it serves more than before.
+    /// The number of requests that the server serves at a time.
+    ///
+    /// `cause` is how the server refused further requests; `nil` if it now serves more than before.
     case serverLimit(connections: Int, cause: TransferFailure?)
-    /// So many connections are used from now on, because of the goodput: more would bring no more, or
-    /// each of them does; at `bytesPerSecond`, as far as it is known.
+    /// The number of connections changed, according to the goodput.
+    ///
+    /// Either more connections would not improve it, or each additional one does. `bytesPerSecond`
+    /// is the current goodput; `nil` if unknown.
     case connections(Int, bytesPerSecond: Double?)
-    /// Connections go to this address of the host too, one of several.
+    /// Connections use this additional address of the host.
     case addressUsed(String)
-    /// No more connections go to this address of the host for a while: others do better.
+    /// No new connections use this address of the host for a while, because other addresses are
+    /// better.
     case addressLeft(String, why: AddressFault)
-    /// The session's limit of rate is another one now, in bytes per second; `nil` is none.
+    /// The rate limit of the session changed, in bytes per second; `nil` is no limit.
     case limitChanged(to: Double?)
-    /// The server encodes the file on the way, in this coding, though nobody asked it to: it is decoded.
+    /// The server applies this content coding although it was not requested; segget decodes the
+    /// file.
     case decoding(String)
-    /// A strong ETag came with another date: so many bytes that were there were fetched again, and are the
-    /// same.
+    /// A strong ETag arrived with a different date, but a sample was downloaded again and was
+    /// equal.
+    ///
+    /// `bytes` is the size of the sample.
     case sampleAgreed(bytes: Int64)
-    /// Whether the file changed while its last bytes came could not be asked in time.
+    /// The final check, whether the file changed during the download, failed or was too late.
     case endUnchecked(TransferFailure)
-    /// A mirror has shown that it has the same bytes, and works on the file from now on.
+    /// The mirror has the same bytes and is used from now on.
     case mirrorJoined(url: String)
-    /// A standby mirror: nothing proves that it has the same file, and it is used only if the
-    /// others fail.
+    /// A standby mirror: nothing shows that it has the same file, so it is used only if the others
+    /// fail.
     case mirrorOnStandby(url: String)
-    /// A mirror is not used any more.
+    /// A mirror is no longer used.
     case mirrorDropped(url: String, why: MirrorFault)
-    /// From now on this mirror is the primary: what is fetched is its version of the file.
+    /// This mirror is now the primary; its version of the file is downloaded.
     case mirrorIsPrimary(url: String)
-    /// The file system takes no extended attributes, or not these; `errno` of setxattr(2).
+    /// The file system does not accept these extended attributes; `errno` of setxattr(2).
     case attributesNotWritten(errno: Int32)
-    /// The file system cannot reserve space: a full disk shows only when it is full; `errno` of
-    /// fallocate(2).
+    /// The file system cannot reserve space, so a full disk is noticed only during the download.
+    ///
+    /// `errno` is that of fallocate(2).
     case spaceNotReserved(errno: Int32)
-    /// The file system cannot rename without replacing: the file got its name by link(2) and unlink(2).
+    /// The file was named by link(2) and unlink(2).
+    ///
+    /// The file system cannot rename without replacing.
     case namedByLink
-    /// The file system can neither rename without replacing nor link: the name was free, and then the file was renamed.
-    /// A file that another program created in that instant is lost.
+    /// The file was renamed after a check that the name was free.
+    ///
+    /// The file system can neither rename without replacing nor link. A file that another program
+    /// created between the check and the rename is lost.
     case namedUnguarded
-    /// The file system does not take the mode of the finished file; `errno` of fchmod(2).
+    /// The file system does not accept the mode of the finished file; `errno` of fchmod(2).
     case modeNotSet(errno: Int32)
-    /// The file system does not take the server's time for the finished file; `errno` of futimens(3).
+    /// The file system does not accept the server's time for the finished file; `errno` of
+    /// futimens(3).
     case timeNotSet(errno: Int32)
-    /// The network is away since a time, in seconds since 1970, and is waited for
-    /// (``DownloadOptions/waitsForNetwork``); `cause` is what the last request has met, if it was that.
+    /// The download waits for the network, as ``DownloadOptions/waitsForNetwork`` requests.
+    ///
+    /// `since` is when the network was lost, in seconds since 1970. `cause` is the failure of the
+    /// last request, if a request noticed the loss.
     case waitingForNetwork(since: Int64, cause: TransferFailure?)
-    /// While the network is waited for: somebody else answers in place of the server.
+    /// While the download waits for the network, another host answers instead of the server.
     case networkOccupied
-    /// The network is back, after so long: the download goes on.
+    /// The network is back after this time, and the download continues.
     case networkIsBack(after: Duration)
-    /// A file stands at the destination that is not taken for the one that is asked for.
+    /// An existing file at the destination is not accepted as the requested one.
     case notFinished(FinishedDoubt)
 }
 
-/// Why one of a host's addresses is left.
+/// The reason why an address of a host is no longer used.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum AddressFault: Sendable, Hashable {
-    /// A request ended there without a byte of the file.
+    /// A request to the address ended without a byte of the file.
     case failed(TransferFailure)
-    /// A connection there brings so much, half of the others `others` or more; in bytes per second.
+    /// A connection to the address has this rate; at least half of the others have `others` or
+    /// more.
+    ///
+    /// Both are in bytes per second.
     case slow(Double, others: Double)
 }
 
-/// A moment of a download.
+/// The progress of a download at one moment.
 public struct DownloadProgress: Sendable, Hashable {
-    /// What the download is doing.
+    /// The phase of a download.
     ///
-    /// What comes as an event is one of the four in the middle; `Download.progress` knows all.
+    /// Progress events have one of the four phases between `starting` and `ended`;
+    /// `Download.progress` has all.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Phase: String, Sendable, Hashable {
-        /// The server is asked, and nothing is fetched yet.
+        /// The server was asked about the file; no bytes are downloaded yet.
         case starting
-        /// Bytes are being fetched (or waited for).
+        /// Bytes are downloaded or awaited.
         case downloading
-        /// The network is away, and is waited for (``DownloadOptions/waitsForNetwork``).
+        /// The network is lost, and the download waits for it
+        /// (``DownloadOptions/waitsForNetwork``).
         case waitingForNetwork = "waiting_for_network"
-        /// All bytes are there; the digest is being completed.
+        /// All bytes have arrived, and the digest is completed.
         case verifying
-        /// The file is being written out and renamed.
+        /// The file is synchronized and renamed.
         case publishing
-        /// The download has ended, well or not.
+        /// The download has succeeded, has failed, or was stopped.
         case ended
     }
 
-    /// What the download is doing.
+    /// The phase of the download.
     public var phase: Phase
-    /// Bytes on disk and checked.
+    /// The number of bytes that are on disk and checked.
     public var bytesDone: Int64
-    /// Size in bytes, `nil` when unknown.
+    /// The size in bytes; `nil` if unknown.
     public var size: Int64?
-    /// Bytes from an earlier run that are not yet checked.
+    /// The number of bytes from an earlier run that are not yet checked.
     public var bytesVerifying: Int64
-    /// Bytes that came over the network in this run.
+    /// The number of bytes that were received over the network in this run.
     public var bytesReceived: Int64
-    /// Speed over the last five seconds, in bytes per second.
+    /// The rate over the last five seconds, in bytes per second.
     public var bytesPerSecond: Double
-    /// Connections that are transferring, or waiting for a reply.
+    /// The number of connections that transfer data or wait for a response.
     public var connections: Int
-    /// The file from start to end in equal cells, each filled from 0 to 8; empty without a size.
+    /// The file in equal cells, from start to end, each filled from 0 to 8; empty without a size.
     public var map: [UInt8]
-    /// The bytes of the file that are on the disk and checked, in ascending order, no two touching.
+    /// The ranges that are on disk and checked, half-open, in ascending order, with gaps between
+    /// them.
     ///
-    /// Empty while none of them are fetched: before ``DownloadEvent/started(_:)``, and until bytes have come.
+    /// Empty before ``DownloadEvent/started(_:)``, and until bytes have arrived.
     public var done: [ByteRange]
-    /// The bytes from an earlier run that are not yet checked, in the same way.
+    /// The ranges from an earlier run that are not yet checked, half-open and in ascending order.
     public var verifying: [ByteRange]
-    /// Time since the download began.
+    /// The time since the download started.
     public var elapsed: Duration
-    /// The session's limit of rate in bytes per second, `nil` when there is none.
+    /// The rate limit of the session in bytes per second; `nil` if there is none.
     public var limit: Double?
 
-    /// Makes a moment, of what a download or somebody that follows one has heard.
+    /// Creates a snapshot from values that a download or its observer has collected.
     package init(
         phase: Phase, bytesDone: Int64, size: Int64?, bytesVerifying: Int64 = 0,
         bytesReceived: Int64, bytesPerSecond: Double, connections: Int, map: [UInt8],
@@ -229,53 +267,61 @@ public struct DownloadProgress: Sendable, Hashable {
         (self.elapsed, self.limit) = (elapsed, limit)
     }
 
-    /// Time to go at the present speed, `nil` when that cannot be said.
+    /// The remaining time at the current rate; `nil` if the size or the rate is unknown.
     public var timeLeft: Duration? {
         guard let size, bytesPerSecond > 0 else { return nil }
         return Duration(seconds: Double(max(0, size - bytesDone)) / bytesPerSecond)
     }
 }
 
-/// A finished download.
+/// The result of a successful download.
 public struct DownloadedFile: Sendable, Hashable {
-    /// Path of the file; `/dev/stdout` or `/dev/fd/N` when it went to a descriptor.
+    /// The path of the file; `/dev/stdout` or `/dev/fd/N` for a download to a descriptor.
     public var path: String
-    /// Size in bytes.
+    /// The size in bytes.
     public var size: Int64
-    /// CRC-32 of the whole file; `nil` when it was not read, as when it is not newer.
+    /// The CRC-32 of the whole file; `nil` if the file was not read.
+    ///
+    /// A file is not read if it is skipped, or if the remote file is not newer.
     public var crc32: UInt32?
-    /// The digests that were verified, expected by the caller or advertised by the server.
+    /// The digests that were verified, whether the caller expected or the server advertised them.
     public var verified: [Digest]
-    /// Bytes that came over the network in this run.
+    /// The number of bytes that were received over the network in this run.
     public var bytesReceived: Int64
-    /// Bytes that an earlier run had brought and that passed their checks.
+    /// The number of bytes from an earlier run that passed their checks.
     public var bytesResumed: Int64
-    /// Time that the download took.
+    /// The time that the download took.
     public var duration: Duration
-    /// Why nothing had to be fetched; `nil` when the file was fetched.
+    /// The reason why nothing had to be downloaded; `nil` if the file was downloaded.
     public var unchanged: Unchanged?
-    /// Whether a sample of the bytes, and not a validator of the server's, held those of different replies
-    /// or runs together.
+    /// Whether a sample, not a validator, shows that all bytes are of one version.
+    ///
+    /// The bytes come from different responses or runs.
     public var isSampled = false
-    /// Whether the time of an existing file was the server's `Last-Modified`, and counted for it.
+    /// Whether the equal times of an existing file and `Last-Modified` helped to accept the file.
     public var isDated = false
-    /// Whether the file is durable: false where the file system cannot synchronize data (fsync(2)), and a power cut
-    /// may take it.
+    /// Whether the file is durable.
+    ///
+    /// `false` if the file system does not support fsync(2), so a power failure may destroy the
+    /// file.
     public var isSynchronized = true
-    /// Whether it is an HTML page, although its name or media type promises a model, an archive, a package or a
-    /// disk image: perhaps a login page.
+    /// Whether the file is an HTML page although another kind of file was expected.
+    ///
+    /// The name or media type is that of a model, an archive, a package or a disk image. The page
+    /// may be a login page.
     public var isPage = false
 
-    /// Why nothing had to be fetched.
+    /// The reason why nothing had to be downloaded.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Unchanged: String, Sendable, Hashable {
-        /// The file stood there, complete, and its content was checked.
+        /// The complete file existed, and its content was checked.
         case alreadyComplete = "already_complete"
         /// With `timestamping`: the remote file is not newer.
         case notNewer = "not_newer"
-        /// With `skipsExisting`: a file of that name existed; nothing was asked or checked.
+        /// With `skipsExisting`: a file of that name existed; no request was sent and nothing was
+        /// checked.
         case skipped
     }
 }

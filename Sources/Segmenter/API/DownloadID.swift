@@ -1,11 +1,11 @@
 extension Download {
-    /// Tells one download from all others, and stays the same when it is stored and read again.
+    /// An id that is unique among all downloads and does not change when it is stored.
     ///
-    /// As a text, and so in JSON, it is 16 lower-case hexadecimal digits.
+    /// As text, and in JSON, an id is 16 lowercase hexadecimal digits.
     public struct ID: Sendable, Hashable {
         private let number: UInt64
 
-        /// Makes an id that no other download has: it is random.
+        /// Creates a random id.
         public init() { number = .random(in: .min ... .max) }
 
         private init(_ number: UInt64) { self.number = number }
@@ -13,7 +13,7 @@ extension Download {
 }
 
 extension Download.ID: LosslessStringConvertible {
-    /// Reads 16 lower-case hexadecimal digits; anything else is no id.
+    /// Parses 16 lowercase hexadecimal digits; returns `nil` for any other text.
     public init?(_ text: String) {
         let isDigits = text.utf8.allSatisfy {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
@@ -25,7 +25,7 @@ extension Download.ID: LosslessStringConvertible {
         self.init(number)
     }
 
-    /// 16 lower-case hexadecimal digits.
+    /// The id as 16 lowercase hexadecimal digits.
     public var description: String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
@@ -33,9 +33,9 @@ extension Download.ID: LosslessStringConvertible {
 }
 
 extension Download.ID: Codable {
-    /// Reads the text.
+    /// Decodes an id from its text.
     ///
-    /// - Throws: `DecodingError`, when it is no id.
+    /// - Throws: `DecodingError` if the text is not an id.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = Self(try container.decode(String.self)) else {
@@ -45,7 +45,7 @@ extension Download.ID: Codable {
         self = id
     }
 
-    /// Stores the text.
+    /// Encodes the id as its text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

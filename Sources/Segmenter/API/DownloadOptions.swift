@@ -1,85 +1,98 @@
 public import Assembler
 
-/// How one file is fetched.
+/// The options for the download of one file.
 public struct DownloadOptions: Sendable, Hashable {
-    /// Concurrent connections.
+    /// The number of concurrent connections.
     public var connections = ConnectionCount.automatic
-    /// Fewest bytes that a connection is worth: a file of `n` bytes gets at most `n` divided by this of them;
-    /// `nil` for no such bound.
+    /// The fewest bytes that justify a connection; `nil` for no such bound.
+    ///
+    /// A file of `n` bytes gets at most `n` divided by this number of connections.
     public var minSplitSize: Int64?
     /// The digest that the finished file must have.
     public var checksum: Digest?
-    /// Replace what stands at the destination, at the moment of publishing.
+    /// Whether to replace a file at the destination, at the moment of publishing.
     public var overwrite = false
-    /// Continue an earlier run's part.
+    /// Whether to resume the part of an earlier run.
     public var resume = true
-    /// Continue an earlier run's part also where nothing but a sample of it proves that the file is
-    /// still the same: the server sends no strong validator, and there is no ``checksum``.
+    /// Whether to resume the part of an earlier run if only a sample shows that the file is the
+    /// same.
     ///
-    /// Up to 256 KiB at several places are fetched again; where they differ, the download starts over.
+    /// That is the case if the server sends no strong validator, and there is no ``checksum``. The
+    /// sample is up to 256 KiB from several places of the part, which are downloaded again. If they
+    /// differ, the download starts over.
     public var resumeUnverified = false
-    /// Send one `GET` without a range, no `HEAD` and no request at the end: for links that may be fetched only
-    /// once or a few times.
+    /// Whether to send a single `GET` without a range, for links that work only once or a few
+    /// times.
     ///
-    /// Only after a break, in this run or an earlier one, is the rest requested, as ``resume`` allows, with the
-    /// checks of every other download. There is one connection, whatever ``connections`` says, and
-    /// ``mirrors`` are not used. ``DownloadSession/preview(_:to:options:)`` sends a request that counts, too.
+    /// No `HEAD` and no request at the end are sent. Only after an interruption, in this run or an
+    /// earlier one, are the missing bytes requested, as ``resume`` allows, with the checks of every
+    /// other download. The download uses one connection, whatever ``connections`` is, and does not
+    /// use ``mirrors``. ``DownloadSession/preview(_:to:options:)`` also sends a request, which the
+    /// server may count.
     public var singleRequest = false
-    /// Continue the part at the destination although another URL has begun it: an expired link has a
-    /// successor.
+    /// Whether to resume the part at the destination although another URL started it.
     ///
-    /// A strong validator, a digest or, with ``resumeUnverified``, a sample has to show that it is the same
-    /// file. Where nothing does, the download fails, and the part stays as it is.
+    /// Use it with a new link that replaces an expired one. A strong validator, a digest or, with
+    /// ``resumeUnverified``, a sample has to show that the file is the same. Otherwise the download
+    /// fails, and the part remains unchanged.
     public var continuesOtherURL = false
-    /// Path of the file in which another program has brought a part of this one; `nil` for none.
+    /// The path of a file that another program began to download; `nil` for none.
     ///
-    /// Its bytes count where ``checksum``, an advertised digest or, with ``resumeUnverified``, a sample shows
-    /// that they are the file's; until then the file is only read, and if they are not, the download fails.
-    /// A later run continues what was taken over, as ``resume`` says, which is implied. For downloads to files
-    /// only.
+    /// Its bytes are used if ``checksum``, an advertised digest or, with ``resumeUnverified``, a
+    /// sample shows that they belong to the remote file. Until then the file is only read; if they
+    /// do not, the download fails. This option implies ``resume``, so a later run continues what
+    /// this run adopted. The option is for downloads to files only.
     public var adopt: String?
-    /// Wait for the network without end when it is lost after the download has begun.
+    /// Whether to wait for the network, without limit, if it is lost after the download has
+    /// started.
     public var waitsForNetwork = false
-    /// With ``waitsForNetwork``: wait before the download has begun, too, while this machine is in no network that
-    /// leads to the server or its proxy.
+    /// With ``waitsForNetwork``: whether to wait for the network also before the download has
+    /// started.
     ///
-    /// The kernel's routes decide; where a name cannot be resolved, it is a route to the internet that counts. With a
-    /// route, a server that does not answer is a failure as ever.
+    /// The download waits while the kernel has no route to the server or its proxy. If a host name
+    /// cannot be resolved, a route to the internet counts. If there is a route, a server that does
+    /// not respond is a failure as usual.
     public var waitsForNetworkFirst = false
-    /// End, with ``TransferFailure/resting(for:)``, rather than wait while a server that counts requests is sent
-    /// none.
+    /// Whether to fail instead of waiting while a server that counts requests is sent none.
     ///
-    /// A later download of the same session continues, when that time is over.
+    /// The error is ``TransferFailure/resting(for:)``. A later download of the same session can
+    /// continue after that time.
     public var endsToRest = false
-    /// Which file that stands at the destination, and that segget has not brought, counts for the download.
+    /// The existing file at the destination, not downloaded by segget, that counts for the
+    /// download.
     public var takesOver = TakeOver.nothing
-    /// Continue a shorter file at the destination that another program has begun.
+    /// Whether to continue a shorter file at the destination that another program began to
+    /// download.
     ///
-    /// ``checksum`` or an advertised digest has to decide on the whole file in the end. Without one the file
-    /// stays, and the download fails.
+    /// ``checksum`` or an advertised digest has to verify the whole file in the end. Without
+    /// either, the file remains unchanged and the download fails.
     public var continuesExisting = false
-    /// How the file gets its name.
+    /// The options for the name of the file.
     public var naming = NamingOptions()
-    /// Further request headers, as `Name: value`; sent to the origin of the URL only, but for those that
-    /// say how a file is wanted, unless ``AccessOptions/crossesOrigins`` says otherwise.
-    public var headers: [String] = []
-    /// PEM file with the certificates to trust, in place of the system's.
-    public var caCertificate: String?
-    /// Longest time to connect, TLS handshake included.
-    public var connectTimeout = Duration.seconds(10)
-    /// Longest time without a byte on a connection.
-    public var stallTimeout = Duration.seconds(15)
-    /// Further attempts without progress before the download fails.
+    /// Additional request header fields, as `Name: value`.
     ///
-    /// As long as it is not set, a host that has served nothing yet in the session gets no more than
-    /// three tries within about 5 s before the first byte of a file, unless it asks for more time or an
-    /// earlier run's part is continued.
+    /// They are sent to the origin of the URL only, unless ``AccessOptions/crossesOrigins`` is set.
+    /// Fields that state preferences for the response, such as `Accept-Language`, are sent to every
+    /// origin.
+    public var headers: [String] = []
+    /// A PEM file with the certificates to trust, instead of the system's.
+    public var caCertificate: String?
+    /// The longest time to connect, TLS handshake included.
+    public var connectTimeout = Duration.seconds(10)
+    /// The longest time without a byte on a connection.
+    public var stallTimeout = Duration.seconds(15)
+    /// The number of further attempts without progress before the download fails.
+    ///
+    /// While this property is not set, a shorter limit applies to a host that has not served
+    /// anything in the session: three attempts within about 5 s before the first byte of the file.
+    /// That limit does not apply if the host asks for more time, or if the part of an earlier run
+    /// is resumed.
     public var retries = 10 {
         didSet { areRetriesGiven = true }
     }
-    /// Whether ``retries`` was set: then it holds from the beginning on.
+    /// Whether ``retries`` was set; if so, it applies from the first attempt.
     private(set) var areRetriesGiven = false
-    /// The number of ``retries``, if it was set; `nil` is the default.
+    /// The value of ``retries`` if it was set; `nil` for the default.
     package var givenRetries: Int? {
         get { areRetriesGiven ? retries : nil }
         set {
@@ -87,49 +100,50 @@ public struct DownloadOptions: Sendable, Hashable {
             areRetriesGiven = newValue != nil
         }
     }
-    /// Shortest time from one attempt that failed to the next.
+    /// The shortest time from a failed attempt to the next.
     public var retryWait = Duration.zero
-    /// How the file goes to a descriptor; without meaning for other destinations.
+    /// The options for a download to a descriptor; ignored for other destinations.
     public var stream = StreamOptions()
 
     /// Credentials, cookies, proxies, TLS and addresses.
     public var access = AccessOptions()
     /// Limits of size, time and speed.
     public var limits = LimitOptions()
-    /// Further URLs of the same file, in order of preference.
+    /// Additional URLs of the same file, in order of preference.
     ///
-    /// They work together where ``checksum``, equal strong entity tags or equal advertised digests prove
-    /// that all have the same file; otherwise one at a time, the others as standby mirrors.
+    /// The mirrors are used together if ``checksum``, equal strong entity tags or equal advertised
+    /// digests show that all have the same file. Otherwise one is used at a time, and the others
+    /// are standby mirrors.
     public var mirrors: [String] = []
 
-    /// What becomes of the file on the disk.
+    /// The options for the file on disk.
     public var files = FileOptions()
 
-    /// What a newer version stored beside these.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] = [:]
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 }
 
-/// How many connections fetch one file.
+/// The number of connections that download one file.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
     CustomStringConvertible
 {
-    /// As many as bring something, 1 to 64: found by goodput, while the file is fetched.
+    /// As many as improve the goodput, 1 to 64, determined during the download.
     case automatic
-    /// This many, 1 to 64; what is less or more counts as that.
+    /// This number, 1 to 64; values outside are clamped.
     case fixed(Int)
-    /// As many as bring something, 1 to this many; what is less or more counts as 1 or 64.
+    /// As many as improve the goodput, 1 to this number; values outside 1 to 64 are clamped.
     case upTo(Int)
 
-    /// Makes a fixed number.
+    /// Creates a fixed number.
     public init(integerLiteral value: Int) { self = .fixed(value) }
 
-    /// Reads `auto`, a number from 1 to 64, or `auto` with such a bound: `auto:8`.
+    /// Parses `auto`, a number from 1 to 64, or `auto` with an upper bound: `auto:8`.
     public init?(_ text: String) {
         guard text != "auto" else {
             self = .automatic
@@ -141,7 +155,7 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
         self = isBound ? .upTo(number) : .fixed(number)
     }
 
-    /// As ``init(_:)`` reads it.
+    /// The text that ``init(_:)`` parses.
     public var description: String {
         switch self {
         case .automatic: "auto"
@@ -150,7 +164,7 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
         }
     }
 
-    /// Most connections at a time.
+    /// The largest number of connections at a time.
     public var most: Int {
         switch self {
         case .automatic: 64
@@ -158,32 +172,36 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
         }
     }
 
-    /// Whether the number is found while the file is fetched.
+    /// Whether the number is determined during the download.
     var isFound: Bool { if case .fixed = self { false } else { true } }
 }
 
-/// Which file that stands at the destination counts for a download, although segget has not brought it.
+/// The existing files that count for a download although segget has not downloaded them.
 ///
-/// Each case includes those before it. What does not count is refused, replaced or left beside a numbered name,
-/// as ``DownloadOptions/overwrite`` and ``NamingOptions/numbersTaken`` say. What counts, and turns out not to be
-/// the server's, is replaced by the whole file when that is complete, and reported
-/// (``DownloadNotice/notFinished(_:)``).
+/// Each case includes the cases before it. A file at the destination that does not count is refused
+/// or replaced, or the download gets a numbered name, depending on ``DownloadOptions/overwrite``
+/// and ``NamingOptions/numbersTaken``. If a file counts but turns out to differ from the server's,
+/// the complete download replaces it. ``DownloadNotice/notFinished(_:)`` reports that.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum TakeOver: String, Sendable, Hashable, Comparable, Codable {
-    /// None.
+    /// No file.
     case nothing
-    /// One that aria2 has begun: its control file `NAME.aria2` stands beside it. Its bytes are kept where
-    /// ``DownloadOptions/checksum`` or an advertised digest decides on the whole file in the end.
+    /// A file that aria2 began to download, with its control file `NAME.aria2` beside it.
+    ///
+    /// Its bytes are used if ``DownloadOptions/checksum`` or an advertised digest verifies the
+    /// whole file in the end.
     case controlled
-    /// One as long as the remote file, which is left as it is when it has the ``DownloadOptions/checksum``,
-    /// is what an earlier run wrote down about it, or without either, a sample of it is what the server sends.
+    /// A file as long as the remote file; it remains unchanged if its content is verified.
+    ///
+    /// It has to match ``DownloadOptions/checksum``, or else the record of an earlier run. Without
+    /// either, a sample of it has to match bytes from the server.
     case complete
-    /// A shorter one, whose bytes are kept as those of ``controlled`` are.
+    /// A shorter file; its bytes are used under the condition of ``controlled``.
     case begun
 
-    /// By what is included.
+    /// Compares by inclusion: a case is less than the cases that include it.
     public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
 
     private var rank: Int {
@@ -196,21 +214,23 @@ public enum TakeOver: String, Sendable, Hashable, Comparable, Codable {
     }
 }
 
-/// Where the finished file goes.
+/// The destination of a finished file.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum Destination: Sendable, Hashable {
-    /// This path.
+    /// The file at this path.
     case file(String)
-    /// This folder, under the name that the server or the URL suggests.
+    /// A file in this folder, under the name that the server or the URL suggests.
     case folder(String)
-    /// This open descriptor, in order from the first byte on: nothing is written anywhere else, and
-    /// nothing is kept for a later run.
+    /// This open descriptor, in order from the first byte; nothing is kept for a later run.
     ///
-    /// A duplicate is used: the caller may close its own when the download has started.
+    /// Nothing is written to any other file. The download uses a duplicate, so the caller may close
+    /// its own descriptor once the download has started.
     case descriptor(Int32)
-    /// `/dev/null`: all is fetched and checked as ever, and nothing is kept; no digest but the CRC-32 is
-    /// computed. For measuring.
+    /// `/dev/null`, for measuring: everything is downloaded and checked as usual, and nothing is
+    /// kept.
+    ///
+    /// The CRC-32 is the only digest that is computed.
     case null
 }

@@ -1,44 +1,46 @@
 public import Assembler
 
-/// What a download would do if it were started now.
+/// The actions that a download would take if it started now.
 public struct DownloadPreview: Sendable, Equatable {
-    /// What would be done.
+    /// The action that a download would take.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Action: Sendable, Hashable {
-        /// Fetch all of it; nothing is left of an earlier run.
+        /// Download the whole file; there is nothing to resume.
         case begin
-        /// Continue what an earlier run left.
+        /// Resume the part of an earlier run.
         case resume
-        /// Continue what another program has begun (``DownloadOptions/adopt``).
+        /// Continue a file that another program began to download (``DownloadOptions/adopt``).
         case adopt
-        /// Fetch all of it again: what an earlier run left cannot be continued.
+        /// Download the whole file again, because the part of an earlier run cannot be resumed.
         case startOver(StartOverReason)
-        /// Check what a killed run had completed, and give it its name; nothing is fetched.
+        /// Verify and publish a part that a killed run had completed; nothing is downloaded.
         case finish
-        /// Nothing: the file is there.
+        /// Nothing, because the file exists.
         case leave(DownloadedFile.Unchanged)
     }
 
-    /// What would be done.
+    /// The action that the download would take.
     public var action: Action
-    /// Path of the finished file.
+    /// The path of the finished file.
     public var path: String
-    /// What the server offers; `nil` where it would not be asked.
+    /// The file that the server offers; `nil` if no request would be sent.
     public var file: RemoteFile?
-    /// Bytes of an earlier run, or of another program, that would not be fetched again, if they pass their checks.
+    /// The number of existing bytes that would not be downloaded again, if they pass their checks.
+    ///
+    /// An earlier run or another program has downloaded them.
     public var bytesKept: Int64
-    /// Number of connections to be used; 0 where nothing would be fetched.
+    /// The number of connections to use; 0 if nothing would be downloaded.
     public var connections: Int
-    /// The folder that would be made for it, and those above it that are missing.
+    /// The folder that would be created, together with its missing parents; `nil` if it exists.
     public var missingFolder: String?
 }
 
 extension DownloadSession {
-    /// A URL without credentials, query and fragment, fit for messages and logs.
+    /// Returns a URL without credentials, query and fragment, for messages and logs.
     ///
     /// - Parameter url: Any text.
-    /// - Returns: The URL, or an empty text for what is no http or https URL.
+    /// - Returns: The URL; empty if the text is not an http or https URL.
     public static func redacted(_ url: String) -> String { WebURL(url)?.redacted ?? "" }
 }

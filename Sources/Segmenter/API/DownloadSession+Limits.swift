@@ -1,31 +1,33 @@
 import Assembler
 
 extension DownloadSession {
-    /// Limits the rate of all downloads of the session together, from now on.
+    /// Limits the total rate of all downloads of the session, from now on.
     ///
-    /// What there is is divided fairly: among the downloads, and what a download gets among its
-    /// connections. Whoever cannot use a share leaves it to the others. Over five seconds the limit is kept to
-    /// within three percent. Any thread may call this.
+    /// The rate is divided fairly among the downloads, and within a download among its connections.
+    /// A share that one of them cannot use goes to the others. Over five seconds, the total stays
+    /// within three percent of the limit. This method may be called from any thread.
     ///
-    /// - Parameter bytesPerSecond: The limit; `nil`, or what is not above 0, is none.
+    /// - Parameter bytesPerSecond: The limit in bytes per second. `nil`, 0 and negative values mean
+    ///   no limit.
     public func limitRate(_ bytesPerSecond: Double?) {
         let limit = RateLimit(bytesPerSecond)
         loop.perform { $0.limitRate(limit) }
     }
 
-    /// Halves the limit of rate; where there is none, half the present speed becomes the limit.
+    /// Halves the rate limit; without a limit, sets it to half of the current rate.
     ///
-    /// It is never halved to less than 1 KiB/s. The download that began first reports the new limit
-    /// (`DownloadNotice.limitChanged`). Any thread may call this.
+    /// Halving never sets a limit below 1 KiB/s. The download that started first reports the new
+    /// limit (`DownloadNotice.limitChanged`). This method may be called from any thread.
     public func halveRateLimit() {
         changeRateLimit { limit, measured in limit.halve(measured: measured) }
     }
 
-    /// Doubles the limit of rate.
+    /// Doubles the rate limit.
     ///
-    /// A limit that `halveRateLimit` has made out of none is gone when it is back at the speed that
-    /// it was made from. Where there is no limit, nothing changes. The download that began first
-    /// reports the new limit (`DownloadNotice.limitChanged`). Any thread may call this.
+    /// If `halveRateLimit` created the limit, the limit is removed once it reaches the rate from
+    /// which it was created. Without a limit, nothing changes. The download that started first
+    /// reports the new limit (`DownloadNotice.limitChanged`). This method may be called from any
+    /// thread.
     public func doubleRateLimit() {
         changeRateLimit { limit, _ in limit.double() }
     }

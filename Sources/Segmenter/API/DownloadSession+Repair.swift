@@ -1,16 +1,17 @@
 extension DownloadSession {
-    /// Fetches again what is damaged of a file whose manifest was kept, and nothing else.
+    /// Downloads only the damaged bytes of a file whose manifest was kept.
     ///
-    /// The file is only read, until a whole and verified one takes its place. A repair that was
-    /// stopped is continued by the next one. A part with its manifest is completed in the same way.
+    /// The existing file is only read until a complete and verified file replaces it. A later
+    /// repair resumes one that was stopped. A part with its manifest is completed in the same way.
     ///
     /// - Parameters:
-    ///   - path: Path of the file.
-    ///   - url: An http or https URL that offers the same version of it.
-    ///   - options: How to fetch it. `checksum` proves the result; `overwrite`, `resume` and
-    ///     `files.keepManifest` are as a repair needs them.
-    ///   - id: What the repair is known by; one that no other download has.
-    /// - Returns: The download under way. It fails with `unrepairable` when there is no manifest or
+    ///   - path: The path of the file.
+    ///   - url: An http or https URL that offers the same version of the file.
+    ///   - options: The options of the download. `checksum` verifies the result. `overwrite`,
+    ///     `resume`, `files.timestamping` and `files.keepManifest` are set to the values that a
+    ///     repair needs.
+    ///   - id: The id of the repair, unique among all downloads.
+    /// - Returns: The running download. It fails with `unrepairable` if there is no manifest, or if
     ///   the server offers another version.
     public func repair(
         _ path: String, from url: String, options: DownloadOptions = DownloadOptions(),

@@ -1,10 +1,11 @@
-// API: the public types, and the doors by which a caller comes in. It knows what callers ask for
-// and are answered; it never knows how a file is put together.
+// API: the public types of the library. This folder defines requests and results; it does not know
+// how a file is assembled.
 
-// Digests, ranges and reasons of the disk stand in this API, so that whoever has it has them too.
+// This API uses digests, ranges and error types of `Assembler`, so importing `Segmenter` imports
+// them too.
 @_exported public import Assembler
 
-/// Runs downloads: one loop thread, its connections, and any number of files.
+/// Runs downloads: any number of files on one loop thread.
 ///
 /// ```swift
 /// let session = DownloadSession()
@@ -12,7 +13,7 @@
 /// await session.shutdown()
 /// ```
 ///
-/// May be used from any thread or task.
+/// A session may be used from any thread or task.
 public final class DownloadSession: Sendable {
     let loop = TransferLoop()
     let running = Monitor<[Int: any Stoppable]>([:])
@@ -23,10 +24,11 @@ public final class DownloadSession: Sendable {
     /// Starts the loop thread.
     ///
     /// - Parameters:
-    ///   - rateLimit: As for ``limitRate(_:)``.
-    ///   - memory: What earlier sessions learned of servers, and where ``shutdown()`` adds to it; read
-    ///     before this returns.
-    ///   - checkPriority: How the disk serves the threads that read what has arrived back, to check it.
+    ///   - rateLimit: The rate limit of the session in bytes per second, as for ``limitRate(_:)``.
+    ///   - memory: The file with the facts that earlier sessions learned about servers. The
+    ///     initializer reads the file; ``shutdown()`` adds to it.
+    ///   - checkPriority: The I/O priority of the threads that read received bytes back to verify
+    ///     them.
     public init(
         rateLimit: Double? = nil, memory: ServerMemory? = nil, checkPriority: DiskPriority = .normal
     ) {
@@ -41,16 +43,19 @@ public final class DownloadSession: Sendable {
         }
     }
 
-    /// Begins a download and returns at once; watch its events, await its result.
+    /// Starts a download and returns immediately.
+    ///
+    /// The caller follows ``Download/events`` and awaits ``Download/result``.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - destination: Where the finished file goes. Until it is complete and verified, its bytes
-    ///     are in `NAME.part`, with the manifest `NAME.segget` beside it.
-    ///   - options: How to fetch it.
-    ///   - id: What the download is known by; one that no other download has.
-    ///   - refreshURL: Gets a new link when the URL is refused; `nil` where there is none to be had.
-    /// - Returns: The download under way.
+    ///   - destination: The destination of the finished file. Until the file is complete and
+    ///     verified, its bytes are in `NAME.part`, and the manifest is `NAME.segget` beside it.
+    ///   - options: The options of the download.
+    ///   - id: The id of the download, unique among all downloads.
+    ///   - refreshURL: Returns a new link when the server refuses the URL; `nil` if there is no way
+    ///     to get one.
+    /// - Returns: The running download.
     public func start(
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions(),
         id: Download.ID = Download.ID(), refreshURL: RefreshURL? = nil
@@ -60,7 +65,7 @@ public final class DownloadSession: Sendable {
             refreshURL: refreshURL)
     }
 
-    /// Begins a download that keeps its cookies in `jars`.
+    /// Starts a download that keeps its cookies in `jars`.
     package func start(
         _ url: String, to destination: Destination, options: DownloadOptions,
         refreshURL: RefreshURL?, jars: CookieJars?
@@ -70,7 +75,7 @@ public final class DownloadSession: Sendable {
             refreshURL: refreshURL, jars: jars)
     }
 
-    /// Begins a download, or a repair.
+    /// Starts a download or a repair.
     func start(
         _ url: String, to destination: Destination, options: DownloadOptions, id: Download.ID,
         isRepair: Bool, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil
@@ -97,16 +102,19 @@ public final class DownloadSession: Sendable {
         }
     }
 
-    /// Begins to fetch a list of files and returns at once; watch the events.
+    /// Starts the download of a list of files and returns immediately.
+    ///
+    /// The caller follows ``DownloadBatch/events``.
     ///
     /// - Parameters:
-    ///   - items: The files, in the order in which they begin.
-    ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
-    ///   - failFast: Whether the first failure stops the others.
-    ///   - staysOpen: Whether more files may follow: `DownloadBatch.add` takes them, and the batch does not
-    ///     end before ``DownloadBatch/close()``.
-    ///   - refreshURL: Gets a new link when the URL of a file is refused.
-    /// - Returns: The batch under way.
+    ///   - items: The files, in the order in which they start.
+    ///   - jobs: The number of files to download at a time, 1…64. `nil` means 4, and up to 64 while
+    ///     the files are small.
+    ///   - failFast: Whether the first failure stops the other files.
+    ///   - staysOpen: Whether more files may follow. If `true`, `DownloadBatch.add` accepts files,
+    ///     and the batch does not end before ``DownloadBatch/close()``.
+    ///   - refreshURL: Returns a new link when the server refuses the URL of a file.
+    /// - Returns: The running batch.
     public func start(
         _ items: [BatchItem], jobs: Int? = nil, failFast: Bool = false, staysOpen: Bool = false,
         refreshURL: RefreshURL? = nil
@@ -116,15 +124,17 @@ public final class DownloadSession: Sendable {
             refreshURL)
     }
 
-    /// Begins to fetch a long list of files, each made when it is needed.
+    /// Starts the download of a long list of files and creates each item only when it is needed.
     ///
     /// - Parameters:
-    ///   - count: Number of files.
-    ///   - jobs: Files that are fetched at a time, 1…64; `nil` for 4, and up to 64 while they are small.
-    ///   - failFast: Whether the first failure stops the others.
-    ///   - refreshURL: Gets a new link when the URL of a file is refused.
-    ///   - item: Makes the file at a place in the list, from 0; the same one whenever it is asked.
-    /// - Returns: The batch under way.
+    ///   - count: The number of files.
+    ///   - jobs: The number of files to download at a time, 1…64. `nil` means 4, and up to 64 while
+    ///     the files are small.
+    ///   - failFast: Whether the first failure stops the other files.
+    ///   - refreshURL: Returns a new link when the server refuses the URL of a file.
+    ///   - item: Returns the file at an index of the list, from 0. Every call with the same index
+    ///     must return the same file.
+    /// - Returns: The running batch.
     public func start(
         count: Int, jobs: Int? = nil, failFast: Bool = false, refreshURL: RefreshURL? = nil,
         item: @escaping @Sendable (Int) -> BatchItem
@@ -132,7 +142,7 @@ public final class DownloadSession: Sendable {
         start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL)
     }
 
-    /// Begins to fetch a long list of files, whose cookies are kept in `jars`.
+    /// Starts the download of a long list of files that keeps their cookies in `jars`.
     package func start(
         count: Int, jobs: Int?, failFast: Bool, refreshURL: RefreshURL?, jars: CookieJars?,
         item: @escaping @Sendable (Int) -> BatchItem
@@ -161,16 +171,16 @@ public final class DownloadSession: Sendable {
 
     /// Downloads a file and returns when it is complete, verified and published.
     ///
-    /// Cancelling the task stops the download in order; a later call with the same URL and path
-    /// continues it.
+    /// Cancelling the task stops the download in an orderly way. A later call with the same URL and
+    /// path resumes it.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - path: Path of the finished file.
-    ///   - options: How to fetch it.
-    ///   - id: What the download is known by; one that no other download has.
-    /// - Returns: What was downloaded.
-    /// - Throws: `DownloadError`, with what is kept on the disk.
+    ///   - path: The path of the finished file.
+    ///   - options: The options of the download.
+    ///   - id: The id of the download, unique among all downloads.
+    /// - Returns: The finished file.
+    /// - Throws: `DownloadError`, which includes the number of bytes that are kept on disk.
     public func download(
         _ url: String, to path: String, options: DownloadOptions = DownloadOptions(),
         id: Download.ID = Download.ID()
@@ -184,12 +194,12 @@ public final class DownloadSession: Sendable {
         return try result.get()
     }
 
-    /// Asks the server what it offers, and writes nothing.
+    /// Asks the server which file it offers, and writes nothing.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - options: How to ask.
-    /// - Returns: What the server says.
+    ///   - options: The options for the requests.
+    /// - Returns: The size, validators and name that the server states.
     /// - Throws: `DownloadError`.
     public func probe(
         _ url: String, options: DownloadOptions = DownloadOptions()
@@ -208,14 +218,14 @@ public final class DownloadSession: Sendable {
         }
     }
 
-    /// Tells what a download would do if it were started now, and writes nothing.
+    /// Returns what a download would do if it started now, and writes nothing.
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - destination: Where the finished file would go.
-    ///   - options: How it would be fetched.
-    /// - Returns: What would be done.
-    /// - Throws: `DownloadError`, when the download would fail at once.
+    ///   - destination: The destination that the finished file would have.
+    ///   - options: The options of the download.
+    /// - Returns: The action that the download would take.
+    /// - Throws: `DownloadError` if the download would fail at its start.
     public func preview(
         _ url: String, to destination: Destination, options: DownloadOptions = DownloadOptions()
     ) async throws(DownloadError) -> DownloadPreview {
@@ -225,12 +235,12 @@ public final class DownloadSession: Sendable {
         return try await run.preview().get()
     }
 
-    /// Tells what the files of a list would come to, and writes nothing.
+    /// Returns what would be done with each file of a list, and writes nothing.
     ///
     /// - Parameters:
-    ///   - count: Number of files.
-    ///   - item: Makes the file at a place in the list, from 0.
-    /// - Returns: What would be done with each file, in order.
+    ///   - count: The number of files.
+    ///   - item: Returns the file at an index of the list, from 0.
+    /// - Returns: A preview or an error for each file, in the order of the list.
     public func preview(
         count: Int, item: @escaping @Sendable (Int) -> BatchItem
     ) -> AsyncStream<(index: Int, result: Result<DownloadPreview, DownloadError>)> {
@@ -246,24 +256,25 @@ public final class DownloadSession: Sendable {
         }
     }
 
-    /// The downloads under way, in the order in which they began; without the files of batches.
+    /// The running downloads, in the order in which they started, without the files of batches.
     ///
-    /// A download whose result is there is not among them.
+    /// A download whose result is available is not included.
     public var downloads: [Download] { underWay.compactMap { $0 as? Download } }
 
-    /// The batches under way, in the order in which they began.
+    /// The running batches, in the order in which they started.
     public var batches: [DownloadBatch] { underWay.compactMap { $0 as? DownloadBatch } }
 
-    /// Stops every download and every batch in order, as their `cancel` does; the session goes on.
+    /// Stops every download and every batch in an orderly way, as their `cancel` does.
     ///
-    /// Returns at once. What is started afterwards is not stopped.
+    /// The session remains usable. This method returns immediately. Downloads that start later are
+    /// not stopped.
     public func cancelAll() {
         for download in underWay { download.cancel() }
     }
 
-    /// Stops every download in order, and the loop thread.
+    /// Stops every download in an orderly way, and ends the loop thread.
     ///
-    /// What is started afterwards is cancelled at once.
+    /// A download that starts later is cancelled immediately.
     public func shutdown() async {
         let downloads = underWay
         for download in downloads { download.cancel() }
@@ -272,18 +283,18 @@ public final class DownloadSession: Sendable {
         loop.shutdown()
     }
 
-    /// All that is under way, in the order in which it began.
+    /// All running downloads and batches, in the order in which they started.
     private var underWay: [any Stoppable] {
         running.withLock { running in running.sorted { $0.key < $1.key }.map(\.value) }
     }
 }
 
-/// What a session has under way.
+/// A running download or batch that its session can stop.
 protocol Stoppable: Sendable {
-    /// Stops it in order; returns at once.
+    /// Stops it in an orderly way and returns immediately.
     func cancel()
-    /// Waits for its end.
+    /// Waits until it has ended.
     func wait() async
-    /// Adds an event of the whole session's to its own.
+    /// Adds an event that concerns the whole session to its own events.
     func report(_ event: DownloadEvent)
 }

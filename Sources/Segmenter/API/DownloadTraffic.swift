@@ -1,79 +1,82 @@
 public import Assembler
 
-/// What a download has under way at a moment: its connections, and the servers that they work for.
+/// The connections and servers of a download at one moment.
 ///
-/// Both are empty while nothing is fetched: before the server has answered, between two attempts, while the
-/// file is verified, and after the end.
+/// Both lists are empty while nothing is transferred: before the server has responded, between two
+/// attempts, during verification, and after the end.
 public struct DownloadTraffic: Sendable, Hashable {
-    /// The servers, the primary one first, those that were dropped included.
+    /// The servers, the primary one first, including dropped ones.
     public var servers: [Server] = []
-    /// The connections, those included that have nothing to do.
+    /// The connections, including idle ones.
     ///
-    /// A second request for the last bytes of a file is not among them.
+    /// A second request for the last bytes of a file (a hedge) is not included.
     public var connections: [Connection] = []
 
-    /// A server that the file comes from, or was to come from.
+    /// A server that was given for the file.
     public struct Server: Sendable, Hashable {
-        /// The URL that was given for it, without credentials and query.
+        /// The given URL of the server, without credentials and query.
         public var url: String
-        /// Whether its bytes are used.
+        /// Whether the bytes of the server are used.
         public var standing: Standing
-        /// Bytes of the file that it has sent since the present attempt began.
+        /// The number of bytes of the file that the server has sent since the current attempt
+        /// started.
         public var bytes: Int64
-        /// Connections that have a request of its under way.
+        /// The number of connections with an active request to the server.
         public var connections: Int
     }
 
-    /// Whether a server's bytes are used.
+    /// Whether the bytes of a server are used.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Standing: Sendable, Hashable {
-        /// They are.
+        /// The bytes are used.
         case used
-        /// Not before a sample of them was compared with what is there.
+        /// The bytes are used once a sample of them equals the bytes on disk.
         case awaitsSample
-        /// Not any more.
+        /// The bytes are no longer used.
         case dropped(MirrorFault)
     }
 
-    /// A connection.
+    /// A connection of the download.
     public struct Connection: Sendable, Hashable {
-        /// The place of its server in ``DownloadTraffic/servers``.
+        /// The index of its server in ``DownloadTraffic/servers``.
         public var server: Int
-        /// What it does.
+        /// The current activity.
         public var activity: Activity
-        /// The bytes of the file that its request is to bring, half-open; `nil` when it has none.
+        /// The bytes of the file that its request has to deliver, half-open; `nil` without a
+        /// request.
         ///
-        /// It ends at `Int64.max` where the size is unknown, and further to the front as soon as another
-        /// connection has taken its rest.
+        /// The end is `Int64.max` if the size is unknown. It moves to the front when another
+        /// connection takes over the end of the range.
         public var range: ByteRange?
-        /// The next byte that it expects; `nil` when it has no request.
+        /// The position of the next expected byte; `nil` without a request.
         public var position: Int64?
-        /// Bytes per second, smoothed; 0 when nothing was measured, and while it receives nothing.
+        /// The smoothed rate in bytes per second; 0 if nothing was measured or nothing is received.
         public var bytesPerSecond: Double
-        /// Where it leads: an IP address, of the proxy where there is one; `nil` as long as it is not made.
+        /// The IP address of the peer, which may be a proxy; `nil` until the connection is
+        /// established.
         public var address: String?
-        /// The version of HTTP that it was answered over, such as `1.1` or `2`; `nil` before that.
+        /// The HTTP version of the response, such as `1.1` or `2`; `nil` before a response.
         public var httpVersion: String?
-        /// The round trip to there, smoothed, as the kernel measures it; `nil` where that is not known.
+        /// The smoothed round-trip time to the peer, as the kernel measures it; `nil` if unknown.
         public var roundTrip: Duration?
     }
 
-    /// What a connection does.
+    /// The activity of a connection.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Activity: Sendable, Hashable {
-        /// It is being made.
+        /// The connection is being established.
         case connecting
-        /// The request went out, and no head of a reply has come.
+        /// The request was sent, and no response head has arrived.
         case awaitsReply
-        /// The body of a reply comes.
+        /// The body of a response arrives.
         case receives
-        /// Its last request failed: it waits before it tries again.
+        /// The last request failed, and the connection waits before the next attempt.
         case awaitsRetry
-        /// It has nothing to do.
+        /// The connection is idle.
         case rests
     }
 }

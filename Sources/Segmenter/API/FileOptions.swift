@@ -1,42 +1,44 @@
 public import Assembler
 
-/// What becomes of the file on the disk, before and after its data arrives.
+/// Options for the file on disk, before and after its bytes arrive.
 public struct FileOptions: Sendable, Hashable {
-    /// How the space of the part is provided for.
+    /// The method by which space for the part is reserved.
     public var allocation = FileAllocation.auto
-    /// Give the finished file the server's `Last-Modified` as its time.
+    /// Whether to set the modification time of the finished file to the server's `Last-Modified`.
     public var remoteTime = true
-    /// What of origin, version and digests is written into the finished file's extended attributes.
+    /// The facts to write into extended attributes of the finished file: origin, version and
+    /// digests.
     public var attributes = FileAttributes.none
-    /// Leave the manifest beside the finished file, so that it can be checked and repaired.
+    /// Whether to keep the manifest beside the finished file, for later checks and repairs.
     public var keepManifest = false
-    /// Replace a file that stands at the destination when the remote one is newer or has another
-    /// size or version, and fetch nothing when it is not.
+    /// Whether to replace an existing file only if the remote file is newer or has changed.
+    ///
+    /// A different size or version also counts as a change. Otherwise nothing is downloaded.
     public var timestamping = false
-    /// Leave any regular file that has the name of the destination, without asking the server about it and
-    /// without checking its content.
+    /// Whether to skip any existing regular file with the name of the destination.
     ///
-    /// Without a name of the caller's it is the URL's that counts, and once the server was asked, the name that
-    /// it suggests.
+    /// No request is sent, and the content is not checked. Without a name from the caller, the name
+    /// from the URL counts first. Once the server has responded, the name that it suggests counts.
     public var skipsExisting = false
-    /// Fail where an HTML page arrived although the name or the media type promises a model, an archive, a package
-    /// or a disk image; nothing is published then.
+    /// Whether to fail if an HTML page arrives instead of the expected kind of file.
     ///
-    /// Otherwise ``DownloadedFile/isPage`` says so. Neither with a digest of the caller's.
+    /// The name or media type is that of a model, an archive, a package or a disk image. Nothing is
+    /// then published. Without this option, ``DownloadedFile/isPage`` reports such a page. Neither
+    /// applies if the caller expects a digest.
     public var refusesHTML = false
 
-    /// File mode creation mask that the finished file's mode follows (umask(2)); `nil` for the process's.
+    /// The file mode creation mask of the finished file (umask(2)); `nil` for that of the process.
     public var umask: UInt32?
 
-    /// What becomes of folders that are missing on the way to the destination.
+    /// The handling of missing folders in the path of the destination.
     ///
-    /// They are made when the server has answered that there is a file, and removed again if nothing is
-    /// left in them in the end.
+    /// They are created when the server has confirmed that the file exists. They are removed if
+    /// they are empty at the end.
     public var missingFolders = MissingFolders.refused
 
-    /// What a newer version stored beside these.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] = [:]
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 }

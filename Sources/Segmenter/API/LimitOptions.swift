@@ -1,32 +1,34 @@
-/// Limits of one download: its size, its time, and the least speed that is put up with.
+/// Limits of one download: size, time and rate.
 ///
-/// The limit of rate of all downloads together is the session's: ``DownloadSession/limitRate(_:)``.
+/// ``DownloadSession/limitRate(_:)`` limits the total rate of all downloads of a session.
 public struct LimitOptions: Sendable, Hashable {
-    /// Largest file that is fetched, in bytes; `nil` is any.
+    /// The size of the largest file to download, in bytes; `nil` for no limit.
     ///
-    /// A larger one is refused before anything of it is fetched; where the server states no size,
-    /// when it turns out to be larger.
+    /// A larger file is refused before any of its bytes are downloaded. If the server states no
+    /// size, the download fails when it exceeds the limit.
     public var maxSize: Int64?
-    /// Longest time that the download may take, probing and publishing included.
+    /// The longest time that the download may take, including probing and publishing.
     ///
-    /// It is then stopped in order, and a later one of the same URL to the same place continues it.
+    /// The download is then stopped in an orderly way. A later download of the same URL to the same
+    /// destination resumes it.
     public var maxTime: Duration?
-    /// Fastest that the file is fetched, in bytes per second; `nil` is any.
+    /// The highest rate of the download, in bytes per second; `nil` for no limit.
     ///
-    /// The session's limit holds beside it.
+    /// The limit of the session applies as well.
     public var rate: Double?
-    /// Least mean speed, in bytes per second.
+    /// The lowest mean rate, in bytes per second; `nil` for no limit.
     ///
-    /// When the whole download is slower for `minRatePeriod`, all its connections are given up for
-    /// fresh ones; when it is for a second period, it fails. Time in which the session's limit of
-    /// rate or a slow reader holds it back does not count, nor does checking what is on the disk.
+    /// If the whole download is slower for ``minRatePeriod``, new connections replace all of its
+    /// connections. If it is slower for a second period, it fails. Three kinds of time do not
+    /// count: time in which the session's rate limit or a slow reader delays the download, and time
+    /// for checks of bytes on disk.
     public var minRate: Double?
-    /// How long the least speed may be missed.
+    /// The time for which the rate may be lower than ``minRate``.
     public var minRatePeriod = Duration.seconds(30)
 
-    /// What a newer version stored beside these.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] = [:]
 
-    /// Makes options that limit nothing.
+    /// Creates options without limits.
     public init() {}
 }

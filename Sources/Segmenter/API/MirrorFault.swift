@@ -1,29 +1,32 @@
 public import Assembler
 
-/// Why a mirror is not used any more.
+/// The reason why a mirror is no longer used.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum MirrorFault: Error, Sendable, Hashable {
-    /// It could not be reached, refused, or broke off for good.
+    /// The mirror could not be reached, refused access, or failed permanently.
     case failed(DownloadError.Reason)
-    /// It offers a file of another size. In bytes.
+    /// The mirror offers a file of another size; both sizes in bytes.
     case otherSize(expected: Int64, got: Int64)
-    /// It advertises a digest that contradicts `--checksum`, or the primary mirror.
+    /// The mirror advertises a digest that contradicts the expected one or that of the primary
+    /// mirror.
     case otherDigest(expected: Digest, got: Digest)
-    /// It sent other bytes than were there already, and none of its bytes had been used.
+    /// Bytes of the mirror differ from the same range on disk; none of its bytes were used before.
     case otherData(ByteRange)
-    /// Its file is another one than when the download began.
+    /// The file of the mirror has changed since the download started.
     case changed(ContractBreach)
-    /// It does not serve byte ranges after all.
+    /// The mirror does not serve byte ranges, contrary to the probe.
     case rangesIgnored
-    /// The file put together from several mirrors had the wrong digest; this many bytes are of this
-    /// mirror, and are fetched again elsewhere.
+    /// The file assembled from several mirrors has the wrong digest.
+    ///
+    /// `bytes` is the number of bytes from this mirror. They are downloaded again from another
+    /// mirror.
     case doubted(bytes: Int64)
-    /// All of the file came from it, and had the wrong digest.
+    /// The whole file came from this mirror and has the wrong digest.
     case wrongDigest
 
-    /// The failure of a download that no other mirror is left for.
+    /// The reason of the download's failure if no other mirror remains.
     var reason: DownloadError.Reason {
         switch self {
         case .failed(let reason): reason
@@ -43,14 +46,14 @@ public enum MirrorFault: Error, Sendable, Hashable {
         }
     }
 
-    /// Whether the mirror could yet be the one that is right: only a digest can show it.
+    /// Returns whether the mirror may still have the right file, which only a digest can show.
     ///
     /// - Parameter checksum: The digest that the caller expects, if any.
-    /// - Returns: Whether its file is worth a try when those of others are wrong.
+    /// - Returns: Whether to try the mirror again if the files of other mirrors are wrong.
     func mayBeRight(_ checksum: Digest?) -> Bool {
         switch self {
         case .otherData, .doubted: true
-        // It differs from the primary one, which may itself be wrong.
+        // The mirror differs from the primary one, which may itself be wrong.
         case .otherSize, .changed: MirrorAgreement.canDecide(checksum)
         case .otherDigest(let expected, _):
             MirrorAgreement.canDecide(checksum) && expected != checksum
@@ -59,16 +62,16 @@ public enum MirrorFault: Error, Sendable, Hashable {
     }
 }
 
-/// A mirror that failed, for the error that lists them.
+/// A mirror that failed, as listed in the error of a download.
 public struct FailedMirror: Sendable, Hashable {
-    /// Its URL, without credentials and query.
+    /// The URL of the mirror, without credentials and query.
     public var url: String
-    /// What was wrong with it.
+    /// The reason of the failure.
     public var fault: MirrorFault
 }
 
 extension DownloadError.Reason {
-    /// Whether it lies with one server, so that another may do better.
+    /// Whether the failure concerns a single server, so that another server may succeed.
     package var isOfServer: Bool {
         switch self {
         case .transfer, .refused, .unusableScheme, .htmlPage, .untrusted, .addressDenied,
@@ -79,11 +82,11 @@ extension DownloadError.Reason {
         }
     }
 
-    /// Whether the file itself was refused, rather than a request that failed.
+    /// Whether the server refused the file, as opposed to a failed request.
     var isRefusal: Bool {
         switch self {
         case .refused, .unusableScheme: true
-        // 407 is the proxy's.
+        // The proxy sends 407.
         case .transfer(.status(407), _): false
         case .transfer(.status(let status), _): Segmenter.isRefusal(status) || isGone(status)
         default: false

@@ -1,16 +1,17 @@
-/// How the finished file gets its name.
+/// Options for the name of the finished file.
 public struct NamingOptions: Sendable, Hashable {
-    /// In a folder, name the file by the URL as it was given, whatever the server suggests and
-    /// wherever redirects lead.
-    public var usesURL = false
-    /// Where the name is taken, take the next one that is free: `big.1.iso`, `big.2.iso`.
+    /// Whether to name a file in a folder by the URL as given.
     ///
-    /// What an earlier run of the same URL left under such a name is continued.
+    /// The name that the server suggests and the targets of redirects are then ignored.
+    public var usesURL = false
+    /// Whether to use the next free name if the name exists: `big.1.iso`, `big.2.iso`.
+    ///
+    /// The part of an earlier run of the same URL under such a name is resumed.
     public var numbersTaken = false
 
-    /// What a newer version stored beside these.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] = [:]
 
-    /// Makes the default options: the server's suggestion, and a name that is taken is refused.
+    /// Creates the default options: the server suggests the name, and an existing name is refused.
     public init() {}
 }

@@ -1,6 +1,6 @@
 import Assembler
 
-/// How far a download is, from what it has reported so far.
+/// The current progress of a download, computed from its events.
 ///
 /// Pure.
 struct ProgressSnapshot: Sendable {
@@ -10,10 +10,10 @@ struct ProgressSnapshot: Sendable {
         phase: .starting, bytesDone: 0, size: nil, bytesVerifying: 0, bytesReceived: 0,
         bytesPerSecond: 0, connections: 0, map: [], elapsed: .zero, limit: nil)
 
-    /// Takes the time at which the download began, on the monotonic clock.
+    /// Creates a snapshot for a download that started at this time, on the monotonic clock.
     init(began: Double) { self.began = began }
 
-    /// Takes what the download reports.
+    /// Updates the snapshot with an event.
     mutating func take(_ event: DownloadEvent) {
         switch event {
         case .probed(let file):
@@ -41,14 +41,14 @@ struct ProgressSnapshot: Sendable {
         }
     }
 
-    /// The download has ended, well or not.
+    /// Notes that the download has ended, with any result.
     mutating func end(now: Double) {
         ended = now
         latest.phase = .ended
         (latest.bytesPerSecond, latest.connections) = (0, 0)
     }
 
-    /// How far it is at this time.
+    /// Returns the progress at this time, on the monotonic clock.
     func progress(now: Double) -> DownloadProgress {
         var progress = latest
         progress.elapsed = Duration(seconds: (ended ?? now) - began)

@@ -1,27 +1,28 @@
-/// Gets a new link to a file in place of one that is refused.
+/// Returns a new link to a file whose link the server refuses.
 ///
-/// Called with the URL that is refused, in full, and why: `refused` (401, 403), or a `transfer` with the status
-/// 404 or 410. Answers with the new URL; `nil` when there is none. It is asked at most once a minute for one
-/// download, on any thread, and has 30 seconds: then its task is cancelled, and it counts as `nil`.
+/// The arguments are the refused URL in full and the reason: `refused` (401, 403), or a `transfer`
+/// with status 404 or 410. The result is the new URL, or `nil` if there is none. The closure is
+/// called at most once a minute for each download, on any thread. After 30 seconds its task is
+/// cancelled, and the result counts as `nil`.
 ///
-/// Headers, credentials and cookies that were meant for the old URL go only to the same origin. Whether the new
-/// link leads to the same file is not taken from it: a strong validator, a digest or, with
-/// ``DownloadOptions/resumeUnverified``, a sample has to show it.
+/// Headers, credentials and cookies for the old URL are sent to the same origin only. A strong
+/// validator, a digest or, with ``DownloadOptions/resumeUnverified``, a sample has to show that the
+/// new link leads to the same file.
 public typealias RefreshURL = @Sendable (String, DownloadError.Reason) async -> String?
 
-/// Why no new link takes the place of one that is refused.
+/// The reason why no new link replaces a refused one.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum LinkFault: Error, Sendable, Hashable {
-    /// There was none.
+    /// The closure returned no link.
     case none
-    /// There was no answer in time.
+    /// The closure did not return in time.
     case late(after: Duration)
-    /// It is the same as the one that is refused.
+    /// The new link equals the refused one.
     case same
-    /// It is no http or https URL; carries what of it may be shown.
+    /// The new link is not an http or https URL; carries the part of it that may be shown.
     case unusable(String)
-    /// So many new links in a row have brought nothing.
+    /// This number of new links in a row led to no received bytes.
     case inVain(Int)
 }

@@ -1,16 +1,17 @@
 import Assembler
 
-/// How a file goes to a descriptor, in order.
+/// Options for a download that is written to a descriptor, in order.
 public struct StreamOptions: Sendable, Hashable {
     /// The smallest window, in bytes.
     public static let smallestWindow = StreamOutput.smallestWindow
-    /// Bytes that may be fetched ahead of what has been written, and so the memory that it takes;
-    /// at least ``smallestWindow``.
+    /// The number of bytes that may be downloaded ahead of the reader; at least ``smallestWindow``.
+    ///
+    /// The window bounds the memory that the stream uses.
     public var window: Int64 = 64 << 20
 
-    /// What a newer version stored beside these.
+    /// Options that a newer version stored and that this version does not know.
     var unknown: [String: CodedValue] = [:]
 
-    /// Makes the default options.
+    /// Creates the default options.
     public init() {}
 }

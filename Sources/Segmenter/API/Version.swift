@@ -1,2 +1,2 @@
-/// The version of segget, which `User-Agent`, `--version` and `--json` name.
+/// The version of segget, as used in `User-Agent`, `--version` and `--json`.
 public let seggetVersion = "0.2.0"
