@@ -1,23 +1,23 @@
 import Assembler
 
-/// What waits between a batch and the reader of its events.
+/// The queue of events between a batch and the reader of its stream.
 ///
-/// Writers never wait. What may be missed is dropped while too much of it waits; beginnings and
-/// ends never are.
+/// Writers never wait. If too many events are unread, progress and other events are dropped, but
+/// never `begun` and `ended`.
 final class BatchEvents: Sendable {
-    /// Events in waiting from which on progress is dropped.
+    /// The number of unread events from which progress is dropped.
     static let progressLimit = 256
-    /// Events in waiting from which on everything but beginnings and ends is dropped.
+    /// The number of unread events from which all events but `begun` and `ended` are dropped.
     static let limit = 4096
-    /// Seconds between two times that the reader is woken: what comes meanwhile is read together.
+    /// The shortest time between two wake-ups of the reader, in seconds; events are read in groups.
     static let rest = 0.005
 
     private struct State {
         var incoming: [BatchEvent] = []
-        /// The next one last.
+        /// Events in reverse order: the next one is last.
         var outgoing: [BatchEvent] = []
         var reader: Answer<BatchEvent?>?
-        /// When the reader last had to wait.
+        /// The monotonic time at which the reader last had to wait.
         var lastWait = -Double.infinity
         var isOver = false
         var isAbandoned = false
@@ -33,7 +33,7 @@ final class BatchEvents: Sendable {
 
     private let state = Monitor(State())
 
-    /// Hands an event over.
+    /// Adds an event, or passes it to a waiting reader.
     func offer(_ event: BatchEvent) {
         let reader = state.withLock { state -> Answer<BatchEvent?>? in
             guard !state.isAbandoned else { return nil }
@@ -48,7 +48,7 @@ final class BatchEvents: Sendable {
         reader?.resume(returning: event)
     }
 
-    /// Ends the events, after those that wait.
+    /// Ends the stream after the unread events.
     func finish() {
         let reader = state.withLock { state -> Answer<BatchEvent?>? in
             state.isOver = true
@@ -58,7 +58,7 @@ final class BatchEvents: Sendable {
         reader?.resume(returning: nil)
     }
 
-    /// The events, for one reader.
+    /// Returns the stream of events, for one reader.
     func stream() -> AsyncStream<BatchEvent> {
         AsyncStream {
             await self.next()
@@ -85,7 +85,7 @@ final class BatchEvents: Sendable {
         }
     }
 
-    /// Nobody reads any more.
+    /// Drops all unread and later events, because the reader has cancelled.
     private func abandon() {
         let reader = state.withLock { state -> Answer<BatchEvent?>? in
             state.isAbandoned = true

@@ -1,6 +1,8 @@
 import Assembler
 
-/// Lets so many files of a batch be fetched in segments at a time, in the order in which they ask.
+/// Limits how many files of a batch are downloaded in segments at a time.
+///
+/// Files get places in the order in which they ask.
 final class BatchGate: SegmentGate {
     private struct State {
         var free: Int
@@ -13,10 +15,10 @@ final class BatchGate: SegmentGate {
 
     init(_ count: Int) { state = Monitor(State(free: count)) }
 
-    /// Whether somebody waits.
+    /// Whether a file waits for a place.
     var isBusy: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Takes a place, if one is free.
+    /// Takes a place if one is free; returns whether it did.
     func tryEnter() -> Bool {
         state.withLock { state in
             guard state.free > 0 else { return false }
@@ -27,7 +29,7 @@ final class BatchGate: SegmentGate {
 
     /// Waits for a place.
     ///
-    /// - Returns: Whether there is one; not after cancelling.
+    /// - Returns: Whether the caller has a place; `false` after cancelling.
     func enter() async -> Bool {
         let id = state.withLock { state in
             state.nextID += 1
@@ -58,7 +60,7 @@ final class BatchGate: SegmentGate {
         }
     }
 
-    /// Gives a place back.
+    /// Releases a place.
     func leave() {
         let next = state.withLock { state -> Answer<Bool>? in
             guard !state.waiting.isEmpty else {

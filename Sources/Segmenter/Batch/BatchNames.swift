@@ -1,29 +1,31 @@
 import Assembler
 import Glibc
 
-/// Gives the files of a session's batches their names, each name once.
+/// Assigns names to the files of a session's batches, each name once.
 ///
-/// Folders are distinguished by device and inode, not by how their paths are spelled. Blocks on the
-/// disk.
+/// Folders are identified by device and inode, not by the spelling of their paths. The methods
+/// block on disk I/O.
 final class BatchNames: Sendable {
     private struct State {
         var folders: [FolderPlace: FolderNames] = [:]
-        /// The folder that was entered last, which is mostly the next one too.
+        /// The folder of the last call, which is mostly also the folder of the next one.
         var last: (identity: FileIdentity, folder: Folder, place: FolderPlace)?
         var users = 0
     }
 
     private let state = Monitor(State())
-    /// The folders that are made for its files.
+    /// The folders that were created for files of the batches.
     let made = MadeFolders()
-    /// The parts that earlier runs have left in its folders.
+    /// The parts of earlier runs in the folders of the session.
     let parts = BegunParts()
 
-    /// Notes that a batch begins.
+    /// Counts a batch that starts.
     func begin() { state.withLock { $0.users += 1 } }
 
-    /// Notes that a batch is over; with the last one all names are free again, and folders that were
-    /// made in vain are gone.
+    /// Counts a batch that has ended.
+    ///
+    /// After the last batch, all names are free again, and folders that were created but remained
+    /// empty are removed.
     func end() {
         let isLast = state.withLock { state in
             state.users -= 1
@@ -33,9 +35,10 @@ final class BatchNames: Sendable {
         if isLast { made.removeEmpty() }
     }
 
-    /// Takes the path of a file, if no other file has it.
+    /// Assigns the path to a file unless another file has it.
     ///
-    /// A folder that cannot be entered is the download's to report.
+    /// If the folder cannot be opened, the result is `true`, and the download itself reports the
+    /// error.
     func take(_ target: FileTarget) -> Bool {
         state.withLock { state in
             guard let (place, _) = try? enter(target.folder, &state) else { return true }
@@ -43,9 +46,9 @@ final class BatchNames: Sendable {
         }
     }
 
-    /// Takes the name in the folder, or a numbered one that no other file has, if a file of that name exists.
+    /// Assigns the name, or the first unused numbered name, to an existing file to be skipped.
     ///
-    /// - Returns: The name; `nil` where no such file exists.
+    /// - Returns: The name; `nil` if no file of that name exists.
     func takeExisting(_ target: FileTarget) -> String? {
         state.withLock { state in
             guard let (place, folder) = try? enter(target.folder, &state), let folder else {
@@ -59,7 +62,9 @@ final class BatchNames: Sendable {
         }
     }
 
-    /// Whether names that differ in case only are one name in a folder, or in the one in which it will be made.
+    /// Returns whether a folder ignores case in names.
+    ///
+    /// For a missing folder, its nearest existing parent decides.
     private static func foldsCase(_ path: String) -> Bool {
         var path = path
         while true {
@@ -70,7 +75,7 @@ final class BatchNames: Sendable {
         }
     }
 
-    /// Whether what stands at a path can only be a file of this run.
+    /// Returns whether a file at a path can only have been created by this run.
     func isNew(_ target: FileTarget) -> Bool {
         state.withLock { state in
             guard let (place, _) = try? enter(target.folder, &state) else { return false }
@@ -78,15 +83,15 @@ final class BatchNames: Sendable {
         }
     }
 
-    /// Takes the name in the folder, or a numbered one.
+    /// Assigns the name in the folder, or a numbered one.
     ///
     /// - Parameters:
-    ///   - target: Folder, and the name that is suggested.
-    ///   - urls: The file's URLs in full.
-    ///   - mustBeFree: Whether a name is passed over that stands on the disk, but for what an
-    ///     earlier run of the same URL left.
-    ///   - keepsSuggested: Whether that does not hold for the name that is suggested.
-    ///   - isAnothers: Whether a manifest was begun for another file of the batch.
+    ///   - target: The folder and the suggested name.
+    ///   - urls: The URLs of the file in full.
+    ///   - mustBeFree: Whether to skip names that exist on disk, except those of parts that an
+    ///     earlier run of the same URL began.
+    ///   - keepsSuggested: Whether the suggested name may be used although it exists.
+    ///   - isAnothers: Returns whether a manifest belongs to another file of the batch.
     /// - Returns: The name.
     /// - Throws: `folderUnavailable`.
     func claim(
@@ -97,7 +102,7 @@ final class BatchNames: Sendable {
             do throws(AssemblyError) {
                 let (place, folder) = try enter(target.folder, &state)
                 let begun = state.folders[place]?.begunNames ?? []
-                // In its place: a copy of all names would be made for each file.
+                // A copy of `FolderNames` here would copy all of its names for each file.
                 let name = state.folders[place]?.claim(target.name) {
                     Self.foldsCase(target.folder)
                 } owner: { candidate in
@@ -120,11 +125,11 @@ final class BatchNames: Sendable {
         return try result.get()
     }
 
-    /// Finds a folder; one that is missing may be made yet, and has a place of its own all the same.
+    /// Returns the place and the handle of a folder; a missing folder has a place but no handle.
     private func enter(
         _ path: String, _ state: inout State
     ) throws(AssemblyError) -> (FolderPlace, Folder?) {
-        // The path may lead to another one by now.
+        // The path may refer to another folder by now.
         if let last = state.last, last.folder.path == path,
             last.identity == Folder.identity(at: path)
         {

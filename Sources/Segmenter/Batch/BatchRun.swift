@@ -1,10 +1,9 @@
-// Batch: the files of a list, their order, names and places, and the small ones among them. It
-// knows how many downloads run at a time and who has which name; it never knows how one file is
-// fetched.
+// Batch: the files of a list, their order, names and slots, and the small files among them. This
+// folder knows how many downloads run and which names they have, not how a file is downloaded.
 
 import Assembler
 
-/// What a batch works with.
+/// Runs the files of one batch.
 final class BatchRun: Sendable {
     let loop: TransferLoop
     let list: BatchList
@@ -12,21 +11,22 @@ final class BatchRun: Sendable {
     let names: BatchNames
     let events: BatchEvents
     private let refreshURL: RefreshURL?
-    /// The cookies of its files.
+    /// The cookies of the batch.
     private let jars: CookieJars
-    /// Attempts that a server may turn away before others no longer wait for the name of the file.
+    /// The attempts that a server may refuse before later files stop waiting for the file's name.
     private static let patience = 6
-    /// Seconds for which they wait for the name of a file that has given up its slot.
+    /// The longest time, in seconds, that later files wait for the name of a file that is set
+    /// aside.
     private static let longestAside = 5.0
     private let turns = BatchTurns()
     private let gate: BatchGate
     private let publisher = WholeFilePublisher()
     private let slots: BatchSlots
     private let firstRequests: FirstRequests
-    /// Which files cannot have the path that they name; looked up once, before the file begins.
+    /// The indices of files whose paths are already taken, determined before the files start.
     private let refused = Monitor<Set<Int>>([])
     private let running = Monitor<Set<Int>>([])
-    /// Whether a manifest, by its generation, was begun for a file of the list.
+    /// Whether a manifest belongs to a file of the list, by its generation.
     private let owners = Monitor<[String: Bool]>([:])
 
     init(
@@ -48,14 +48,14 @@ final class BatchRun: Sendable {
 
     /// Adds files at the end of the list.
     ///
-    /// - Returns: Their places; `nil` when the list is closed.
+    /// - Returns: Their indices; `nil` when the list is closed.
     func add(_ items: [BatchItem]) -> Range<Int>? {
         let places = list.add(items)
         slots.look()
         return places
     }
 
-    /// Takes no more files from now on.
+    /// Closes the list.
     func close() {
         list.close()
         slots.look()
@@ -76,13 +76,13 @@ final class BatchRun: Sendable {
     }
 
     private func runAll() async {
-        // No more tasks than there are slots, however long the list is.
+        // The number of tasks is bound by the slots, not by the length of the list.
         await withDiscardingTaskGroup { group in
             var next = 0
-            // Files whose paths are taken, where they name them.
+            // The number of files whose given paths were checked.
             var count = 0
             var begun = Begun()
-            // Nobody waits for the next stretch while there is work in this one.
+            // The next stretch is examined while the current one has files to start.
             var ahead: Task<Begun, Never>?
             while true {
                 let isStopping = failFast && slots.hasFailure
@@ -91,7 +91,7 @@ final class BatchRun: Sendable {
                     firstRequests.cancel()
                     list.close()
                 } else if count < list.count {
-                    // So many connections were asked for, and no more.
+                    // The caller's limit of connections also bounds the number of small files.
                     if count == 0 { slots.limit(to: list[0].options.connections) }
                     count = await takeNamedPaths(from: count)
                     owners.withLock { $0 = $0.filter(\.value) }
@@ -112,8 +112,8 @@ final class BatchRun: Sendable {
                         slots.queue()
                         entries.append(entry)
                     } else {
-                        // In the order of the list: whoever has a place may wait for the names of all
-                        // before it, which must not wait for a place in their turn.
+                        // Files start in the order of the list. A file with a slot may wait for the
+                        // names of all earlier files, so none of these may be waiting for a slot.
                         guard slots.mayStart, !isBegun || gate.tryEnter() else { break }
                         slots.begin()
                         group.addTask { await self.run(index, url, isBegun: isBegun) }
@@ -126,7 +126,8 @@ final class BatchRun: Sendable {
                         self.end(file.index, await file.run.withinTime(file.answered))
                     }
                 }
-                // All may have ended since there was no room for more: that is not the end.
+                // Empty slots alone do not end the batch: files of the list may still have to
+                // start.
                 if list.ends(after: next) || isStopping || Task.isCancelled, slots.isEmpty { break }
                 await slots.change()
             }
@@ -134,7 +135,7 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// The request that may bring a file without a task for it; `nil` when it needs one.
+    /// The request that may deliver a whole file without a task; `nil` if the file needs a task.
     private func firstRequest(_ index: Int, _ url: WebURL?) -> FirstRequests.Entry? {
         guard case .success(let run) = download(list[index], index, url, isBegun: false),
             let (probe, request) = run.firstRequest()
@@ -151,7 +152,7 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// Has a task go on with a file that its first request has not brought.
+    /// Starts a task for a file that its first request did not deliver completely.
     private func goOn(_ index: Int, _ run: DownloadRun, _ answered: DownloadRun.Answered) {
         slots.leave(.init(index: index, run: run, answered: answered))
     }
@@ -168,10 +169,9 @@ final class BatchRun: Sendable {
         slots.end(index, of: WebURL(list[index].url)?.origin, isDone: (try? result.get()) != nil)
     }
 
-    /// Gives the files from this one on that name their path what they name, before any of them takes a
-    /// suggested name.
+    /// Assigns the given paths of files from `start` on, before any of them gets a suggested name.
     ///
-    /// - Returns: Number of files in the list, by now.
+    /// - Returns: The number of files that are in the list by now.
     private func takeNamedPaths(from start: Int) async -> Int {
         await offLoop("names") { [self] in
             let count = list.count
@@ -187,7 +187,7 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// Looks, for the first stretch of these files, where something stands already.
+    /// Finds the files whose names or parts exist on disk, in the first stretch of a range.
     private func look(_ range: Range<Int>) async -> Begun {
         await offLoop("names") { [self] in
             var folders: [String: Folder] = [:]
@@ -197,7 +197,7 @@ final class BatchRun: Sendable {
                 let item = list[index]
                 let url = WebURL(item.url)
                 begun.urls.append(url)
-                // The reply to a single request waits for no place.
+                // A file with a single request always gets a task.
                 guard item.options.mirrors.isEmpty, !item.options.singleRequest else {
                     begun.found.insert(index)
                     continue
@@ -220,7 +220,7 @@ final class BatchRun: Sendable {
                 }
                 guard let folder = folders[target.folder] else { continue }
                 if !Assembly.isUntouched(target.name, in: folder),
-                    // What this run has put there only has this one numbered.
+                    // A file that this run has created only leads to a number for this one.
                     !isSuggested || !names.isNew(target)
                 {
                     begun.found.insert(index)
@@ -230,19 +230,19 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// Runs one file, whose URL was read already, to its end.
+    /// Runs one file, with its parsed URL, to its end.
     private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
         begin(index, url)
         switch download(list[index], index, url, isBegun: isBegun) {
         case .success(let run): end(index, await run.withinTime())
         case .failure(let error):
-            // Its place is another's.
+            // The download would have released the place at the gate.
             if isBegun { gate.leave() }
             end(index, .failure(error))
         }
     }
 
-    /// Tells, one after the other, what would be done with each file.
+    /// Reports, in order, what would be done with each file.
     func preview(_ report: (Int, Result<DownloadPreview, DownloadError>) -> Void) async {
         names.begin()
         for index in 0..<(await takeNamedPaths(from: 0)) where !Task.isCancelled {
@@ -256,13 +256,13 @@ final class BatchRun: Sendable {
         names.end()
     }
 
-    /// Adds an event to those of the file that began first.
+    /// Adds an event to those of the running file that is first in the list.
     func report(_ event: DownloadEvent) {
         guard let first = running.withLock({ $0.min() }) else { return }
         events.offer(BatchEvent(index: first, kind: .event(event)))
     }
 
-    /// The download of a file; an error when another file has the path that it names.
+    /// Creates the download of a file; fails if another file has the path that the item specifies.
     private func download(
         _ item: BatchItem, _ index: Int, _ url: WebURL?, isBegun: Bool = true
     ) -> Result<DownloadRun, DownloadError> {
@@ -287,7 +287,7 @@ final class BatchRun: Sendable {
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) },
             stepAside: { [turns, slots] origin, delay in
-                // Nobody waits for its name for long.
+                // Later files wait only for a limited time for the name of this one.
                 let turn = Task {
                     try await Task.sleep(for: .seconds(Self.longestAside))
                     turns.settle(index)
@@ -306,8 +306,8 @@ final class BatchRun: Sendable {
             options: item.options, refreshURL: refreshURL, batch: batch, jars: jars,
             parts: names.parts
         ) { [turns, events] event in
-            // Nobody waits for the name of a file whose server does not answer, or goes on saying that
-            // it has too much to do.
+            // Later files do not wait for the name of a file whose server does not respond, or
+            // keeps reporting that it is overloaded.
             if case .notice(.retrying(_, let attempt, _, let cause)) = event,
                 attempt > Self.patience || !cause.isTooMuch
             {
@@ -318,7 +318,7 @@ final class BatchRun: Sendable {
         return .success(run)
     }
 
-    /// The name for a file, when its turn has come.
+    /// Waits for the file's turn and returns its name.
     private func name(
         _ target: FileTarget, _ urls: [String], _ index: Int, mustBeFree: Bool, keeps: Bool
     ) async throws(DownloadError.Reason) -> String {
@@ -337,7 +337,7 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// The name of a file that exists and is to be skipped, when its turn has come.
+    /// Waits for the file's turn and returns the name of an existing file to be skipped.
     private func existing(
         _ target: FileTarget, _ index: Int
     ) async throws(DownloadError.Reason) -> String? {
@@ -348,7 +348,7 @@ final class BatchRun: Sendable {
         return name
     }
 
-    /// Whether a manifest was begun for a file of the list.
+    /// Returns whether a manifest belongs to a file of the list.
     private func isOneOfOurs(_ header: Manifest.Header) -> Bool {
         if let known = owners.withLock({ $0[header.generation] }) { return known }
         let found = (0..<list.count).contains { index in
@@ -363,23 +363,22 @@ final class BatchRun: Sendable {
 }
 
 extension TransferFailure {
-    /// Whether the server says that it has too much to do.
+    /// Whether the server reports that it is overloaded.
     fileprivate var isTooMuch: Bool {
         if case .status(let status) = self { isOverload(status) } else { false }
     }
 }
 
-/// For which files of a stretch of a list something stands already, at the names that are to be
-/// expected.
+/// The files in a stretch of the list whose expected names, or parts of them, exist on disk.
 private struct Begun: Sendable {
-    /// Files that are looked at together.
+    /// The number of files in a stretch.
     static let stretch = 256
-    /// As many at the beginning, when others wait for it.
+    /// The number of files in the first stretch, for which the start of the batch waits.
     static let firstStretch = 16
 
     var range = 0..<0
     var found: Set<Int> = []
-    /// Their URLs, where they are URLs.
+    /// The URLs of the files; `nil` where the text is not a URL.
     var urls: [WebURL?] = []
 
     func knows(_ index: Int) -> Bool { range.contains(index) }

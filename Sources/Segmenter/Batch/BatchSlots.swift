@@ -1,55 +1,61 @@
 import Assembler
 
-/// The files of a batch that are under way, and those that have come and wait for their names.
+/// Counts the files of a batch that are active, queued, parked or set aside.
 ///
-/// The latter fetch nothing, so that others begin in their place: one reply that takes long holds up
-/// the names of all files behind it, and a disk those of a group, but not what is fetched. Where a number
-/// of files was asked for, they count all the same. May be used from any thread.
+/// - An *active* file holds a slot.
+/// - A *queued* file waits to send its first request.
+/// - A *parked* file was received with one response and waits for its name and its publication. It
+///   holds no slot, so a slow response or disk delays the names of later files but not their
+///   transfers. If the caller has set the number of files, parked files count as well.
+/// - A file *set aside* has given up its slot because its server refuses it.
+///
+/// The class may be used from any thread.
 final class BatchSlots: Sendable {
-    /// A file that its first request has not brought.
+    /// A file that its first request did not deliver completely.
     struct Unfinished: Sendable {
         let index: Int
         let run: DownloadRun
         let answered: DownloadRun.Answered
     }
 
-    /// Files that have come and wait, from which on no other begins, and their bytes; fewer from a server
-    /// nearby, where it is the disk that they wait for.
+    /// The limits of parked files and of their bytes, beyond which no other file starts.
+    ///
+    /// The limit is lower for a nearby server, where files wait for the disk.
     static let mostParked = (files: 256, bytes: 4 << 20, bytesNearby: 1 << 20)
 
     /// A file without a slot, because its server refuses it.
     private struct Aside {
         let origin: String
-        /// Whether another file of the server has ended since.
+        /// Whether another file of the same origin has ended since.
         var mayGoOn = false
-        /// The one who waits, when it may be asked for again.
+        /// The task that waits for a slot, once the delay is over.
         var waiting: Answer<Void>?
     }
 
     private struct State {
         var width: BatchWidth
         var underWay = 0
-        /// Files whose first request is to go out as soon as one that is under way ends.
+        /// The number of queued files.
         var ahead = 0
-        /// Bytes of those that have come, by their place in the list.
+        /// The number of bytes of each parked file, by its index in the list.
         var parked: [Int: Int] = [:]
         var parkedBytes = 0
         var hasFailure = false
-        /// Files that need a task to go on.
+        /// Files that need a task to continue.
         var unfinished: [Unfinished] = []
-        /// Those without a slot, by their place in the list.
+        /// Files without a slot, by their index in the list.
         var asides: [Int: Aside] = [:]
-        /// Whether something has changed since the last `change`.
+        /// Whether there was a change since the last return of `change`.
         var isNews = false
         var waiting: Answer<Void>?
 
-        /// Files that count: where a number was asked for, also those that have come.
+        /// The number of files that count; parked ones count if the caller has set a number.
         var load: Int { underWay + (width.isAsked ? parked.count : 0) }
 
-        /// Most files that wait ahead: where a number was asked for, none begins before its time.
+        /// The most queued files; none if the caller has set a number.
         var mostAhead: Int { width.isAsked ? 0 : width.width }
 
-        /// Files that may begin, beside those that have, be it to wait.
+        /// The number of further files that may start or be queued.
         var room: Int { width.width + mostAhead - load - ahead }
 
         var mayStart: Bool {
@@ -59,16 +65,20 @@ final class BatchSlots: Sendable {
 
         var isEmpty: Bool { underWay + ahead + parked.count + asides.count == 0 }
 
-        /// Whether a request that waits could go out.
+        /// Whether a queued request could start.
         var isStuck: Bool { ahead > 0 && mayStart }
 
-        /// Whether whoever begins files should have a look: not at each end of one.
+        /// Whether the task that starts files should check for work.
+        ///
+        /// Batches of free slots keep it from waking up for each file that ends.
         var isWorthALook: Bool {
             isEmpty || !unfinished.isEmpty || room > 0 && 2 * room >= mostAhead
         }
 
-        /// Gives a slot to the first file without one that may be served now: others of its server have ended,
-        /// or nothing else is under way.
+        /// Gives a slot to the first file set aside that may be retried; returns its waiting task.
+        ///
+        /// A file may be retried if another file of its origin has ended, or if no other file is
+        /// active.
         mutating func takeAside() -> Answer<Void>? {
             let isAlone = underWay + ahead == 0
             guard isAlone || mayStart,
@@ -79,7 +89,7 @@ final class BatchSlots: Sendable {
             return asides.removeValue(forKey: index)?.waiting
         }
 
-        /// Gives a slot to a file without one, whatever is under way, when it waits for that.
+        /// Gives a slot to a file set aside if it waits for one, without regard to other files.
         mutating func leaveAside(_ index: Int) -> Answer<Void>? {
             guard let waiting = asides[index]?.waiting else { return nil }
             asides[index] = nil
@@ -87,7 +97,7 @@ final class BatchSlots: Sendable {
             return waiting
         }
 
-        /// Ends the waiting of a file that has come.
+        /// Removes a file from the parked ones; returns whether it was one.
         mutating func unpark(_ index: Int) -> Bool {
             guard let bytes = parked.removeValue(forKey: index) else { return false }
             parkedBytes -= bytes
@@ -99,31 +109,33 @@ final class BatchSlots: Sendable {
 
     init(_ width: BatchWidth) { state = Monitor(State(width: width)) }
 
-    /// Whether another file may begin at once: all first requests before it have gone out, so that it may
-    /// wait for their files.
+    /// Whether another file may start with a task.
+    ///
+    /// No first request may be queued, because the new file may have to wait for the names of the
+    /// queued ones.
     var mayStart: Bool { state.withLock { $0.ahead == 0 && $0.mayStart } }
 
-    /// Whether another file may begin, be it that its first request waits.
+    /// Whether another file may start or be queued.
     var hasRoom: Bool { state.withLock { $0.room > 0 } }
 
-    /// Whether no file is there that has not ended.
+    /// Whether no file is active, queued, parked or set aside.
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-    /// Whether a request that waits could go out.
+    /// Whether a queued request could start.
     var isStuck: Bool { state.withLock { $0.isStuck } }
 
     /// Whether a file has failed.
     var hasFailure: Bool { state.withLock { $0.hasFailure } }
 
-    /// A file begins.
+    /// Counts a file that starts with a task.
     func begin() { state.withLock { $0.underWay += 1 } }
 
-    /// A file begins, whose first request waits.
+    /// Counts a file whose first request is queued.
     func queue() { state.withLock { $0.ahead += 1 } }
 
-    /// A request that waited goes out, if it may or must.
+    /// Turns a queued file into an active one, if it may start or `must` is set.
     ///
-    /// - Returns: Whether it does.
+    /// - Returns: Whether the file is active now.
     func start(must: Bool = false) -> Bool {
         change(isFollowed: true) { state in
             guard state.ahead > 0, must || state.mayStart else { return false }
@@ -133,9 +145,9 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// One request has brought a file, of so many bytes.
+    /// Parks a file of which one response has delivered all `bytes`.
     ///
-    /// `isFollowed` says that the caller lets others go out in its place.
+    /// `isFollowed` means that the caller itself starts queued requests afterwards.
     func park(_ index: Int, bytes: Int, isFollowed: Bool = false) {
         change(isFollowed: isFollowed) { state in
             state.underWay -= 1
@@ -144,12 +156,12 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// A file that had come goes the way of others.
+    /// Makes a parked file active again, because it cannot be published from memory.
     func unpark(_ index: Int) {
         change { if $0.unpark(index) { $0.underWay += 1 } }
     }
 
-    /// A file, which may have come, needs a task to go on.
+    /// Adds a file, which may be parked, to those that need a task to continue.
     func leave(_ file: Unfinished) {
         change { state in
             if state.unpark(file.index) { state.underWay += 1 }
@@ -157,7 +169,7 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// Takes the files that need a task.
+    /// Returns and removes the files that need a task.
     func takeUnfinished() -> [Unfinished] {
         state.withLock { state in
             guard !state.unfinished.isEmpty else { return [] }
@@ -166,15 +178,17 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// So many connections were asked for to each file.
+    /// Applies the number of connections that the caller has set for each file.
     func limit(to connections: ConnectionCount) {
         state.withLock { $0.width.limit(to: connections) }
     }
 
-    /// A small file is done; `wait` is the time to first byte of replies.
+    /// Adjusts the number of slots after a small file; `wait` is the time to first byte.
     func adjust(wait: BatchWidth.Wait?) { state.withLock { $0.width.adjust(wait: wait) } }
 
-    /// A file has ended, of this origin, which is read where some file waits for that.
+    /// Counts a file that has ended.
+    ///
+    /// `origin` is evaluated only if a file is set aside.
     func end(_ index: Int, of origin: @autoclosure () -> String? = nil, isDone: Bool) {
         let aside = change { state in
             if !state.unpark(index) { state.underWay -= 1 }
@@ -187,10 +201,11 @@ final class BatchSlots: Sendable {
         aside?.resume(returning: ())
     }
 
-    /// Gives up the slot of a file until another one of its origin has ended, and for so many seconds at least;
-    /// returns with a slot.
+    /// Sets aside a file that its server refuses, and returns when it has a slot again.
     ///
-    /// Where nothing else is under way it returns as soon as the time is over; after cancelling it does at once.
+    /// The file waits at least `delay` seconds, and until another file of its origin has ended. If
+    /// no other file is active, it waits for the delay only. After cancelling, the method returns
+    /// immediately.
     func stepAside(_ index: Int, of origin: String, for delay: Double) async {
         let aside = change { state in
             state.underWay -= 1
@@ -213,7 +228,7 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// Waits until something worth a look has changed since this returned last; for one caller.
+    /// Waits until there was a relevant change since the last return; for one caller.
     func change() async {
         await Answer<Void>.wait { answer in
             let isNews = state.withLock { state in
@@ -228,7 +243,7 @@ final class BatchSlots: Sendable {
         }
     }
 
-    /// Has whoever waits for a change have a look, whatever has changed.
+    /// Wakes the caller of `change`, without regard to what has changed.
     func look() {
         let waiting = state.withLock { state -> Answer<Void>? in
             state.isNews = state.waiting == nil

@@ -1,25 +1,29 @@
 import Assembler
 
-/// Lets the files of a batch choose their names in the order of the list, whatever the timing.
+/// Lets the files of a batch choose their names in the order of the list, independent of timing.
+///
+/// A file is *settled* when no later file has to wait for its name.
 final class BatchTurns: Sendable {
     private struct State {
-        /// All before it are settled.
+        /// All files before this index are settled.
         var front = 0
-        /// Those behind the front that are settled.
+        /// The indices of settled files at or after `front`.
         var settled: Set<Int> = []
         var waiting: [Int: @Sendable () -> Void] = [:]
     }
 
     private let state = Monitor(State())
 
-    /// Waits until all files before this one have settled.
+    /// Waits until all files before this one are settled.
     ///
-    /// Returns after cancelling too, because those before it then end.
+    /// Cancelling does not end the wait; it ends because the earlier files then end too.
     func wait(_ index: Int) async {
         await Answer<Void>.wait { answer in whenDue(index) { answer.resume(returning: ()) } }
     }
 
-    /// Calls `body` once all files before this one have settled: here, or where the last of them does.
+    /// Calls `body` once all files before this one are settled.
+    ///
+    /// The call is made immediately, or by the call of `settle` that settles the last of them.
     func whenDue(_ index: Int, _ body: @escaping @Sendable () -> Void) {
         let isDue = state.withLock { state in
             guard state.front < index else { return true }
@@ -29,8 +33,7 @@ final class BatchTurns: Sendable {
         if isDue { body() }
     }
 
-    /// Notes that nobody has to wait for this file any more: it has its name, or failed, or its
-    /// server does not answer.
+    /// Settles a file: it has its name or has failed, or its server does not respond.
     func settle(_ index: Int) {
         let due = state.withLock { state in
             guard index >= state.front else { return [@Sendable () -> Void]() }

@@ -1,16 +1,16 @@
 import Assembler
 
-/// The first requests for small files of a batch, which no task waits for.
+/// Queues the first requests of a batch's small files, without a task for each.
 ///
-/// They wait on the loop thread, so that one goes out as soon as another one ends. May be used from any
-/// thread.
+/// The requests wait on the loop thread, so that one starts as soon as another ends. The class may
+/// be used from any thread.
 final class FirstRequests: Sendable {
-    /// One of them.
+    /// A queued request.
     final class Entry: Sendable {
-        /// Place of the file in the list.
+        /// The index of the file in the list.
         let index: Int
         let request: TransferRequest
-        /// Called once, on the loop thread: with a short body, or with the beginning of a longer one.
+        /// Called once on the loop thread, with a complete short body or the start of a longer one.
         let report: @Sendable (Exchange) -> Void
 
         init(index: Int, request: TransferRequest, report: @escaping @Sendable (Exchange) -> Void) {
@@ -22,7 +22,7 @@ final class FirstRequests: Sendable {
 
     private struct State {
         var waiting: [Entry] = []
-        /// The numbers that the worker knows those by that are under way, by place in the list.
+        /// The ids of active requests in `Worker.smallRequests`, by the index of the file.
         var underWay: [Int: Int] = [:]
         var isCancelled = false
     }
@@ -36,13 +36,16 @@ final class FirstRequests: Sendable {
         self.slots = slots
     }
 
-    /// Makes requests, which are queued in the slots, when their time has come; returns at once.
+    /// Queues requests and returns immediately.
+    ///
+    /// The caller has counted each of them with `BatchSlots.queue`. A request starts as soon as the
+    /// slots allow it.
     func send(_ entries: [Entry] = []) {
         state.withLock { $0.waiting += entries }
         if !loop.perform({ [self] in go($0) }) { cancelWaiting() }
     }
 
-    /// Gives up those that are under way, and all that come.
+    /// Cancels all active, waiting and later requests.
     func cancel() {
         state.withLock { $0.isCancelled = true }
         loop.perform { [self] worker in
@@ -53,7 +56,7 @@ final class FirstRequests: Sendable {
         }
     }
 
-    /// Has all requests go out that may; on the loop thread.
+    /// Starts all waiting requests that may start; on the loop thread.
     private func go(_ worker: Worker) {
         guard !state.withLock({ $0.isCancelled }) else { return cancelWaiting() }
         while state.withLock({ !$0.waiting.isEmpty }), slots.start() {
