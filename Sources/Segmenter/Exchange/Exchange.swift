@@ -1,48 +1,52 @@
-// Exchange: requests whose head or short body is wanted, and how many small ones go out at a time.
-// It knows requests and replies; it never knows a file on the disk, nor what an answer means for
-// it.
+// Exchange: requests for response heads and short bodies, and the number of small requests at a
+// time. This folder knows requests and responses; it does not know files on disk, nor the meaning
+// of a response for a file.
 
 import Assembler
 
-/// The outcome of one request whose head was wanted.
+/// The result of a request that was made for the response head.
 struct Exchange: Sendable {
-    /// The head of the final response, if one came.
+    /// The head of the final response, if one arrived.
     var reply: Reply?
-    /// Whether its body is kept: what has come of it is in `body`, and the rest waits.
+    /// Whether the body is used: the start is in `body`, and the rest is paused.
     var isKept = false
-    /// What was collected of its body.
+    /// The collected bytes of the body.
     var body: [UInt8] = []
-    /// The owner of the rest of its body, which waits on the wire.
+    /// The owner of the paused rest of the body.
     var paused: PausedReply?
-    /// How it ended, when it has.
+    /// The result of the transfer, if it has ended.
     var end: TransferEnd?
-    /// Whether the reply came over HTTP/2.
+    /// Whether the response arrived over HTTP/2.
     var isHTTP2 = false
-    /// The time to first byte of replies to such requests.
+    /// The time to first byte of responses from this server.
     var wait: BatchWidth.Wait?
-    /// Whether it was turned away as over the server's limit: then it is no attempt that counts.
+    /// Whether the server's limit was exceeded; the attempt then does not count.
     var isOverLimit = false
-    /// When the request went out, on the monotonic clock.
+    /// When the request was sent, in seconds on the monotonic clock.
     var began = 0.0
-    /// Whether others for small files were under way when it went out.
+    /// Whether other requests for small files were in flight when this one was sent.
     var isBeside = false
-    /// Seconds until it may go out, where the server counts requests: it was not made.
+    /// Seconds until the request may be sent; if above 0, it was not sent.
+    ///
+    /// Only for servers that count requests.
     var isDueIn = 0.0
 
-    /// Whether all of the body has come.
+    /// Whether the body is complete.
     var isWhole: Bool { isKept && end == .complete }
 }
 
 extension Exchange {
-    /// Starts a request and reports its outcome exactly once, from the loop: when the head is there
-    /// and the body is paused, or else at the end.
+    /// Starts a request and reports its result exactly once, on the loop thread.
+    ///
+    /// The report is made when the head has arrived and the body is paused, or else when the
+    /// transfer ends.
     ///
     /// - Parameters:
-    ///   - request: What to ask.
-    ///   - pausing: Whether the body of a 200 or 206 is paused.
-    ///   - worker: The loop.
-    ///   - report: Takes the outcome.
-    /// - Returns: The number of the transfer.
+    ///   - request: The request.
+    ///   - pausing: Whether to pause the body of a 200 or 206.
+    ///   - worker: The loop's worker.
+    ///   - report: Receives the result.
+    /// - Returns: The id of the transfer.
     fileprivate static func begin(
         _ request: TransferRequest, pausing: Bool, on worker: Worker,
         report: @escaping (Exchange) -> Void
@@ -62,7 +66,8 @@ extension Exchange {
             progress.isReported = true
             var exchange = progress.exchange
             exchange.isKept = true
-            // Here alone: the transfer must not own itself.
+            // `progress.exchange` does not contain the owner, because the transfer would then own
+            // itself.
             exchange.paused = worker.pausedReply(id)
             report(exchange)
             return .pause
@@ -76,16 +81,16 @@ extension Exchange {
 }
 
 extension TransferLoop {
-    /// Makes a request and returns when the head of its response is there.
+    /// Sends a request and returns when the head of its response has arrived.
     ///
-    /// A server that counts requests is asked when one may go out.
+    /// If the server counts requests, the method waits until the next request may be sent.
     ///
     /// - Parameters:
-    ///   - request: What to ask.
-    ///   - pausing: Whether the body of a 200 or 206 is paused, for its owner to go on with it.
-    ///     Bodies of other responses are read away.
-    ///   - collecting: Whether a short body is to come with the head, rather than wait.
-    /// - Returns: The exchange; its end is `cancelled` when the task was.
+    ///   - request: The request.
+    ///   - pausing: Whether to pause the body of a 200 or 206, so that its owner can continue it.
+    ///     The bodies of other responses are discarded.
+    ///   - collecting: Whether to collect a short body instead of pausing it.
+    /// - Returns: The exchange; its end is `cancelled` if the task was cancelled.
     func exchange(
         _ request: TransferRequest, pausing: Bool, collecting: Bool = false
     ) async -> Exchange {
@@ -100,7 +105,7 @@ extension TransferLoop {
         }
     }
 
-    /// Makes a request, unless its server is not to be asked yet.
+    /// Sends a request, unless its server may not be sent one yet.
     private func attempt(
         _ request: TransferRequest, pausing: Bool, collecting: Bool
     ) async -> Exchange {
@@ -129,12 +134,12 @@ extension TransferLoop {
         }
     }
 
-    /// Has a body that is paused come, of which nothing is kept but the checksum.
+    /// Receives a paused body and keeps only its checksum.
     ///
     /// - Parameters:
-    ///   - paused: The reply.
-    ///   - served: The bytes of the file that the body is.
-    /// - Returns: What came, and how it ended.
+    ///   - paused: The paused response.
+    ///   - served: The bytes of the file that the body contains.
+    /// - Returns: The received extent, and the result of the transfer.
     func readAway(
         _ paused: PausedReply, _ served: ByteRange
     ) async -> (taken: Extent?, end: TransferEnd) {
@@ -157,12 +162,12 @@ extension TransferLoop {
 }
 
 extension DigestMemory {
-    /// Learns from an exchange with an origin who wants digest authentication.
+    /// Notes that an origin requires digest authentication, if an exchange shows that.
     ///
-    /// Where basic was offered too, it was refused because the password is wrong: another try would
-    /// only help to lock the account.
+    /// If the server also offered basic authentication, the password was wrong. A retry would only
+    /// help to lock the account.
     ///
-    /// - Returns: Whether something new was learned, so that the same request is worth another try.
+    /// - Returns: Whether this is new, so that the same request should be retried.
     func learn(from exchange: Exchange, origin: String) -> Bool {
         guard let reply = exchange.reply else {
             return exchange.end == .proxyRefused(status: 407, asksForDigest: true) && noteProxy()

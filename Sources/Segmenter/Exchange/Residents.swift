@@ -1,25 +1,27 @@
 import Assembler
 
-// What lives on the loop thread for all requests and downloads: the book of servers, and the requests
-// for small files.
+// The objects that live on the loop thread and serve all requests and downloads: the server book
+// and the requests for small files.
 
 extension TransferLoop {
     /// Starts a loop for requests and downloads.
     convenience init() { self.init(residents: [ServerBook.self, SmallRequests.self]) }
 
-    /// How many requests at a time servers serve, by origin: those that this session has learned.
+    /// Returns the number of requests that servers serve at a time, by origin, as learned so far.
     func learnedLimits() async -> [String: Int] {
         await ask(otherwise: [:]) { $0.servers.learnedLimits }
     }
 
-    /// All addresses of a host, as far as they were found.
+    /// Returns all known addresses of a host.
     func addresses(of origin: String) async -> [String] {
         await ask(otherwise: []) { $0.servers.addresses.found[origin] ?? [] }
     }
 
-    /// Has all addresses of a request's host found, for connections to be spread over them.
+    /// Starts a lookup of all addresses of a request's host, so that connections can use all of
+    /// them.
     ///
-    /// Nobody waits for that, nor does the end of the process: it is done by a thread of its own.
+    /// The lookup runs on a separate detached thread. Neither a task nor the exit of the process
+    /// waits for it.
     func findAddresses(for request: TransferRequest) {
         let origin = request.url.origin
         guard !request.mayUseProxy, let host = NamedHost(origin: origin) else { return }
@@ -35,18 +37,18 @@ extension TransferLoop {
 }
 
 extension Worker {
-    /// What is known of servers.
+    /// The known facts about servers.
     var servers: ServerBook { resident() }
 
     /// The requests for small files.
     var smallRequests: SmallRequests { resident() }
 
-    /// Whether a host is sending a file, or a part of one.
+    /// Returns whether a host is sending bytes of a file.
     func isServed(by origin: String) -> Bool {
         transfers.values.contains { $0.request.url.origin == origin && $0.hasServed }
     }
 
-    /// Whether a host has sent a file, or a part of one, in this session.
+    /// Returns whether a host has sent bytes of a file in this session.
     func hasServed(_ origin: String) -> Bool {
         servers.contacts.served.contains(origin) || isServed(by: origin)
     }
@@ -55,7 +57,7 @@ extension Worker {
 extension ServerBook: LoopResident {
     convenience init(_ worker: Worker) { self.init() }
 
-    /// Notes what a transfer that is over says of its host.
+    /// Records the facts that an ended transfer shows about its host.
     func left(_ transfer: Transfer) {
         let origin = transfer.request.url.origin
         if let seconds = transfer.connectSeconds { connected(to: origin, in: seconds) }

@@ -1,30 +1,32 @@
 import Assembler
 
-/// Requests whose short bodies are kept in memory, so that each small file costs one.
+/// Requests whose short bodies are collected in memory, so that a small file costs one request.
 ///
-/// Those of one server go out as its window and its limit allow. Lives on the loop thread.
+/// The window and the limit of each server bound the number of active requests. The class lives on
+/// the loop thread.
 final class SmallRequests: LoopResident {
-    /// A request that waits for room.
+    /// A request that waits to be sent.
     private struct Entry {
         let id: Int
         let request: TransferRequest
         let report: (Exchange) -> Void
     }
 
-    /// Longest body that is kept in memory, in bytes.
+    /// The longest body that is kept in memory, in bytes.
     static let longestBody = 256 << 10
 
     private unowned let worker: Worker
-    /// As the worker, which owns both: the book knows this as one of its users.
+    /// Unowned, because the worker owns both objects, and the book refers to this one as a user.
     fileprivate unowned let servers: ServerBook
     private var waiting: [Entry] = []
-    /// The transfers of those that are under way, by the number of the request.
+    /// The ids of active transfers, by the id of the request.
     private var transfers: [Int: Int] = [:]
-    /// How many may be under way at a server, by origin.
+    /// The number of requests that may be active at a server, by origin.
     fileprivate var windows: [String: RequestWindow] = [:]
-    /// The time to first byte of replies, by origin.
+    /// The time to first byte of responses, by origin.
     private var waits: [String: BatchWidth.Wait] = [:]
-    /// When the next request is due that waits for its time; infinity when none does.
+    /// When the next waiting request may be sent, on the monotonic clock; infinity if none has a
+    /// time.
     private(set) var due = Double.infinity
 
     init(_ worker: Worker) {
@@ -33,26 +35,28 @@ final class SmallRequests: LoopResident {
         servers.join(self, as: worker.makeID())
     }
 
-    /// Whether none waits.
+    /// Whether no request waits.
     var isIdle: Bool { waiting.isEmpty }
 
-    /// Makes a request when there is room for it, and reports its outcome exactly once: when a
-    /// short body is complete or broken, or when a longer one begins to wait.
+    /// Queues a request, sends it as soon as possible, and reports its result exactly once.
     ///
-    /// - Returns: The number of the request, for `cancel`.
+    /// The report is made when a short body is complete or has failed, or when a longer body is
+    /// paused.
+    ///
+    /// - Returns: The id of the request, for `cancel`.
     func collect(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
         defer { turn() }
         return enqueue(request, report: report)
     }
 
-    /// Makes a request, as `collect`, but not before the next turn of the loop.
+    /// Queues a request as `collect` does, but sends it no earlier than in the loop's next turn.
     func enqueue(_ request: TransferRequest, report: @escaping (Exchange) -> Void) -> Int {
         let id = worker.makeID()
         waiting.append(Entry(id: id, request: request, report: report))
         return id
     }
 
-    /// Gives up a request of `collect`, or any other transfer.
+    /// Cancels a request of `collect`, or any other transfer.
     func cancel(_ id: Int) {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: index).report(Exchange(end: .cancelled))
@@ -61,16 +65,16 @@ final class SmallRequests: LoopResident {
         }
     }
 
-    /// Cancels what waits.
+    /// Cancels all waiting requests.
     func cancel() {
         let entries = waiting
         waiting = []
         for entry in entries { entry.report(Exchange(end: .cancelled)) }
     }
 
-    // MARK: Room
+    // MARK: Capacity
 
-    /// Starts what there is room for; never called from within a callback.
+    /// Sends the waiting requests that may be sent; never called from within a callback.
     func turn() {
         due = .infinity
         guard !waiting.isEmpty else { return }
@@ -109,7 +113,7 @@ final class SmallRequests: LoopResident {
             entry.report(exchange)
         }
         var request = entry.request
-        // A short body is to be expected.
+        // The body is expected to be short.
         request.bufferSize = 32 << 10
         request.mayMultiplex = request.url.isSecure && !request.needsOwnConnection
         let transfer = worker.start(request) { [unowned worker] reply in
@@ -122,9 +126,9 @@ final class SmallRequests: LoopResident {
         transfers[entry.id] = transfer.id
     }
 
-    /// Takes the time to first byte of a reply, in seconds.
+    /// Records the time to first byte of a response, in seconds.
     ///
-    /// - Returns: The time of all: those before it count for less and less.
+    /// - Returns: The smoothed time of all responses; older ones count less and less.
     fileprivate func wait(
         of origin: String, after seconds: Double?, isMultiplexed: Bool
     ) -> BatchWidth.Wait? {
@@ -145,10 +149,10 @@ extension SmallRequests: ServerUser {
     }
 }
 
-/// One request for a small file that is under way; its transfer owns it.
+/// An active request for a small file; its transfer owns it.
 private final class SmallRequest {
     private let origin: String
-    /// How many others were under way when it went out, and when that was.
+    /// The number of other active requests when this one was sent, and the monotonic time of that.
     private let others: Int
     private let sent: Double
     private unowned let all: SmallRequests
@@ -172,25 +176,25 @@ private final class SmallRequest {
 
     private var isMultiplexed: Bool { transfer?.isMultiplexed ?? false }
 
-    /// Judges the head of its reply.
+    /// Decides from the response head whether to collect, pause or discard the body.
     func judge(_ reply: Reply, on worker: Worker) -> Transfer.Verdict {
         exchange.reply = reply
         worker.servers.answered(origin, .get, reply.status)
         exchange.isHTTP2 = transfer?.isHTTP2 ?? false
         guard reply.status == 200 || reply.status == 206 else { return .discard }
-        // A limit of rate is the business of what is written.
+        // A rate limit applies only to bodies that are written, so collect none while there is one.
         if worker.pacing.limit.bytesPerSecond == nil, let verdict = Self.collects(reply) {
             exchange.isKept = true
             return verdict
         }
-        // It is asked for again, on connections of its own.
+        // The file is requested again, on separate connections.
         if isMultiplexed { return .decline }
         exchange.isKept = true
         pauses(on: worker)
         return .pause
     }
 
-    /// How a body is collected; `nil` when it is to wait.
+    /// Returns the verdict that collects a body; `nil` if the body has to be paused.
     private static func collects(_ reply: Reply) -> Transfer.Verdict? {
         guard reply.lengthBreach == nil else { return nil }
         func served() -> Int64? {
@@ -205,13 +209,13 @@ private final class SmallRequest {
         return length <= Int64(most) ? .collect(length: length, most: most) : nil
     }
 
-    /// Its body is paused, all of it or the rest.
+    /// Reports the result when the body, or its rest, is paused.
     func pauses(on worker: Worker) {
         all.windows[origin]?.served(now: monotonicSeconds())
         reportOutcome(transfer.map { worker.pausedReply($0.id) })
     }
 
-    /// It is over.
+    /// Reports the result when the transfer has ended.
     func ended(_ end: TransferEnd) {
         guard !isReported else { return }
         exchange.end = end
@@ -239,7 +243,7 @@ private final class SmallRequest {
         exchange.wait = all.wait(
             of: origin, after: transfer?.waitedSeconds, isMultiplexed: isMultiplexed)
         all.windows[origin]?.spacing = exchange.wait?.spacing ?? 0
-        // Here alone: the transfer must not own itself.
+        // `exchange` does not contain the owner, because the transfer would then own itself.
         var outcome = exchange
         outcome.paused = paused
         report(outcome)
@@ -247,8 +251,9 @@ private final class SmallRequest {
 }
 
 extension Exchange {
-    /// How a server with too much to do turned the request away, which statuses for which
-    /// `saysSo` holds say; `nil` when that is not what happened.
+    /// Returns how an overloaded server refused the request; `nil` if it did not.
+    ///
+    /// `saysSo` returns whether a status code means overload.
     fileprivate func turnedAway(
         _ end: TransferEnd, by saysSo: (Int) -> Bool
     ) -> TransferFailure? {
