@@ -2,36 +2,36 @@ import Assembler
 import FoundationEssentials
 import RawStructuredFieldValues
 
-/// The whole-file digests that a server advertises and segget can verify.
+/// The digests of the whole file that a server advertises and segget can verify.
 ///
 /// Pure.
 enum AdvertisedDigests {
-    /// Collects them from a reply's fields; what is malformed or of an unknown algorithm is left out.
+    /// Returns the digests in a response's fields, without malformed ones and unknown algorithms.
     ///
-    /// `hasContent` says whether content comes with it, as with the reply to a `GET`: `Content-Digest` is
-    /// about that (RFC 9530 §2), and about the file where it is all of it.
+    /// `hasContent` is whether content follows, as for a `GET`. `Content-Digest` covers that
+    /// content (RFC 9530 §2), and counts only if the content is the whole file.
     static func all(in reply: Reply, hasContent: Bool = false) -> [Digest] {
         var found: [Digest] = []
         if let field = reply["repr-digest"] { found += structured(field) }
         if let field = reply["digest"] { found += listed(field) }
-        // Of the stored object, which is another sequence of bytes when it is stored compressed.
+        // `x-goog-hash` covers the stored object, whose bytes differ if it is stored compressed.
         if let field = reply["x-goog-hash"],
             (reply["x-goog-stored-content-encoding"] ?? "identity").lowercased() == "identity"
         {
             found += listed(field)
         }
-        // RFC 1864: of the body, which is the whole file on a 200 only, if that is no part.
+        // RFC 1864: the digest covers the body, which is the whole file only in a complete 200.
         let isWhole = reply.status == 200 && reply["content-range"] == nil
         if isWhole, let field = reply["content-md5"] {
             found += [digest(.md5, base64: field)].compactMap { $0 }
         }
-        // On a 206, of the part that the range covers.
+        // In a 206, Amazon's checksums cover the part.
         if isWhole, !isComposite(reply) {
             let algorithms = [
                 ("sha256", DigestAlgorithm.sha256), ("sha1", .sha1), ("crc32", .crc32),
             ]
             for (name, algorithm) in algorithms {
-                // A composite checksum, of the parts' checksums, ends in `-` and their number.
+                // A checksum of the parts' checksums ends in `-` and the number of parts.
                 guard let field = reply["x-amz-checksum-\(name)"] else { continue }
                 found += [digest(algorithm, base64: field)].compactMap { $0 }
             }
@@ -42,10 +42,10 @@ enum AdvertisedDigests {
         return unique
     }
 
-    /// Whether Amazon's checksums may be of the checksums of the parts that an object was uploaded in.
+    /// Returns whether Amazon's checksums may cover the checksums of the uploaded parts.
     ///
-    /// `x-amz-checksum-type` says. Where it does not, an entity tag of the form `"…-N"` does, which
-    /// an object of N parts has: not every server writes the number behind the checksum too.
+    /// `x-amz-checksum-type` states that. If it is missing, an entity tag of the form `"…-N"` is a
+    /// sign of an object with N parts. Not every server also appends the number to the checksum.
     private static func isComposite(_ reply: Reply) -> Bool {
         switch reply["x-amz-checksum-type"]?.uppercased() {
         case "FULL_OBJECT": return false
@@ -59,15 +59,16 @@ enum AdvertisedDigests {
         return !digits.isEmpty && tag.dropLast(digits.count).last == UInt8(ascii: "-")
     }
 
-    /// The digest of the bytes that come with a reply (`Content-Digest`, RFC 9530 §2), which is that of
-    /// the range with a 206: as they are sent, in whatever coding.
+    /// Returns the digest of the content of a response (`Content-Digest`, RFC 9530 §2).
+    ///
+    /// It covers the bytes as sent, in their content coding; in a 206, those of the range.
     static func content(of reply: Reply) -> Digest? {
         guard let field = reply["content-digest"] else { return nil }
         let digests = structured(field).filter { [.sha256, .sha512].contains($0.algorithm) }
         return digests.first { $0.algorithm == .sha256 } ?? digests.first
     }
 
-    /// `Repr-Digest` (RFC 9530 §3): a dictionary of byte sequences.
+    /// Parses `Repr-Digest` or `Content-Digest` (RFC 9530): a dictionary of byte sequences.
     private static func structured(_ field: String) -> [Digest] {
         var parser = StructuredFieldValueParser(Array(field.utf8))
         guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
@@ -79,7 +80,8 @@ enum AdvertisedDigests {
         }
     }
 
-    /// `algorithm=base64`, separated by commas: `Digest` (RFC 3230 §4.3.2) and `x-goog-hash`.
+    /// Parses `algorithm=base64`, separated by commas: `Digest` (RFC 3230 §4.3.2) and
+    /// `x-goog-hash`.
     private static func listed(_ field: String) -> [Digest] {
         field.split(separator: ",").compactMap { item in
             let trimmed = item.drop { $0 == " " || $0 == "\t" }
@@ -90,10 +92,10 @@ enum AdvertisedDigests {
         }
     }
 
-    /// The algorithm that HTTP means by a name; `sha` is SHA-1 (RFC 3230 §4.1.1).
+    /// Returns the algorithm with this name in HTTP; `sha` is SHA-1 (RFC 3230 §4.1.1).
     private static func algorithm(_ name: some StringProtocol) -> DigestAlgorithm? {
         let name = name.lowercased()
-        // CRC-32 is no registered HTTP digest; Google's crc32c is another polynomial.
+        // CRC-32 is not a registered HTTP digest, and Google's crc32c has another polynomial.
         return ["sha-256", "sha-512", "sha", "md5"].contains(name)
             ? DigestAlgorithm(name: name == "sha" ? "sha-1" : name) : nil
     }
@@ -105,7 +107,7 @@ enum AdvertisedDigests {
 }
 
 extension Reply {
-    /// Whether the content that comes with it is all of the file.
+    /// Whether the content of the response is the whole file.
     fileprivate var isWhole: Bool {
         guard status == 206 else { return status == 200 && self["content-range"] == nil }
         guard let range = self["content-range"].flatMap(ContentRange.init) else { return false }

@@ -1,29 +1,30 @@
-/// What is done with a file that comes in a content coding, though nobody has asked for one.
+/// The treatment of a response whose content coding was not requested.
 ///
 /// Pure.
 enum ContentCoding: Hashable {
-    /// The bytes are saved as they are sent: the file is such an archive.
+    /// The received bytes are saved unchanged, because the file itself is such an archive.
     case saved
-    /// libcurl decodes them: the coding was put on for the way.
+    /// libcurl decodes the bytes, because the server encoded them only for the transfer.
     case decoded
-    /// Nobody here can decode them.
+    /// The coding is not supported.
     case unusable
 
-    /// Decides by what the file is called.
+    /// Decides by the names and the media type of the file.
     ///
-    /// Servers mark stored archives so (`AddEncoding x-gzip .tgz`, the type that Python guesses, metadata
-    /// of objects in S3), and encode others as they go out.
+    /// Some servers mark stored archives with a content coding: by Apache's `AddEncoding x-gzip
+    /// .tgz`, by the type that Python guesses, or by metadata of S3 objects. Others encode files
+    /// for the transfer.
     ///
     /// - Parameters:
-    ///   - coding: `Reply.coding`.
-    ///   - names: Names of the file: suggested by the server, and by the URLs.
+    ///   - coding: The value of `Reply.coding`.
+    ///   - names: The names of the file that the server and the URLs suggest.
     ///   - type: The `Content-Type` field.
     ///   - decodable: The codings that libcurl decodes.
     init(_ coding: String, names: [String], type: String?, decodable: Set<String>) {
         let codings = coding.split(separator: ",").map { $0.filter { $0 != " " } }
         let suffixes = Set(names.compactMap(Self.suffix))
         let subtype = type.flatMap(Self.subtype)
-        // Of an archive that is encoded once more the inner coding comes first.
+        // If an archive is encoded once more, there are two codings, so it is decoded.
         if codings.count == 1, let forms = Self.forms(of: codings[0]),
             !suffixes.isDisjoint(with: forms.suffixes)
                 || subtype.map(forms.types.contains) == true
@@ -34,7 +35,7 @@ enum ContentCoding: Hashable {
         }
     }
 
-    /// Suffixes of names and subtypes of `application/` that say that a file is in a coding.
+    /// Returns the suffixes of names, and the subtypes of `application/`, of files in a coding.
     private static func forms(of coding: String) -> (suffixes: Set<String>, types: Set<String>)? {
         switch coding {
         case "gzip", "x-gzip":

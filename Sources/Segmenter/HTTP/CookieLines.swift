@@ -1,24 +1,25 @@
-/// Cookies as lines of Netscape's cookie file, such as libcurl writes and reads them.
+/// Cookies as lines of a file in Netscape's format, which libcurl reads and writes.
 ///
-/// Pure. What a line means is libcurl's business (RFC 6265, public suffixes): here lines are only
-/// found by the domain that each begins with, so that a long file costs a request nothing.
+/// Pure. libcurl interprets the lines (RFC 6265, public suffixes). This type only selects lines by
+/// their domain, so that each request passes few lines of a long file to libcurl.
 struct CookieLines: Sendable, Hashable {
-    /// Most lines that are kept of one domain: libcurl sends no more cookies in a request.
+    /// The most lines per domain, which is also libcurl's limit of cookies in a request.
     static let most = 150
 
-    /// By domain, the oldest first: of two for one cookie the later one counts.
+    /// The lines by domain, the oldest first; the last line for a cookie counts.
     private var lines: [String: [String]] = [:]
 
-    /// Takes the lines of a file, each once.
+    /// Creates a store with the lines of a file.
     init(_ lines: [String] = []) {
         for line in lines { self.lines[Self.domain(of: line), default: []].append(line) }
     }
 
-    /// All lines, by domain.
+    /// All lines, sorted by domain.
     var all: [String] { lines.sorted { $0.key < $1.key }.flatMap(\.value) }
 
-    /// The lines that may be for a host, and perhaps some that are not: those of its own domain and of
-    /// all above it.
+    /// Returns the lines for a host's own domain and all its parent domains.
+    ///
+    /// libcurl decides which of these cookies it sends.
     func lines(for host: String) -> [String] {
         guard !lines.isEmpty else { return [] }
         var found: [String] = []
@@ -30,13 +31,14 @@ struct CookieLines: Sendable, Hashable {
         return found
     }
 
-    /// Takes what has become of lines that a request began with.
+    /// Applies the changes that a request made to its lines.
     ///
-    /// Others may have changed their own meanwhile: only the difference counts.
+    /// Only the difference is applied, because other requests may have changed other lines
+    /// meanwhile.
     ///
     /// - Parameters:
-    ///   - before: The lines that the request began with.
-    ///   - now: Those that libcurl has after its reply.
+    ///   - before: The lines at the start of the request.
+    ///   - now: The lines that libcurl has after the response.
     mutating func replace(_ before: [String], by now: [String]) {
         let (old, new) = (Set(before), Set(now))
         for line in old.subtracting(new) {
@@ -44,7 +46,7 @@ struct CookieLines: Sendable, Hashable {
         }
         for line in now where !old.contains(line) {
             var kept = lines[Self.domain(of: line)] ?? []
-            // Several files may have changed one cookie at a time: the last one counts.
+            // Several requests may have changed the same cookie; the last change counts.
             let cookie = Self.cookie(of: line)
             kept.removeAll { Self.cookie(of: $0) == cookie }
             kept.append(line)
@@ -52,7 +54,7 @@ struct CookieLines: Sendable, Hashable {
         }
     }
 
-    /// What distinguishes a cookie from others: domain and whether its hosts count, path and name.
+    /// Returns the identity of a cookie: domain, subdomain flag, path and name.
     private static func cookie(of line: String) -> [Substring] {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
         guard fields.count > 5 else { return fields }
@@ -60,13 +62,13 @@ struct CookieLines: Sendable, Hashable {
         return [domain, fields[1], fields[2], fields[5]]
     }
 
-    /// The domain that a line begins with; for those of all its hosts it has a dot before it.
+    /// Returns the domain of a line, without the leading dot that includes subdomains.
     private static func domain(of line: String) -> String {
         let text = line.hasPrefix("#HttpOnly_") ? line.dropFirst("#HttpOnly_".count) : line[...]
         return bare(String(text.prefix { $0 != "\t" }))
     }
 
-    /// A host or a domain without dots around it, in small letters.
+    /// Returns a host or a domain in lower case, without dots at its ends.
     private static func bare(_ host: String) -> String {
         var text = host[...].drop { $0 == "." }
         while text.last == "." { text.removeLast() }

@@ -1,31 +1,31 @@
-/// What a text is that was given for a URL, and is none that can be fetched.
+/// A text that was given as a URL but that segget cannot download.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum ForeignURL: Sendable, Hashable {
-    /// A link for BitTorrent.
+    /// A magnet link of BitTorrent.
     case magnet
-    /// The URL of another protocol, by its scheme in lower case.
+    /// A URL of another protocol, with its scheme in lower case.
     case scheme(String)
-    /// An object in a store's own notation, by its scheme in lower case.
+    /// An object in an object store, with the scheme in lower case.
     case object(String)
     /// A file on this machine.
     case localFile
-    /// A line break or another control character stands in it.
+    /// A text with a line break or another control character.
     case controlCharacter
 
-    /// Schemes that need no `//` behind them.
+    /// Schemes that do not require `//`.
     private static let bare = ["magnet", "file", "data", "mailto", "urn", "ed2k", "javascript"]
-    /// Notations of object stores.
+    /// Schemes of object stores.
     private static let stores = [
         "s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "oss",
     ]
 
-    /// Finds out what a text is; `nil` when it may be a web address, or nothing that has a name.
+    /// Classifies a text; returns `nil` if it may be a web address or is of no known kind.
     ///
     /// - Parameters:
-    ///   - text: What was given.
-    ///   - isFile: Whether a file stands at a path; asked where the text has no scheme.
+    ///   - text: The text that was given as a URL.
+    ///   - isFile: Returns whether a file exists at a path; called only if the text has no scheme.
     init?(_ text: String, isFile: (String) -> Bool) {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             self = .controlCharacter
@@ -56,7 +56,7 @@ public enum ForeignURL: Sendable, Hashable {
         }
     }
 
-    /// Whether a text can be nothing else than a path.
+    /// Returns whether a text can only be a path.
     private static func isPath(_ text: String) -> Bool {
         ["/", "./", "../", "~/"].contains(where: text.hasPrefix) && !text.hasPrefix("//")
     }

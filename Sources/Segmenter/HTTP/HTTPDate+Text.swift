@@ -1,11 +1,11 @@
 import Glibc
 
-/// A time as HTTP writes it (IMF-fixdate, RFC 9110 §5.6.7).
+/// Returns a time as an HTTP date (IMF-fixdate, RFC 9110 §5.6.7).
 func httpDate(secondsSince1970 time: Int64) -> String {
     var seconds = time_t(time)
     var parts = tm()
     gmtime_r(&seconds, &parts)
-    // Not strftime: its names depend on the locale.
+    // strftime(3) is not used, because its names depend on the locale.
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -1,30 +1,31 @@
-/// Why a request header cannot be sent.
+/// The reason why a request header cannot be sent.
 ///
-/// Never carries the value: it may be a secret.
+/// It never carries the value, which may be a secret.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum HeaderSyntaxError: Error, Sendable, Hashable {
-    /// It is not of the form `Name: value`.
+    /// The line has no colon, so it is not of the form `Name: value`.
     case noColon
-    /// This is no field name (RFC 9110 §5.1).
+    /// The name is not a field name (RFC 9110 §5.1).
     case badName(String)
-    /// The value of the field with this name holds a line break or a control character.
+    /// The value of the field with this name contains a line break or a control character.
     case badValue(name: String)
-    /// segget's own requests rest on the field with this name.
+    /// segget sets the field with this name itself.
     case reserved(name: String)
 }
 
 extension DownloadOptions {
-    /// Header fields that segget sets itself.
+    /// The fields that segget sets itself.
     private static let reserved: Set<String> = [
         "range", "if-range", "accept-encoding", "content-length", "transfer-encoding",
     ]
 
-    /// Checks a header line: a token, a colon, and a value without controls (RFC 9110 §5.1, §5.5),
-    /// so that nothing can be smuggled in with it.
+    /// Checks that a header line has the form `Name: value`, without control characters.
     ///
-    /// - Parameter line: `Name: value`.
+    /// The name must be a token (RFC 9110 §5.1, §5.5). The check prevents header injection.
+    ///
+    /// - Parameter line: A line of the form `Name: value`.
     /// - Throws: `HeaderSyntaxError`.
     public static func check(header line: String) throws(HeaderSyntaxError) {
         guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .noColon }

@@ -1,24 +1,24 @@
 import Glibc
 
-/// When a link expires, as its query states.
+/// The time at which a link expires, as its query states.
 ///
-/// Pure. Signed links of object stores and CDNs: S3 and its kin (`X-Amz-Date` and `X-Amz-Expires` in
-/// seconds; `Expires` since 1970), Google (`X-Goog-…`), Azure (`se` with `sig`), nginx
-/// (`e` with `md5` or `st`).
+/// The type knows signed links of object stores and CDNs: S3 and compatible stores (`X-Amz-Date`
+/// with `X-Amz-Expires` in seconds, or `Expires` in seconds since 1970), Google (`X-Goog-…`), Azure
+/// (`se` with `sig`), nginx (`e` with `md5` or `st`). Pure.
 struct LinkExpiry: Sendable, Hashable {
-    /// Seconds for which this machine's clock and the server's may differ.
+    /// The tolerated difference between this machine's clock and the server's, in seconds.
     static let skew = 30.0
-    /// The least that is a time since 1970, and no number of seconds to go: September 2001.
+    /// The smallest number that is read as seconds since 1970 (September 2001), not as a duration.
     private static let leastTime: Int64 = 1_000_000_000
-    /// Prefixes of names of signatures that give a date, and how long it holds.
+    /// Prefixes of parameter names of signatures that have a date and a duration.
     private static let dated = ["x-amz", "x-goog", "x-oss", "x-tos", "x-obs"]
 
-    /// In seconds since 1970.
+    /// The time of expiry in seconds since 1970.
     let time: Double
 
-    /// Reads the parameters of a query, percent-decoded.
+    /// Reads the percent-decoded parameters of a query.
     ///
-    /// - Returns: `nil` when they state no expiry.
+    /// - Returns: `nil` if they state no expiry.
     init?(query: [(name: String, value: String)]) {
         var values: [String: String] = [:]
         for (name, value) in query { values[name.lowercased()] = value }
@@ -43,15 +43,14 @@ struct LinkExpiry: Sendable, Hashable {
     /// Reads the query of a URL.
     init?(_ url: WebURL) { self.init(query: url.queryParameters) }
 
-    /// Whether the link has expired at `now`, in seconds since 1970, as far as this machine's clock can
-    /// say.
+    /// Returns whether the link has expired at `now`, this machine's time in seconds since 1970.
     func isOver(now: Double) -> Bool { now + Self.skew >= time }
 
     private static func seconds(since1970 text: String) -> Int64? {
         Int64(digits: text).flatMap { (leastTime..<leastTime * 100).contains($0) ? $0 : nil }
     }
 
-    /// `20260102T030405Z` (ISO 8601, basic).
+    /// Parses `20260102T030405Z` (ISO 8601, basic format).
     private static func seconds(compact text: String) -> Int64? {
         let text = Array(text.utf8)
         guard text.count == 16, text[8] == UInt8(ascii: "T"), text[15] == UInt8(ascii: "Z") else {
@@ -62,8 +61,10 @@ struct LinkExpiry: Sendable, Hashable {
         ])
     }
 
-    /// `2026-01-02`, `2026-01-02T03:04Z` or `2026-01-02T03:04:05Z`, with parts of seconds or none
-    /// (ISO 8601, extended).
+    /// Parses a date, or a date and a time in UTC (ISO 8601, extended format).
+    ///
+    /// Examples are `2026-01-02`, `2026-01-02T03:04Z` and `2026-01-02T03:04:05Z`. Fractions of
+    /// seconds are ignored.
     private static func seconds(extended text: String) -> Int64? {
         let text = Array(text.utf8)
         let isDate = text.count == 10
@@ -82,7 +83,9 @@ struct LinkExpiry: Sendable, Hashable {
         return seconds(parts)
     }
 
-    /// Year, month and day, then hour, minute and second, as digits; in UTC.
+    /// Returns the time from digits of year, month, day, hour, minute and second, in UTC.
+    ///
+    /// The time of day may be missing.
     private static func seconds(_ parts: [ArraySlice<UInt8>]) -> Int64? {
         var numbers = parts.compactMap {
             Int64(digits: String(decoding: $0, as: UTF8.self)).flatMap { Int32(exactly: $0) }

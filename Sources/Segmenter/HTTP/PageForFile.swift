@@ -1,43 +1,44 @@
-/// Whether a server sent an HTML page where the name or the media type promises something else: a login, a gate, or
-/// an error that is answered with 200.
+/// Recognizes an HTML page that a server sends instead of the expected file.
 ///
-/// Pure.
+/// Such a page may be a login page, or an error with status 200. The name or the media type shows
+/// which kind of file is expected. Pure.
 enum PageForFile {
-    /// Bytes at the beginning of a file that are looked at.
+    /// The number of bytes at the start of a file that are examined.
     static let length = 1024
 
-    /// Whether something else is promised.
+    /// Returns whether a name or the media type promises a file that is not a page.
     ///
     /// - Parameters:
-    ///   - names: What the file is called: by the caller, by the URL, by the server.
+    ///   - names: The names of the file from the caller, the URL and the server.
     ///   - type: The `Content-Type` field.
-    /// - Returns: Whether one of them promises it.
+    /// - Returns: Whether one of them is that of a model, an archive, a package or a disk image.
     static func isPromised(names: [String], type: String?) -> Bool {
         names.contains { promises($0) } || type.map(promises(type:)) ?? false
     }
 
-    /// Whether what arrived is a page.
+    /// Returns whether the received file is a page.
     ///
     /// - Parameters:
     ///   - type: The `Content-Type` field.
-    ///   - start: The beginning of the file; `nil` where it is not known: then the type decides.
-    /// - Returns: Whether it is one.
+    ///   - start: The first bytes of the file. If it is `nil`, the type alone decides.
+    /// - Returns: Whether the file is an HTML page.
     static func isOne(type: String?, start: [UInt8]?) -> Bool {
         guard let start else { return isHTML(type) }
         return isPage(start) || isHTML(type) && isText(start)
     }
 
-    /// Whether a name is that of a model, an archive, a package or a disk image.
+    /// Returns whether a name is that of a model, an archive, a package or a disk image.
     static func promises(_ name: String) -> Bool {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex,
             suffixes.contains(name[dot...].dropFirst().lowercased())
         else { return false }
-        // A page that is compressed is one: what a server decodes on the way is its text.
+        // A compressed page, such as `index.html.gz`, counts as a page, because a server may decode
+        // it.
         let stem = name[..<dot].lowercased()
         return !pages.contains { stem.hasSuffix(".\($0)") }
     }
 
-    /// Whether a media type is that of an archive, a package or a disk image.
+    /// Returns whether a media type is that of an archive, a package or a disk image.
     private static func promises(type: String) -> Bool {
         let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         return types.contains(name)
@@ -45,17 +46,17 @@ enum PageForFile {
 
     private static let pages: Set = ["html", "htm", "xhtml", "shtml"]
     private static let suffixes: Set = [
-        // Models and their data.
+        // Models and their data
         "bin", "ckpt", "gguf", "ggml", "h5", "hdf5", "npy", "npz", "onnx", "parquet", "pb", "pt",
         "pth",
         "safetensors", "tflite",
-        // Archives and packages.
+        // Archives and packages
         "7z", "apk", "appimage", "bz2", "cab", "conda", "crate", "deb", "dmg", "egg", "exe",
         "flatpak",
         "gem", "gz", "jar", "lz", "lz4", "lzma", "msi", "nupkg", "pkg", "rar", "rpm", "snap", "tar",
         "tbz2",
         "tgz", "txz", "tzst", "whl", "xz", "zip", "zst",
-        // Disk images.
+        // Disk images
         "img", "iso", "qcow2", "raw", "squashfs", "vdi", "vhd", "vhdx", "vmdk", "wim",
     ]
     private static let types: Set = [
@@ -66,8 +67,10 @@ enum PageForFile {
         "application/zip", "application/zstd",
     ]
 
-    /// Whether bytes begin as browsers know a page by (MIME Sniffing, section 7.1), after blanks and a byte order
-    /// mark; a comment or an XML declaration is one where `<html` follows.
+    /// Returns whether bytes start like an HTML page (MIME Sniffing §7.1).
+    ///
+    /// Whitespace and a byte order mark are skipped. A comment or an XML declaration counts only if
+    /// `<html` follows.
     private static func isPage(_ start: [UInt8]) -> Bool {
         var bytes = start.prefix(length)
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
@@ -92,11 +95,11 @@ enum PageForFile {
         "<iframe", "<h1", "<div", "<table", "<p",
     ]
 
-    /// Whether there is no byte among them that no text has.
+    /// Returns whether all bytes are characters that occur in texts.
     private static func isText(_ start: [UInt8]) -> Bool {
         start.prefix(length).allSatisfy { $0 >= 0x20 || (0x08...0x0d).contains($0) || $0 == 0x1b }
     }
 }
 
-/// Whether a `Content-Type` is that of an HTML page.
+/// Returns whether a `Content-Type` is that of an HTML page.
 func isHTML(_ type: String?) -> Bool { type?.lowercased().hasPrefix("text/html") == true }

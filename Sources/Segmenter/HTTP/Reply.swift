@@ -1,11 +1,11 @@
 import Assembler
 
-/// The head of a final response: what the decisions need of it.
+/// The head of a final response, reduced to the fields that segget uses.
 ///
-/// This folder knows what RFC 9110 and its kin say of URLs, fields and statuses, and has libcurl read URLs and
-/// dates; it never knows who asks, how often, or what becomes of the bytes.
+/// This folder implements RFC 9110 and related RFCs for URLs, fields and status codes; libcurl
+/// parses URLs and dates. It does not know which code sends a request, or what happens to the body.
 struct Reply: Sendable, Hashable {
-    /// The fields that are read, in lower case; all others are ignored.
+    /// The fields that are kept, in lower case; all others are ignored.
     static let fieldNames = [
         "accept-ranges", "content-digest", "content-disposition", "content-encoding",
         "content-length", "content-md5",
@@ -16,30 +16,29 @@ struct Reply: Sendable, Hashable {
         "x-goog-stored-content-encoding",
     ]
 
-    /// The largest size of a file that is believed, in bytes: 1 EiB, more than any disk has.
+    /// The largest file size that is accepted, in bytes: 1 EiB, more than any disk has.
     static let largestSize = Int64(1) << 60
 
-    /// Status code (RFC 9110 §15).
+    /// The status code (RFC 9110 §15).
     var status: Int
-    /// Field values by lower-case name; several lines of one field that differ are
-    /// joined by `, `.
+    /// The field values by lowercase name; different values of a repeated field are joined by `, `.
     var fields: [String: String] = [:]
-    /// Whether digest authentication is asked for, and basic is not.
+    /// Whether the server requires digest authentication and does not offer basic.
     var asksForDigest = false
-    /// Seconds that `Retry-After` asks to wait, of either form.
+    /// The delay in seconds from `Retry-After`, given as seconds or as a date.
     var retryAfter: Double?
 
     subscript(_ name: String) -> String? { fields[name] }
 
-    /// The `Content-Length` field, unless chunks mark the end: then it means nothing (RFC 9112
-    /// §6.3).
+    /// The `Content-Length` field, unless there is a transfer coding (RFC 9112 §6.3).
     private var lengthField: String? {
         let coding = self["transfer-encoding"]?.lowercased() ?? "identity"
         return coding == "identity" ? self["content-length"] : nil
     }
 
-    /// The schemes that a 401 asks for, where segget can log in by none of them without being told to; `nil`
-    /// otherwise (RFC 9110 §11.6.1).
+    /// The schemes of a 401 if segget supports none without a further option; `nil` otherwise.
+    ///
+    /// See RFC 9110 §11.6.1.
     var unusableSchemes: [String]? {
         guard let field = self["www-authenticate"] else { return nil }
         let offered = Set(
@@ -51,14 +50,14 @@ struct Reply: Sendable, Hashable {
         return found.isEmpty ? nil : found
     }
 
-    /// Seconds that a `Retry-After` field asks to wait (RFC 9110 §10.2.3).
+    /// Returns the delay in seconds that a `Retry-After` field requests (RFC 9110 §10.2.3).
     ///
-    /// A date counts from the reply's own `Date`: the clock of this machine may be another one.
+    /// A date is compared with the response's `Date`, because the clock of this machine may differ.
     ///
     /// - Parameters:
-    ///   - now: What this machine's clock says, in seconds since 1970, for replies without a `Date`.
-    ///   - time: Turns an HTTP date into seconds since 1970.
-    /// - Returns: `nil` for a field that is missing, malformed, or asks for no wait.
+    ///   - now: The time of this machine in seconds since 1970, for responses without a `Date`.
+    ///   - time: Returns the seconds since 1970 for an HTTP date.
+    /// - Returns: The delay; `nil` if the field is missing or malformed, or requests no delay.
     func wait(now: Int64, time: (String) -> Int64?) -> Double? {
         guard let field = self["retry-after"] else { return nil }
         let wait =
@@ -67,8 +66,9 @@ struct Reply: Sendable, Hashable {
         return wait.flatMap { $0 > 0 ? Double($0) : nil }
     }
 
-    /// `Content-Length` in bytes, when it can be believed: one number, which may be said again
-    /// (RFC 9110 §8.6), of a size that a file can have.
+    /// The valid `Content-Length` in bytes; `nil` if it is missing or invalid.
+    ///
+    /// The field may repeat one number (RFC 9110 §8.6). A number above ``largestSize`` is invalid.
     var contentLength: Int64? {
         guard let field = lengthField else { return nil }
         guard let length = Int64(digits: field) ?? Self.same(in: field), length <= Self.largestSize
@@ -76,7 +76,7 @@ struct Reply: Sendable, Hashable {
         return length
     }
 
-    /// The number that a list of numbers says several times.
+    /// Returns the number that all items of a list are equal to.
     private static func same(in list: String) -> Int64? {
         let all = Set(
             list.split(separator: ",", omittingEmptySubsequences: false).map { item in
@@ -86,23 +86,24 @@ struct Reply: Sendable, Hashable {
         return all.count == 1 ? all.first ?? nil : nil
     }
 
-    /// Whether its end shows that all of the body has come, by a length or by chunks.
+    /// Whether the end of the body is marked, by a length or by chunks.
     var provesItsEnd: Bool {
         contentLength != nil
             || self["transfer-encoding"]?.lowercased().contains("chunked") == true
     }
 
-    /// Whether there is a `Content-Length` that cannot be believed.
+    /// The violation if there is an invalid `Content-Length`.
     ///
-    /// libcurl takes the last of several, and reads on until the connection closes when one does not
-    /// fit into 63 bits.
+    /// libcurl uses the last of several values. If a value does not fit into 63 bits, libcurl reads
+    /// until the connection closes.
     var lengthBreach: ContractBreach? {
         guard let field = lengthField, contentLength == nil else { return nil }
         return .contentLengthUnusable(field)
     }
 
-    /// The content codings of the body in lower case, joined by `, `; `nil` when the bytes are the file's
-    /// own (RFC 9110 §8.4).
+    /// The content codings of the body in lower case, joined by `, ` (RFC 9110 §8.4).
+    ///
+    /// `nil` if the body is not encoded.
     var coding: String? {
         guard let field = self["content-encoding"] else { return nil }
         let codings = field.split(separator: ",").map { item in
@@ -111,21 +112,23 @@ struct Reply: Sendable, Hashable {
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// What stands in `Content-Encoding` without saying that the bytes are encoded: nothing, names of
-    /// character sets, and how a client had uploaded the file to S3.
+    /// Values of `Content-Encoding` that do not mean an encoded body.
+    ///
+    /// Servers send names of character sets there, and S3 repeats `aws-chunked` from the upload.
     private static let meaninglessCodings: Set = [
         "identity", "none", "null", "binary", "plain", "text", "raw", "7bit", "8bit", "ascii",
         "us-ascii", "utf-8", "utf8", "utf-16", "iso-8859-1", "latin1", "windows-1252",
         "aws-chunked",
     ]
 
-    /// What the reply says about the version of the file, with `size` as its length.
+    /// Returns the size and validators of the file's version.
     ///
-    /// `time` turns an HTTP date into seconds since 1970.
+    /// `size` is the length of the file, and `time` returns the seconds since 1970 for an HTTP
+    /// date.
     func identity(size: Int64?, time: (String) -> Int64?) -> RemoteIdentity {
         let modified = self["last-modified"]
-        // RFC 9110 §8.8.2.2: strong when at least a second older than the reply. What looks like a weak
-        // tag is no date, though parsers are lenient.
+        // RFC 9110 §8.8.2.2: a date is strong if it is at least a second older than the response. A
+        // value that looks like a weak tag is not a date, but lenient parsers accept it.
         let date = modified?.hasPrefix("W/") == true ? nil : modified
         let changed = date.flatMap(time)
         let age = changed.flatMap { modified in self["date"].flatMap(time).map { $0 - modified } }
@@ -137,16 +140,16 @@ struct Reply: Sendable, Hashable {
     }
 }
 
-/// The value of a `Content-Range` field for a range that is served (RFC 9110 §14.4).
+/// The value of a `Content-Range` field with a range (RFC 9110 §14.4).
 struct ContentRange: Sendable, Hashable {
-    /// The range that follows, half-open.
+    /// The range of the body, half-open.
     var range: ByteRange
-    /// Length of the complete representation in bytes; `nil` for `*`.
+    /// The length of the complete representation in bytes; `nil` for `*`.
     var total: Int64?
 
-    /// Reads `bytes first-last/complete`; `nil` when it is malformed or impossible.
+    /// Parses `bytes first-last/complete`; returns `nil` if it is malformed or impossible.
     init?(_ text: String) {
-        // By bytes: every reply to a range has one.
+        // This works on bytes for speed, because every partial response has this field.
         var words = text.utf8[...]
         while words.first == UInt8(ascii: " ") { words.removeFirst() }
         while words.last == UInt8(ascii: " ") { words.removeLast() }
@@ -170,7 +173,7 @@ struct ContentRange: Sendable, Hashable {
 }
 
 extension Int64 {
-    /// Reads a number of digits only, as HTTP's `1*DIGIT`: no sign, no space.
+    /// Parses digits only, as HTTP's `1*DIGIT`; returns `nil` for a sign or a space.
     init?(digits text: some StringProtocol) {
         var value: Int64 = 0
         for byte in text.utf8 {

@@ -1,2 +1,2 @@
-/// How a server is asked (RFC 9110 §9.3).
+/// A request method (RFC 9110 §9.3).
 enum RequestMethod: Sendable { case head, get }

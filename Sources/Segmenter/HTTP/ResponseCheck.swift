@@ -1,37 +1,36 @@
-// HTTP: what a URL, a reply, a range and a date mean, and whether a body may be written. Pure; it
-// knows RFC 9110 and libcurl's parsers of URLs and dates, and never a socket, a file or a clock.
+// HTTP: the meaning of URLs, responses, ranges and dates, and whether a body may be written. Pure.
+// This folder uses RFC 9110 and libcurl's parsers of URLs and dates, but no sockets, files or
+// clocks.
 
 import Assembler
 
-/// Decides whether the body of a reply may be written into the file.
+/// Decides whether the body of a response may be written to the file.
 ///
-/// Pure.
-///
-/// libcurl does not check this for `CURLOPT_RANGE`; a body whose head was not accepted here never
-/// reaches the disk.
+/// Pure. libcurl does not check the response to `CURLOPT_RANGE`. A body is written only if this
+/// type has accepted its head.
 struct ResponseCheck: Sendable {
-    /// The bytes that were asked for; `nil` for the whole file.
+    /// The requested bytes; `nil` for the whole file.
     var asked: ByteRange?
-    /// The version that is being put together.
+    /// The version of the file that is being downloaded.
     var identity: RemoteIdentity
-    /// Whether the request carried `If-Range`.
+    /// Whether the request contained `If-Range`.
     var sentIfRange: Bool
-    /// Dates with which the same strong tag came, and a sample was the same.
+    /// Dates that arrived with the same strong tag and for which a sample was equal.
     var vouchedDates: Set<String> = []
-    /// Whether libcurl decodes the body: then its length and validators are not the file's.
+    /// Whether libcurl decodes the body, so that length and validators do not belong to the file.
     var isDecoded = false
 
-    /// What to do with a reply.
+    /// The decision about a response.
     enum Verdict: Hashable {
-        /// Write the body, which is this range; `nil` stands for a body of unknown length from 0.
+        /// The body may be written: this range; `nil` is a body of unknown length that starts at 0.
         case accept(ByteRange?)
-        /// Not ours: nothing of the body may be written.
+        /// The response does not match the request; nothing of its body may be written.
         case breach(ContractBreach)
-        /// An error status; the body is no part of the file.
+        /// The response has an error status; its body is not part of the file.
         case status(Int)
     }
 
-    /// Judges a reply by its head.
+    /// Decides by the head of a response.
     func verdict(on reply: Reply) -> Verdict {
         switch reply.status {
         case 200, 206:
@@ -47,21 +46,23 @@ struct ResponseCheck: Sendable {
         }
     }
 
-    /// Whether a reply leaves out the date that the version is known by: that the server has compared
-    /// it is no more than assumed.
+    /// Returns whether a response omits the `Last-Modified` that identifies the version.
+    ///
+    /// segget then assumes that the server has compared the date.
     func isUndated(_ reply: Reply) -> Bool {
         identity.strongETag == nil && identity.lastModified != nil
             && reply["last-modified"] == nil
     }
 
-    /// Whether a 416 states the size of the version that is being put together (RFC 9110 §14.4): then the
-    /// range is one that the file has, and the server only serves no such ranges.
+    /// Returns whether a 416 states the size of the current version (RFC 9110 §14.4).
+    ///
+    /// The range is then inside the file, and the server only refuses such ranges.
     private func isWithinStatedSize(_ reply: Reply) -> Bool {
         guard let size = identity.size, let asked, asked.start < size else { return false }
         return reply["content-range"] == "bytes */\(size)"
     }
 
-    /// The bytes of the file that the body is; `nil` for one of unknown length from 0.
+    /// Returns the bytes of the file that the body contains; `nil` for unknown length from 0.
     private func range(of reply: Reply) throws(ContractBreach) -> ByteRange? {
         guard asked != nil || reply.status == 200 else { throw .unexpectedStatus(reply.status) }
         guard let asked, let part = try reply.part(asked: asked) else {
@@ -78,7 +79,7 @@ struct ResponseCheck: Sendable {
     private func whole(_ reply: Reply) throws(ContractBreach) -> ByteRange? {
         if asked == nil { _ = try reply.part(asked: nil) }
         try checkCoding(of: reply)
-        // What is decoded has neither the length nor the validators of what is sent.
+        // The decoded body has neither the length nor the validators of the response.
         guard !isDecoded else { return nil }
         if let size = identity.size, let length = reply.contentLength, length != size {
             throw .otherSize(expected: size, got: length)
@@ -88,7 +89,7 @@ struct ResponseCheck: Sendable {
         return (identity.size ?? reply.contentLength).map { ByteRange(0, $0) }
     }
 
-    /// Checks that the reply is about the version that is being put together, in the same coding.
+    /// Checks that the response is of the current version, in the same coding.
     private func checkVersion(of reply: Reply) throws(ContractBreach) {
         try checkTag(of: reply)
         try checkDate(of: reply)
@@ -96,8 +97,8 @@ struct ResponseCheck: Sendable {
     }
 
     private func checkTag(of reply: Reply) throws(ContractBreach) {
-        // Every 206 carries the tag that a 200 would have had (RFC 9110 §15.3.7); one that comes where
-        // there was none is as much another answer as one that is missing.
+        // A 206 carries the same tag as a 200 would (RFC 9110 §15.3.7). Both an additional tag and
+        // a missing tag show a different version.
         let tag = reply["etag"]
         guard tag != identity.etag, tag != nil || !identity.headOnly.contains(.etag) else { return }
         throw .otherETag(expected: identity.etag, got: tag)
@@ -107,8 +108,8 @@ struct ResponseCheck: Sendable {
         let date = reply["last-modified"]
         guard date != identity.lastModified else { return }
         if identity.strongETag != nil {
-            // The tag decides, unless the date contradicts it: some servers compute the tag once, and
-            // others differ in the date alone. A sample shows which it is.
+            // The tag decides, unless the date contradicts it. Some servers compute the tag only
+            // once, and others differ in the date only. A sample decides between these cases.
             guard let date, identity.lastModified != nil, !vouchedDates.contains(date) else {
                 return
             }
@@ -116,7 +117,7 @@ struct ResponseCheck: Sendable {
         }
         if date == nil {
             if identity.headOnly.contains(.lastModified) { return }
-            // A 206 to If-Range may leave Last-Modified out: the server has compared it.
+            // A 206 to If-Range may omit Last-Modified, because the server has compared it.
             if reply.status == 206, sentIfRange || reply["etag"] != nil { return }
         }
         throw .otherLastModified(expected: identity.lastModified, got: date)
@@ -129,7 +130,7 @@ struct ResponseCheck: Sendable {
 }
 
 extension ContractBreach {
-    /// Whether a date alone contradicts a strong tag that is the same: then a sample decides.
+    /// Returns whether only a date contradicts an equal strong tag, so that a sample decides.
     func isDoubt(of identity: RemoteIdentity) -> Bool {
         guard case .otherLastModified(_, let got?) = self else { return false }
         return identity.strongETag != nil && got != identity.lastModified

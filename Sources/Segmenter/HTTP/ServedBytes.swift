@@ -1,21 +1,21 @@
 import Assembler
 
-// Which bytes of a file a body brings: the one place where a part is distinguished from the whole
+// The bytes of a file that a body contains. Only this file distinguishes a part from the whole
 // file.
 extension Reply {
-    /// What `Content-Range` says of the body of a 200 or 206; `nil` when the body is the whole file.
+    /// Returns the `Content-Range` of a 200 or 206; `nil` if the body is the whole file.
     ///
-    /// A reply with `Content-Range` is a part, whatever its status: some servers answer a range with 200.
-    /// What was not asked for by a range is the whole file, or it is nothing that can be used.
+    /// A response with `Content-Range` is a part, whatever its status, because some servers answer
+    /// a range request with 200. The response to a request without a range must be the whole file.
     ///
-    /// - Parameter asked: The bytes that the request asked for; `nil` for the whole file.
-    /// - Returns: The part, with a total that a file can have; not compared with what was asked for yet.
-    /// - Throws: Why nobody can say which bytes these are.
+    /// - Parameter asked: The requested bytes; `nil` for the whole file.
+    /// - Returns: The part, with a plausible total size; not yet compared with the requested range.
+    /// - Throws: The reason why the bytes of the body are unknown.
     func part(asked: ByteRange?) throws(ContractBreach) -> ContentRange? {
         let isMultipart =
             self["content-type"]?.lowercased().hasPrefix("multipart/byteranges") == true
-        // Each of several ranges has a head of its own in the body (RFC 9110 §14.6). Without a range in
-        // the request it is only what the file is called.
+        // Each of several ranges has its own header in the body (RFC 9110 §14.6). Without a range
+        // in the request, this media type is that of the file itself.
         guard !isMultipart || status == 200 && asked == nil else { throw .severalRanges }
         let field = self["content-range"]
         guard status == 206 || field != nil else {
@@ -31,12 +31,12 @@ extension Reply {
         return nil
     }
 
-    /// Checks that a part is the one that was asked for, and as long as it says.
+    /// Checks that a part starts at the requested position and has its stated length.
     ///
-    /// A server may cap a range: less than asked is fine, from the start that was asked. One that says 200
-    /// has to be right to the byte: it knows ranges by hearsay.
+    /// A server may send less than requested. A response with status 200 must have exactly the
+    /// requested end, because such a server may not support ranges correctly.
     ///
-    /// - Throws: How it differs.
+    /// - Throws: The difference.
     func check(_ part: ContentRange, asked: ByteRange) throws(ContractBreach) {
         let end = min(asked.end, part.total ?? asked.end)
         guard part.range.start == asked.start, part.range.end <= asked.end,
@@ -48,13 +48,14 @@ extension Reply {
         }
     }
 
-    /// Whether a body without `Content-Range` may be no more than the range that was asked for, its
-    /// `Content-Range` left out and its status changed on the way.
+    /// Returns whether a body without `Content-Range` may be only the requested range.
+    ///
+    /// An intermediary may have removed the `Content-Range` field and changed the status.
     ///
     /// - Parameters:
-    ///   - asked: The bytes that the request asked for; `nil` for the whole file.
-    ///   - length: Its length in bytes, as far as it is known.
-    /// - Returns: Whether it is just as long as what was asked for.
+    ///   - asked: The requested bytes; `nil` for the whole file.
+    ///   - length: The length of the body in bytes; `nil` if unknown.
+    /// - Returns: Whether the body is exactly as long as the requested range.
     func mayBePart(of asked: ByteRange?, length: Int64?) -> Bool {
         guard let asked, self["content-range"] == nil else { return false }
         return length == asked.count

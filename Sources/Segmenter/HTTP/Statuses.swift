@@ -1,28 +1,31 @@
-/// Whether a status says that the server has too much to do at present (429, RFC 6585, section 4; 503, RFC
-/// 9110, section 15.6.4).
+/// Returns whether a status means that the server is overloaded.
+///
+/// These are 429 (RFC 6585 §4) and 503 (RFC 9110 §15.6.4).
 func isOverload(_ status: Int) -> Bool { [429, 503].contains(status) }
 
-/// Whether a status may say so: some servers refuse with 403 who asks for too much at a time, and it means
-/// as well that the file is forbidden.
+/// Returns whether a status may mean that the server is overloaded.
+///
+/// Some servers send 403 to clients with too many requests at a time; it can also mean that the
+/// file is forbidden.
 func mayBeOverload(_ status: Int) -> Bool { status == 403 || isOverload(status) }
 
-/// Whether a status says that access is refused.
+/// Returns whether a status means that access is refused.
 package func isRefusal(_ status: Int) -> Bool { [401, 403, 407].contains(status) }
 
-/// Whether a status says that the file is not there.
+/// Returns whether a status means that the file does not exist.
 func isGone(_ status: Int) -> Bool { [404, 410].contains(status) }
 
-/// What a status that refuses access means: 407 is the proxy's.
+/// Returns the reason for a status that refuses access; 407 is sent by a proxy.
 func refusal(_ status: Int) -> DownloadError.Reason {
     status == 407 ? .proxyRefused(status: status) : .refused(status: status)
 }
 
 extension TransferFailure {
-    /// Whether the server has replied, with a status that is not the file's.
+    /// Whether the server sent an error status.
     var isStatus: Bool { if case .status = self { true } else { false } }
 }
 
-/// Whether trying again may help against a status.
+/// Returns whether a retry may succeed after a status.
 package func isTransient(_ status: Int) -> Bool {
     [408, 425, 429].contains(status)
         || (500..<600).contains(status) && status != 501

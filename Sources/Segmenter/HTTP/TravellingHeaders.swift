@@ -1,18 +1,19 @@
-/// What of the caller's own headers may go along to another origin: what says how a file is wanted, and
-/// nothing that could say who wants it.
+/// Selects the caller's headers that other origins may receive.
 ///
-/// Pure.
+/// These are headers that state preferences for the response and cannot identify the user. Pure.
 enum TravellingHeaders {
-    /// Names of such fields, in small letters; all others stay at their origin, unknown ones too.
+    /// The names of such headers, in lower case; all others, including unknown ones, stay at their
+    /// origin.
     private static let names: Set<String> = [
         "accept", "accept-charset", "accept-language", "cache-control", "dnt", "pragma", "priority",
         "save-data", "sec-gpc", "upgrade-insecure-requests", "user-agent",
     ]
-    /// What the names of further ones begin with: those of a browser's own
-    /// (Fetch Metadata, Client Hints).
+    /// Prefixes of further such headers, which browsers send (Fetch Metadata, Client Hints).
     private static let families = ["sec-fetch-", "sec-ch-"]
 
-    /// The lines that could say to nobody who wants the file; a `Referer` may hold a secret.
+    /// Returns the lines that contain no secrets and cannot identify the user.
+    ///
+    /// A `Referer` is omitted, because it may contain a secret.
     static func publicLines(_ lines: [String]) -> [String] {
         lines.filter { line in line.firstIndex(of: ":").map { travels(line[..<$0]) } ?? false }
     }
@@ -22,7 +23,7 @@ enum TravellingHeaders {
         return names.contains(name) || families.contains { name.hasPrefix($0) }
     }
 
-    /// The lines that may go along to `url`, `Name: value` each.
+    /// Returns the lines that may be sent to `url`, each as `Name: value`.
     static func lines(_ lines: [String], to url: WebURL) -> [String] {
         lines.compactMap { line in
             guard let colon = line.firstIndex(of: ":") else { return nil }
@@ -34,14 +35,16 @@ enum TravellingHeaders {
         }
     }
 
-    /// What goes along of a `Referer`: its origin, but not from https to http, nor behind such a redirect
-    /// (the policy `strict-origin` of Referrer Policy §3.6).
+    /// Returns the referer for another origin: its own origin, or `nil`.
+    ///
+    /// The result is `nil` from https to http and after such a redirect (policy `strict-origin`,
+    /// Referrer Policy §3.6).
     static func referer(_ text: String, to url: WebURL) -> String? {
         let isWeb = ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
         guard isWeb, let page = WebURL(text), !url.isDowngraded, url.isSecure || !page.isSecure
         else { return nil }
         let usual = page.isSecure ? ":443" : ":80"
-        // The zone of an address means something on this machine only.
+        // The zone of an IPv6 address has a meaning only on this machine.
         guard !page.origin.contains("%") else { return nil }
         let isUsual = page.origin.hasSuffix(usual)
         return page.origin.dropLast(isUsual ? usual.count : 0) + "/"

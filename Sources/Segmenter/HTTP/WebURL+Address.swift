@@ -1,17 +1,17 @@
 import CCurl
 
-/// What a text is that somebody gave for the address of a file, for modules that fetch nothing themselves.
+/// The kind of a text that was given as an address, for modules that download nothing themselves.
 package enum WebAddress: Sendable, Hashable {
-    /// An http or https URL; the host is without its port.
+    /// An http or https URL; the host does not include the port.
     case web(host: String, isSecure: Bool)
-    /// A link for BitTorrent.
+    /// A magnet link of BitTorrent.
     case magnet
-    /// The URL of another protocol, by its scheme in lower case.
+    /// A URL of another protocol, with its scheme in lower case.
     case other(scheme: String)
-    /// No URL: it has no scheme, or cannot be read.
+    /// Not a URL: the text has no scheme or cannot be parsed.
     case none
 
-    /// Finds out what a text is; nothing is guessed where it has no scheme.
+    /// Classifies a text; does not guess a missing scheme.
     package init(_ text: String) {
         let text = Self.trimmed(text)
         switch ForeignURL(text, isFile: { _ in false }) {
@@ -33,24 +33,24 @@ package enum WebAddress: Sendable, Hashable {
         }
     }
 
-    /// A URL without the blanks and line breaks around it.
+    /// Returns a URL without leading and trailing whitespace.
     package static func trimmed(_ text: String) -> String { trimmedURL(text) }
 
-    /// Whether a URL has a user or a password in it.
+    /// Returns whether a URL contains a user or a password.
     package static func hasUser(_ text: String) -> Bool { WebURL(text)?.credentials != nil }
 
-    /// Takes user and password out of a URL, which else stays as it was written, as far as that is possible.
+    /// Returns a URL without user and password, otherwise unchanged where possible.
     ///
     /// - Parameters:
-    ///   - text: The URL; what is none is treated by its text alone.
-    ///   - keepsQuery: Whether query and fragment stay; a secret may be in either.
+    ///   - text: The URL; the function also works on texts that are not URLs.
+    ///   - keepsQuery: Whether to keep query and fragment, which may contain secrets.
     /// - Returns: The URL.
     package static func withoutSecrets(_ text: String, keepsQuery: Bool = true) -> String {
         var text = text
         if text.utf8.contains(UInt8(ascii: "@")) {
             let url = WebURL(text)
             text = withoutUser(text)
-            // It was where libcurl alone finds it: behind `http:/`, for example.
+            // The user is where only libcurl's parser finds it, for example after `http:/`.
             if let url, WebURL(text)?.text != url.text || WebURL(text)?.credentials != nil {
                 text = url.text
             }
@@ -61,7 +61,7 @@ package enum WebAddress: Sendable, Hashable {
         return String(text[..<end])
     }
 
-    /// Puts `***` in place of the password in a URL, which else stays as it was written, query and all.
+    /// Returns a URL with `***` instead of its user and password, otherwise unchanged.
     package static func withoutPassword(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")), hasUser(text) else { return text }
         let bare = withoutSecrets(text)
@@ -69,16 +69,16 @@ package enum WebAddress: Sendable, Hashable {
         return "\(bare[..<start])***@\(bare[start...])"
     }
 
-    /// A URL as a `Referer` field may have it (RFC 9110 §10.1.3): without user, password and fragment.
+    /// Returns a URL for a `Referer` field (RFC 9110 §10.1.3): without user, password and fragment.
     package static func referer(_ text: String) -> String { WebURL(text)?.text ?? "" }
 
-    /// The URL of a proxy, with user and password in it.
+    /// Returns the URL of a proxy with a user and a password.
     ///
     /// - Parameters:
-    ///   - text: The URL; without a scheme it is an http one.
-    ///   - user: The user, not encoded; `nil` leaves the one in the URL.
-    ///   - password: The password, not encoded; `nil` leaves the one in the URL.
-    /// - Returns: The URL, normalised; `nil` where the text is none.
+    ///   - text: The URL; the default scheme is http.
+    ///   - user: The user, not encoded; `nil` keeps the one in the URL.
+    ///   - password: The password, not encoded; `nil` keeps the one in the URL.
+    /// - Returns: The normalized URL; `nil` if the text is not a URL.
     package static func proxy(_ text: String, user: String? = nil, password: String? = nil)
         -> String?
     {

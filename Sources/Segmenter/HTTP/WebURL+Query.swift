@@ -1,7 +1,7 @@
 import CCurl
 
 extension WebURL {
-    /// The parameters of the query, in order and percent-decoded; one without `=` has no value.
+    /// The parameters of the query, in order and percent-decoded; without `=`, the value is empty.
     var queryParameters: [(name: String, value: String)] {
         guard let handle = curl_url() else { return [] }
         defer { curl_url_cleanup(handle) }

@@ -1,34 +1,36 @@
 import CCurl
 import Glibc
 
-/// An absolute http or https URL, parsed by libcurl's own parser, so that what is judged here is
-/// what is requested there.
+/// An absolute http or https URL.
+///
+/// libcurl's parser reads the URL, so segget checks the same URL that libcurl requests.
 struct WebURL: Sendable, Hashable {
-    /// The URL in full but for user and password, normalised.
+    /// The normalized URL without user, password and fragment.
     let text: String
-    /// The user and the password that it carried, decoded.
+    /// The decoded user and password of the URL.
     let credentials: AccessOptions.Credentials?
-    /// The URL without user, password, query and fragment: fit for messages and files.
+    /// The URL without user, password, query and fragment, for messages and files.
     let redacted: String
     /// Scheme, host and port (RFC 6454 §4).
     let origin: String
     /// Whether the scheme is https.
     let isSecure: Bool
-    /// Whether a redirect from https to http was on the way here: whoever stands there may have
-    /// written all that came behind it.
+    /// Whether a redirect from https to http led to this URL.
+    ///
+    /// An attacker on that connection may have changed all later redirects.
     let isDowngraded: Bool
-    /// The last component of the path, decoded; empty when the path ends in a slash.
+    /// The last component of the path, decoded; empty if the path ends in a slash.
     let lastPathComponent: String
 
-    /// Parses a URL; spaces and bytes outside ASCII are encoded, a missing scheme is guessed as
-    /// curl does.
+    /// Parses a URL, or a reference relative to a base.
     ///
-    /// A reference is read as browsers read it.
+    /// Spaces and bytes outside ASCII are encoded, and a missing scheme is guessed as in curl. A
+    /// reference is read as browsers read it.
     ///
     /// - Parameters:
-    ///   - text: The URL, or a reference to be resolved.
-    ///   - base: What a relative reference is resolved against (RFC 9110 §10.2.2); its credentials
-    ///     hold at its own origin.
+    ///   - text: The URL, or a reference to resolve.
+    ///   - base: The base of a relative reference (RFC 9110 §10.2.2). Its credentials apply if the
+    ///     result has the same origin.
     init?(_ text: String, relativeTo base: WebURL? = nil) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
@@ -36,7 +38,8 @@ struct WebURL: Sendable, Hashable {
         if let base {
             guard curl_url_set(handle, CURLUPART_URL, base.text, 0) == CURLUE_OK else { return nil }
             text = Self.cleaned(reference: text)
-            // Of the same resource; libcurl 7.88 would drop the last component and the query.
+            // A fragment refers to the base itself; libcurl 7.88 would drop the last component and
+            // the query.
             if text.hasPrefix("#") { text = base.text }
         } else {
             text = encodingEarlierAts(in: trimmedURL(text))
@@ -51,7 +54,7 @@ struct WebURL: Sendable, Hashable {
         else { return nil }
         // A fragment is never sent (RFC 9110 §7.1).
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
-        // Of an IPv6 address the host leaves it out; with another one it is another machine.
+        // `CURLUPART_HOST` omits the zone of an IPv6 address, but another zone is another machine.
         let zone = Self.part(handle, CURLUPART_ZONEID).map { "%\($0)" } ?? ""
         let origin = "\(scheme)://\(host.lowercased())\(zone):\(port)"
         var own: AccessOptions.Credentials?
@@ -59,7 +62,7 @@ struct WebURL: Sendable, Hashable {
         if hasUser || Self.part(handle, CURLUPART_PASSWORD) != nil {
             let user = Self.part(handle, CURLUPART_USER, CURLU_URLDECODE)
             let password = Self.part(handle, CURLUPART_PASSWORD, CURLU_URLDECODE)
-            // What cannot be decoded holds control characters.
+            // A part that cannot be decoded contains control characters.
             guard !hasUser || user != nil,
                 password != nil || Self.part(handle, CURLUPART_PASSWORD) == nil
             else { return nil }
@@ -82,11 +85,11 @@ struct WebURL: Sendable, Hashable {
         lastPathComponent = percentDecoded(String(path[(last ?? path.startIndex)...]))
     }
 
-    /// A reference as browsers prepare it for parsing (WHATWG URL, basic URL parser, steps 1 to 3):
-    /// without control characters and spaces at its ends, without tabs and line breaks anywhere.
+    /// Returns a reference without outer spaces and without tabs and line breaks.
     ///
-    /// In a query a space is encoded here, because libcurl writes `+` for it there, which is another byte
-    /// to most servers.
+    /// Browsers prepare a reference in this way (WHATWG URL, basic URL parser, steps 1 to 3).
+    /// Spaces in the query are encoded here, because libcurl would write `+`, which most servers
+    /// read as a different byte.
     private static func cleaned(reference: String) -> String {
         let bytes = reference.utf8.drop { $0 <= 0x20 }
         guard let last = bytes.lastIndex(where: { $0 > 0x20 }) else { return "" }
@@ -103,7 +106,7 @@ struct WebURL: Sendable, Hashable {
         return String(decoding: cleaned, as: UTF8.self)
     }
 
-    /// The URL with a user in it, of whom libcurl looks the password up in a netrc file.
+    /// Returns the URL with a user, whose password libcurl looks up in a netrc file.
     func text(with user: String) -> String {
         guard let handle = curl_url() else { return text }
         defer { curl_url_cleanup(handle) }
@@ -113,10 +116,10 @@ struct WebURL: Sendable, Hashable {
         return Self.part(handle, CURLUPART_URL) ?? text
     }
 
-    /// The host in ASCII (IDNA, RFC 5890), set in the handle too; `nil` when it cannot be had.
+    /// Returns the host in ASCII (IDNA, RFC 5890) and sets it in the handle; `nil` if that fails.
     ///
-    /// libcurl reads a host in the encoding of the locale, which is whatever the process was started
-    /// with; here it is UTF-8.
+    /// libcurl assumes that a host is in the encoding of the process's locale. This function sets
+    /// the locale of the thread to UTF-8 meanwhile.
     private static func asciiHost(_ handle: OpaquePointer, _ host: String) -> String? {
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return readAgain(handle) }
         guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return nil }
@@ -131,8 +134,9 @@ struct WebURL: Sendable, Hashable {
         return readAgain(handle)
     }
 
-    /// The host after the URL was read again: what was mapped or decoded may be an address in another
-    /// form (`１２７.1`, `%39`), or no host.
+    /// Returns the host after parsing the URL again.
+    ///
+    /// A mapped or decoded host may be an address in another form (`１２７.1`, `%39`), or invalid.
     private static func readAgain(_ handle: OpaquePointer) -> String? {
         var last = part(handle, CURLUPART_URL)
         for _ in 0..<3 {
@@ -141,7 +145,7 @@ struct WebURL: Sendable, Hashable {
             }
             last = part(handle, CURLUPART_URL)
             guard last == url else { continue }
-            // No host has such a name, and libcurl would encode it once more each time.
+            // No host has such a name, and libcurl would encode it again at each step.
             return part(handle, CURLUPART_HOST).flatMap { $0.contains("%") ? nil : $0 }
         }
         return nil
@@ -159,8 +163,10 @@ struct WebURL: Sendable, Hashable {
     }
 }
 
-/// The URL with `%40` for each `@` of its user and password: the last one of the authority is in front of the
-/// host (WHATWG URL, authority state), and libcurl takes the first.
+/// Returns the URL with `%40` for each `@` in its user and password.
+///
+/// The last `@` of the authority precedes the host (WHATWG URL, authority state), but libcurl uses
+/// the first.
 func encodingEarlierAts(in url: String) -> String {
     guard url.utf8.count(where: { $0 == UInt8(ascii: "@") }) > 1 else { return url }
     let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
@@ -170,7 +176,7 @@ func encodingEarlierAts(in url: String) -> String {
     return url[..<start] + String(user).replacing("@", with: "%40") + url[at...]
 }
 
-/// A URL without the blanks and line breaks around it, which come with it when it is copied.
+/// Returns a URL without leading and trailing whitespace, which copying may have added.
 func trimmedURL(_ text: String) -> String {
     func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
     let bytes = text.utf8
@@ -183,7 +189,7 @@ func trimmedURL(_ text: String) -> String {
     return String(text.utf8[start...end]) ?? text
 }
 
-/// Whether a text is the URL of a proxy that libcurl can use; without a scheme it is an http one.
+/// Returns whether a text is the URL of a proxy that libcurl supports; the default scheme is http.
 func isProxyURL(_ text: String) -> Bool {
     guard let handle = curl_url() else { return false }
     defer { curl_url_cleanup(handle) }
@@ -199,7 +205,7 @@ func isProxyURL(_ text: String) -> Bool {
         .contains(String(cString: scheme).lowercased())
 }
 
-/// Scheme, host and port of a proxy's URL; `nil` where libcurl cannot read it.
+/// Returns scheme, host and port of a proxy's URL; `nil` if libcurl cannot parse it.
 func proxyOrigin(_ text: String) -> String? {
     guard let handle = curl_url() else { return nil }
     defer { curl_url_cleanup(handle) }
@@ -214,12 +220,12 @@ func proxyOrigin(_ text: String) -> String? {
     }
     guard let host = part(CURLUPART_HOST) else { return nil }
     let zone = part(CURLUPART_ZONEID).map { "%\($0)" } ?? ""
-    // The port that libcurl takes where none is given.
+    // 1080 is libcurl's default port.
     return
         "\(part(CURLUPART_SCHEME) ?? "http")://\(host.lowercased())\(zone):\(part(CURLUPART_PORT) ?? "1080")"
 }
 
-/// Undoes percent-encoding (RFC 3986 §2.1); what is not UTF-8 is read as ISO-8859-1.
+/// Decodes percent-encoding (RFC 3986 §2.1); bytes that are not UTF-8 are read as ISO-8859-1.
 func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var length: Int32 = 0
@@ -229,13 +235,13 @@ func percentDecoded(_ text: String) -> String {
     return readText(UnsafeRawBufferPointer(start: decoded, count: Int(length)))
 }
 
-/// Undoes percent-encoding (RFC 3986 §2.1); `nil` where the bytes are not UTF-8.
+/// Decodes percent-encoding (RFC 3986 §2.1); returns `nil` if the bytes are not UTF-8.
 func percentDecodedText(_ text: String) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     return percentDecodedBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
 }
 
-/// The bytes that percent-encoding stands for.
+/// Decodes percent-encoding to bytes.
 func percentDecodedBytes(_ text: String) -> [UInt8]? {
     var length: Int32 = 0
     guard let decoded = curl_easy_unescape(nil, text, Int32(clamping: text.utf8.count), &length)
@@ -244,10 +250,10 @@ func percentDecodedBytes(_ text: String) -> [UInt8]? {
     return Array(UnsafeRawBufferPointer(start: decoded, count: Int(length)))
 }
 
-/// The value of a header as text: UTF-8, or what it was before (RFC 9110 §5.5), ISO-8859-1.
+/// Returns a field value as text, read as UTF-8 or else as ISO-8859-1 (RFC 9110 §5.5).
 ///
-/// CR and LF are spaces in it, as §5.5 has it: a validator with a line break would be two lines in
-/// the next request.
+/// CR and LF become spaces, as §5.5 requires. A validator with a line break would become two lines
+/// in the next request.
 func headerText(_ value: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
     let isBreak: (UInt8) -> Bool = { $0 == 0x0d || $0 == 0x0a }
@@ -255,8 +261,9 @@ func headerText(_ value: UnsafePointer<CChar>) -> String {
     return bytes.map { isBreak($0) ? 0x20 : $0 }.withUnsafeBytes { readText($0) }
 }
 
-/// The value of a `Location` as text: bytes that are not UTF-8 are percent-encoded as they are, which
-/// is what browsers ask for.
+/// Returns the value of a `Location` field as text.
+///
+/// Bytes that are not UTF-8 are percent-encoded one by one, as in browsers.
 func locationText(_ value: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
     if let text = String(validating: bytes, as: UTF8.self) { return text }
