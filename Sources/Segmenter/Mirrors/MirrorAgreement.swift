@@ -1,33 +1,33 @@
-// Mirrors: whether two servers have the same file, and which of them is believed. Pure; it knows
-// versions, digests and samples, and never asks a server itself.
+// Mirrors: whether two servers have the same file, and which of them is trusted. Pure. This folder
+// uses versions, digests and samples, and sends no requests.
 
 import Assembler
 
-/// Whether two URLs lead to the same file, so that bytes of both may stand in one.
+/// Whether two URLs lead to the same file, so that one download may use the bytes of both.
 ///
 /// Pure.
 enum MirrorAgreement: Hashable {
-    /// They may work on one file together.
+    /// Both may be used for one file at the same time.
     case together(Proof)
-    /// Nothing contradicts, but nothing proves it either: one at a time.
+    /// The facts neither contradict nor show that the file is the same; only one is used at a time.
     case standby
-    /// It is another file.
+    /// The mirror has a different file.
     case contradicts(MirrorFault)
 
-    /// What proves that two mirrors have the same file.
+    /// The evidence that two mirrors have the same file.
     enum Proof: Hashable {
         /// Both send the same strong entity tag, and no different date.
         case etag
-        /// Both advertise the same SHA-256 or SHA-512 of the whole file, which is compared in the end.
+        /// Both advertise the same SHA-256 or SHA-512 of the file, which is verified in the end.
         case digest
-        /// The digest that the caller expects decides in the end.
+        /// The digest that the caller expects verifies the file in the end.
         case checksum
     }
 
-    /// Judges a mirror against the primary one.
+    /// Compares a mirror with the primary one.
     ///
-    /// An equal `Last-Modified` proves nothing here: it is a time, and files of one release often
-    /// share it.
+    /// Equal values of `Last-Modified` are not evidence, because files of one release often share a
+    /// time.
     init(_ mirror: RemoteFile, with primary: RemoteFile, checksum: Digest?) {
         if let fault = Self.contradiction(in: mirror.digests, to: [checksum].compactMap { $0 })
             ?? Self.contradiction(in: mirror.digests, to: primary.digests)
@@ -53,13 +53,14 @@ enum MirrorAgreement: Hashable {
         return canDecide(checksum) ? .checksum : nil
     }
 
-    /// Whether an expected digest may be what holds bytes of several servers together: a CRC-32
-    /// finds accidents, but proves nothing.
+    /// Returns whether an expected digest suffices to combine bytes of several servers.
+    ///
+    /// A CRC-32 does not: it detects accidental changes only.
     static func canDecide(_ checksum: Digest?) -> Bool {
         checksum.map { $0.algorithm != .crc32 } ?? false
     }
 
-    /// How advertised digests contradict expected ones.
+    /// Returns how advertised digests contradict expected ones; `nil` if they do not.
     static func contradiction(in advertised: [Digest], to expected: [Digest]) -> MirrorFault? {
         for digest in expected {
             let got = advertised.first { $0.algorithm == digest.algorithm && $0 != digest }

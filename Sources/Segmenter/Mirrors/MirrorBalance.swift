@@ -1,40 +1,42 @@
-/// Decides which mirror a free connection works for.
+/// Decides which mirror a free connection uses.
 ///
-/// Pure. Within what a mirror's connections get, the scheduler's shares follow their rates anyway;
-/// here connections move towards the mirror where each of them brings more.
+/// Pure. The scheduler already sizes segments by the rate of each connection. This type moves
+/// connections to the mirror with the higher rate per connection.
 struct MirrorBalance {
-    /// One mirror, as far as it is in use.
+    /// The use of one mirror.
     struct Share: Hashable {
-        /// Connections that it has.
+        /// The number of its connections.
         var connections: Int
-        /// Speed of one of its connections in bytes per second, `nil` when unknown.
+        /// The rate of one of its connections in bytes per second; `nil` if unknown.
         var rate: Double?
         /// Whether its bytes may be used already.
         var isProven: Bool
     }
 
-    /// How much more a connection must be expected to bring elsewhere to be moved: a new connection
-    /// costs round trips, and measurements waver.
+    /// The factor by which a connection's expected rate must increase before it is moved.
+    ///
+    /// A new connection costs round trips, and measurements vary.
     static let gain = 1.5
 
-    /// The mirrors in use, by number.
+    /// The mirrors in use, by their numbers.
     var shares: [Int: Share]
 
-    /// Where a free connection goes.
+    /// Returns the mirror that a free connection should use.
     ///
-    /// - Parameter current: The mirror that it worked for, `nil` when that is out of use; counted
-    ///   among its connections.
-    /// - Returns: A mirror, perhaps the same; `nil` when there is none.
+    /// - Parameter current: The mirror that the connection used; its `connections` still include this
+    ///   one. `nil` if the mirror is out of use.
+    /// - Returns: A mirror, which may be `current`; `nil` if there is none.
     func place(from current: Int?) -> Int? {
         let mine = current.flatMap { shares[$0] }
-        // A mirror keeps one connection at least, or nothing more would be learnt of it.
+        // A mirror keeps at least one connection, because its rate could not be measured without
+        // one.
         if let mine, mine.connections < 2 { return current }
         let numbers = shares.keys.sorted()
         if let idle = numbers.first(where: { $0 != current && shares[$0]?.connections == 0 }) {
             return idle
         }
         let others = numbers.filter { $0 != current && shares[$0]?.isProven == true }
-        // Among those that are not measured yet, the one with the fewest connections.
+        // Among unmeasured mirrors, the one with the fewest connections is preferred.
         let best = others.max { (expected($0), -load($0), -$0) < (expected($1), -load($1), -$1) }
         guard let mine else { return best ?? numbers.min { load($0) < load($1) } }
         guard let best, let rate = mine.rate, expected(best) > Self.gain * rate else {
@@ -43,12 +45,13 @@ struct MirrorBalance {
         return best
     }
 
-    /// Connections that a mirror should have at first, of so many in all.
+    /// Returns the initial number of connections of a mirror, from the total number.
     func fairShare(of connections: Int) -> Int {
         max(1, connections / max(1, shares.values.count { $0.isProven }))
     }
 
-    /// The mirror that gives a connection away to `newcomer`: the one with most, if it keeps one.
+    /// Returns the mirror that gives a connection to `newcomer`: the one with the most, at least
+    /// two.
     func donor(for newcomer: Int) -> Int? {
         let donors = shares.keys.filter { $0 != newcomer && load($0) > 1 }
         return donors.max { (load($0), $0) < (load($1), $1) }
@@ -56,8 +59,10 @@ struct MirrorBalance {
 
     private func load(_ number: Int) -> Int { shares[number]?.connections ?? 0 }
 
-    /// What one more connection would bring: somewhat less than those that are there, since they may
-    /// share what the mirror can give.
+    /// Returns the expected rate of one more connection.
+    ///
+    /// The rate is somewhat lower than that of the existing ones, which may share the mirror's
+    /// capacity.
     private func expected(_ number: Int) -> Double {
         guard let share = shares[number], let rate = share.rate else { return 0 }
         return rate * Double(share.connections) / Double(share.connections + 1)

@@ -1,26 +1,27 @@
 import Assembler
 
-/// What to do when a file put together from several mirrors has the wrong digest.
+/// The next step when a file assembled from several mirrors has the wrong digest.
 ///
-/// Pure. Nobody knows who lied: one mirror at a time is to bring the whole file alone, and what it has
-/// brought already is kept.
+/// Pure. The faulty mirror is unknown. Therefore one mirror at a time is used for the whole file,
+/// and the bytes that it has already sent are kept.
 struct MirrorRepair: Hashable {
-    /// The mirror that goes on alone.
+    /// The mirror that is used alone.
     var number: Int
-    /// Its bytes that are on the disk already.
+    /// The bytes of this mirror that are already on disk.
     var keeps: RangeSet
 
-    /// Chooses the mirror that has brought most, of those that may yet be right; `nil` when every one
-    /// has been found wrong.
+    /// Chooses the mirror with the most bytes on disk that was not used alone yet.
+    ///
+    /// The result is `nil` if every mirror has been found faulty.
     ///
     /// - Parameters:
-    ///   - candidates: Mirrors that could bring the whole file, by number.
-    ///   - wrote: What each mirror has brought of what is on the disk; the rest is of unknown origin.
-    ///   - tried: Mirrors that were alone before.
-    ///   - size: Length of the file in bytes.
+    ///   - candidates: The mirrors that could send the whole file, by number.
+    ///   - wrote: The bytes on disk that each mirror has sent; other bytes are of unknown origin.
+    ///   - tried: The mirrors that were already used alone.
+    ///   - size: The length of the file in bytes.
     init?(candidates: [Int], wrote: [Int: RangeSet], tried: Set<Int>, size: Int64) {
         func count(_ number: Int) -> Int64 { wrote[number]?.count ?? 0 }
-        // Who brought every byte is wrong.
+        // A mirror that has sent every byte is faulty.
         let left = candidates.filter { !tried.contains($0) && count($0) < size }
         guard let best = left.max(by: { (count($0), -$0) < (count($1), -$1) }) else { return nil }
         number = best
@@ -28,21 +29,21 @@ struct MirrorRepair: Hashable {
     }
 }
 
-/// Which mirror brought what of the file on the disk.
+/// Records which mirror has sent which bytes of the file on disk.
 struct MirrorLedger: Sendable {
-    /// By number; no two sets share a byte.
+    /// The bytes by mirror number; no byte is in two sets.
     private(set) var wrote: [Int: RangeSet] = [:]
-    /// Mirrors that were dropped, and why.
+    /// The mirrors that were dropped, with their faults.
     var faults: [Int: MirrorFault] = [:]
 
-    /// Notes that a mirror wrote bytes, in place of whoever wrote them before.
+    /// Records that a mirror has written bytes, which may replace bytes of other mirrors.
     mutating func note(_ range: ByteRange, by number: Int) {
         guard !range.isEmpty else { return }
         for other in wrote.keys where other != number { wrote[other]?.remove(range) }
         wrote[number, default: RangeSet()].insert(range)
     }
 
-    /// Takes what happened later.
+    /// Applies the records of a later ledger.
     mutating func add(_ later: MirrorLedger) {
         for (number, ranges) in later.wrote {
             for range in ranges.ranges { note(range, by: number) }
@@ -50,6 +51,6 @@ struct MirrorLedger: Sendable {
         faults.merge(later.faults) { _, new in new }
     }
 
-    /// Forgets all bytes but those of one mirror.
+    /// Removes the records of all mirrors but one.
     mutating func keepOnly(_ number: Int?) { wrote = wrote.filter { $0.key == number } }
 }

@@ -1,26 +1,26 @@
 import Assembler
 
-/// Decides which bytes a mirror has to send for a comparison before any of its bytes are used.
+/// Chooses the bytes that a mirror must send for a comparison before its bytes are used.
 ///
 /// Pure.
 enum MirrorSample: Hashable {
-    /// Compare these, which are on the disk.
+    /// Compare these bytes, which are on disk.
     case compare(ByteRange)
-    /// Too little is there yet.
+    /// Wait, because too few bytes are on disk yet.
     case wait
-    /// Nothing is there, and nobody else will bring anything.
+    /// No bytes are on disk, and no other mirror will send any.
     case nothing
 
-    /// Bytes that are compared, if so many are there in a row.
+    /// The number of bytes to compare, if that many are contiguous.
     static let length: Int64 = 64 << 10
-    /// The fewest that are worth it while more are coming.
+    /// The fewest bytes to compare while more bytes arrive.
     static let shortest: Int64 = 16 << 10
 
-    /// Chooses, of bytes of which only checksums are known, the shortest run.
+    /// Chooses the shortest extent, because only checksums of extents are known.
     ///
     /// - Parameters:
-    ///   - extents: What is there and counts.
-    ///   - moreComes: Whether more will be.
+    ///   - extents: The trusted extents on disk.
+    ///   - moreComes: Whether more bytes will arrive.
     init(extents: [Extent], moreComes: Bool) {
         let least = moreComes ? Self.shortest : 1
         let shortest = extents.map(\.range).filter { $0.count >= least }.min {
@@ -29,12 +29,12 @@ enum MirrorSample: Hashable {
         if let shortest { self = .compare(shortest) } else { self = moreComes ? .wait : .nothing }
     }
 
-    /// Chooses.
+    /// Chooses a random place.
     ///
     /// - Parameters:
-    ///   - done: What is on the disk and counts.
-    ///   - moreComes: Whether another mirror brings more.
-    ///   - random: In 0..<1; decides on the place.
+    ///   - done: The trusted bytes on disk.
+    ///   - moreComes: Whether another mirror is sending more bytes.
+    ///   - random: A number in 0..<1 that determines the place.
     init(done: RangeSet, moreComes: Bool, random: Double) {
         let least = moreComes ? Self.shortest : 1
         let places = done.ranges.filter { $0.count >= least }
@@ -42,7 +42,7 @@ enum MirrorSample: Hashable {
             self = moreComes ? .wait : .nothing
             return
         }
-        // Every byte is as likely as any other to be the one from which the sample is taken.
+        // Every byte is equally likely to be the start of the sample.
         let total = places.reduce(0) { $0 + $1.count }
         var target = min(total - 1, Int64(Double(total) * random))
         for place in places {

@@ -1,20 +1,21 @@
 import Assembler
 
-/// Decides which bytes of an earlier run's part are compared with the server's file, where nothing
-/// else says whether it is still the same one.
+/// Chooses the bytes of an earlier run's part to compare with the server's file.
 ///
-/// Pure.
+/// Used if no validator and no digest shows whether the file is the same. Pure.
 enum ResumeSample {
-    /// Places in the middle; one at the beginning and one at the end are compared besides.
+    /// The number of random places, besides one at the start and one at the end.
     private static let places = 2
 
-    /// Chooses: the beginning, where formats differ least but versions often do, the last bytes that
-    /// are there, and others at random.
+    /// Returns the first bytes, the last bytes on disk, and others at random.
+    ///
+    /// The first bytes are included because versions of a file often differ there, although files of
+    /// one format are most similar there.
     ///
     /// - Parameters:
-    ///   - done: What is on the disk.
-    ///   - random: A number in 0..<1, another one at each call.
-    /// - Returns: At most 256 KiB, in order and disjoint; nothing when nothing is there.
+    ///   - done: The bytes on disk.
+    ///   - random: Returns a new number in 0..<1 at each call.
+    /// - Returns: At most 256 KiB, disjoint and in ascending order; empty if nothing is on disk.
     static func places(in done: RangeSet, random: () -> Double) -> [ByteRange] {
         guard let first = done.ranges.first, let last = done.ranges.last else { return [] }
         let length = MirrorSample.length
@@ -27,16 +28,15 @@ enum ResumeSample {
         return chosen.ranges
     }
 
-    /// Longest blanks that are compared, and further ones that are chosen at random.
+    /// The number of longest zero ranges to compare, and of further random ones.
     private static let blanks = (longest: 8, random: 8)
 
-    /// Chooses among bytes that perhaps nobody has written: a file of full length may be one whose space was
-    /// provided for.
+    /// Returns samples of zero ranges, which a program may have allocated but never written.
     ///
     /// - Parameters:
-    ///   - blanks: Where there are zeros.
-    ///   - random: A number in 0..<1, another one at each call.
-    /// - Returns: At most 1 MiB, in order and disjoint.
+    ///   - blanks: The ranges of zeros.
+    ///   - random: Returns a new number in 0..<1 at each call.
+    /// - Returns: At most 1 MiB, disjoint and in ascending order.
     static func places(inBlanks blanks: RangeSet, random: () -> Double) -> [ByteRange] {
         let longest = blanks.ranges.sorted { ($1.count, $0.start) < ($0.count, $1.start) }
             .prefix(Self.blanks.longest)

@@ -1,26 +1,28 @@
-// Network: what the kernel says of links, addresses, routes and clocks, to whoever waits for the network
-// to come back. It knows descriptors and threads; it never knows a server, a download, nor what is done
-// when it wakes.
+// Network: kernel notifications about links, addresses, routes and clocks, for downloads that wait
+// for the network. This folder uses descriptors and threads. It does not know servers or downloads,
+// nor the reaction to a notification.
 
 import Assembler
 import CLinux
 import Glibc
 
-/// Wakes one task when the network may have come back.
+/// Wakes one task when the network may be available again.
 ///
-/// Blocks in poll(2) on a thread of its own: between two wakes nothing runs.
+/// The wait blocks in poll(2) on a separate thread, so nothing runs meanwhile.
 final class NetworkWatch: Sendable {
-    /// Why it woke.
+    /// The reason why a wait ended.
     enum Wake: Sendable, Hashable {
-        /// The time has come.
+        /// The time is over.
         case due
-        /// A link, an address or a route has changed, or the time of day was set, as after a suspend.
+        /// A link, an address or a route has changed, or the time of day was set, as after a
+        /// suspend.
         case changed
         /// The task was cancelled.
         case cancelled
     }
 
-    // What the kernel does not give is -1, which poll(2) passes over: then the time alone wakes.
+    // A descriptor is -1 if the kernel does not support it. poll(2) ignores -1, so the wait then
+    // ends by the time only.
     private let routes = segget_open_route_changes()
     private let timer = segget_open_boot_timer()
     private let clock = segget_open_clock_changes()
@@ -29,23 +31,24 @@ final class NetworkWatch: Sendable {
         for descriptor in [routes, timer, clock] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// The present moment, on the clocks that a `NetworkWait` knows.
+    /// The current time on both clocks of `NetworkWait`.
     static var now: NetworkWait.Moment {
         NetworkWait.Moment(boot: bootSeconds(), monotonic: monotonicSeconds())
     }
 
-    /// Forgets the changes that have been heard of, and not told yet.
+    /// Discards the pending notifications of route changes.
     func forget() { if routes >= 0 { segget_forget_route_changes(routes) } }
 
-    /// Waits for a time, or a change; one task at a time.
+    /// Waits for a time or a change; for one task at a time.
     ///
     /// - Parameters:
-    ///   - due: In seconds since the machine was started; infinity for never.
-    ///   - listening: From when on changes wake it; those before are told then.
-    /// - Returns: Why it woke.
+    ///   - due: The time of the wake-up in seconds since boot; infinity for none.
+    ///   - listening: The time from which changes end the wait, in seconds since boot. Earlier
+    ///     changes are reported at that time.
+    /// - Returns: The reason why the wait ended.
     func wait(until due: Double, listeningFrom listening: Double) async -> Wake {
         let stop = segget_open_event()
-        // Whoever cancels must not raise what is closed by then.
+        // A late cancellation must not write to the closed descriptor.
         let isOpen = Monitor(true)
         let isCancelled = Monitor(false)
         let wake = await withTaskCancellationHandler {
@@ -74,7 +77,7 @@ final class NetworkWatch: Sendable {
             var polled = [stop, clock, listens ? routes : -1, timer].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            // Without a timer, or a way to be stopped, the next best thing.
+            // Without the event descriptor or the timer, the wait uses a timeout and checks again.
             var most: Int32 = stop < 0 ? 1000 : -1
             if timer < 0, next < .infinity {
                 most = Int32(max(0, min(stop < 0 ? 1 : 60, next - now)) * 1000)
