@@ -1,22 +1,22 @@
-/// Divides bytes among those who want some: nobody gets more than wanted, and nobody gets less than
-/// another unless all wishes of his are met (max-min fairness).
+/// Divides bytes among claims by max-min fairness.
 ///
+/// No claim gets more than its demand. A claim gets less than another only if its demand is met.
 /// Pure.
 enum FairShare {
-    /// Who wants how much.
+    /// The claim of one transfer to bytes.
     struct Claim: Sendable, Hashable {
-        /// Claims of one group share what the group gets: a download is a group.
+        /// The group, which is a download; the claims of a group share the group's bytes.
         var group: Int
-        /// Bytes that are wanted, `Int64.max` for as many as there are.
+        /// The demand in bytes; `Int64.max` for no limit.
         var demand: Int64
     }
 
-    /// Divides first among the groups, then within each.
+    /// Divides bytes first among the groups, then within each group.
     ///
     /// - Parameters:
-    ///   - total: Bytes there are.
-    ///   - claims: In order of precedence, which counts for bytes that cannot be divided.
-    /// - Returns: What each claim gets, in the order of the claims.
+    ///   - total: The available bytes.
+    ///   - claims: The claims in order of precedence, which decides on indivisible bytes.
+    /// - Returns: The share of each claim, in the order of the claims.
     static func divide(_ total: Int64, among claims: [Claim]) -> [Int64] {
         var groups: [Int: Int] = [:]
         var members: [[Int]] = []
@@ -42,20 +42,22 @@ enum FairShare {
         return shares
     }
 
-    /// Divides what may be taken now: wishes first, then what nobody wishes, so that it is there when it is.
+    /// Divides bytes, and distributes unclaimed bytes in advance.
+    ///
+    /// A transfer can then use its part of the unclaimed bytes as soon as data arrives.
     ///
     /// - Parameters:
-    ///   - total: Bytes there are for all; `nil` for no such limit.
-    ///   - claims: In order of precedence.
-    ///   - most: Bytes there are for a group, where it has a limit of its own. Where `total` is `nil`,
+    ///   - total: The bytes available to all groups; `nil` for no common limit.
+    ///   - claims: The claims in order of precedence.
+    ///   - most: The bytes available to each group with a separate limit. If `total` is `nil`,
     ///     every group has one.
-    /// - Returns: What each claim gets, in the order of the claims.
+    /// - Returns: The share of each claim, in the order of the claims.
     static func divide(
         _ total: Int64?, among claims: [Claim], most: [Int: Int64]
     ) -> [Int64] {
         guard let total else { return own(claims, most) }
         guard !most.isEmpty else { return lent(divide(total, among: claims), of: total) }
-        // What its own limit gives a group is what it wishes of all there is.
+        // The demand of a group with a separate limit is bound by that limit.
         let own = own(claims, most)
         let wishes = zip(claims, own).map { claim, share in
             Claim(group: claim.group, demand: most[claim.group] == nil ? claim.demand : share)
@@ -72,7 +74,7 @@ enum FairShare {
         return result
     }
 
-    /// Divides within each group that has a limit of its own; others get nothing.
+    /// Divides bytes within each group that has a separate limit; the shares of other groups are 0.
     private static func own(_ claims: [Claim], _ most: [Int: Int64]) -> [Int64] {
         var shares = Array(repeating: Int64(0), count: claims.count)
         for (group, available) in most {
@@ -83,18 +85,19 @@ enum FairShare {
         return shares
     }
 
-    /// Lends all an equal part of what nobody wishes.
+    /// Adds an equal part of the unclaimed bytes to each share.
     private static func lent(_ shares: [Int64], of total: Int64) -> [Int64] {
         let spare = total - shares.reduce(0, +)
         guard spare > 0, !shares.isEmpty else { return shares }
         return shares.map { $0 + spare / Int64(shares.count) }
     }
 
-    /// Divides among equals.
+    /// Divides bytes among demands of equal rank.
     static func fill(_ total: Int64, _ wishes: [Int64]) -> [Int64] {
         var left = max(0, total)
         var shares = Array(repeating: Int64(0), count: wishes.count)
-        // The modest first: what they leave is the others'.
+        // The smallest demands are served first; the bytes that they do not use remain for the
+        // others.
         let order = wishes.indices.sorted { (wishes[$0], $0) < (wishes[$1], $1) }
         for (place, index) in order.enumerated() {
             let others = Int64(wishes.count - place)

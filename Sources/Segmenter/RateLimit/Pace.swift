@@ -1,41 +1,43 @@
-/// How a transfer is held to a share of the session's rate.
+/// The state of one transfer under a rate limit.
 ///
-/// Lives on the loop thread. The hot path asks `isOn` and no more while there is no limit.
+/// The value lives on the loop thread. Without a limit, the hot path reads only `isOn`.
 struct Pace {
-    /// Whether the body is taken in shares.
+    /// Whether a rate limit applies to the transfer.
     private(set) var isOn = false
     /// Whether the transfer is paused until it gets another share.
     private(set) var isWaiting = false
-    /// When it got its last share, in seconds.
+    /// When the transfer got its last share, in seconds.
     private(set) var servedAt = 0.0
-    /// Bytes that may be taken now.
+    /// The number of bytes that the transfer may take now.
     private(set) var allowance: Int64 = .max
     private var granted: Int64 = 0
-    /// Bytes that were taken of the piece that libcurl delivers again.
+    /// The bytes already taken from the buffer that libcurl will deliver again.
     private var taken = 0
     private var wasHeldBack = false
 
-    /// Holds the transfer to shares from now on; it has none yet.
+    /// Applies a limit from now on; the transfer has no share yet.
     mutating func start() {
         isOn = true
         (granted, allowance) = (0, 0)
     }
 
-    /// Lets it take whatever comes.
+    /// Removes the limit.
     ///
-    /// The way through shares is kept to: part of a piece may be taken already.
+    /// `isOn` remains set, because part of a buffer may already be taken.
     mutating func lift() { (granted, allowance) = (0, .max) }
 
-    /// How much of a piece of `count` bytes is new, and may be taken now: bytes from `skipped` on.
+    /// Returns the new part of a buffer of `count` bytes that may be taken now.
+    ///
+    /// The part starts after `skipped` bytes and has `granted` bytes.
     func part(of count: Int) -> (skipped: Int, granted: Int) {
         let skipped = min(taken, count)
         return (skipped, Int(min(Int64(count - skipped), allowance)))
     }
 
-    /// Bytes of a piece have been taken, after those that had been taken before.
+    /// Records that a part of a buffer was taken.
     ///
-    /// - Returns: Whether all of the piece is taken; if not, the transfer is to be paused, and
-    ///   libcurl will deliver the piece again.
+    /// - Returns: Whether the whole buffer is taken. If not, the transfer has to be paused, and
+    ///   libcurl will deliver the buffer again.
     mutating func took(_ part: (skipped: Int, granted: Int), of count: Int) -> Bool {
         if allowance != .max { allowance -= Int64(part.granted) }
         if part.skipped + part.granted == count {
@@ -44,23 +46,24 @@ struct Pace {
         }
         taken += part.granted
         isWaiting = true
-        // Whoever had no share waits for the next turn only; the limit is felt where one ran out.
+        // A transfer without a share only waits for the next turn. It is delayed by the limit only
+        // if its share was used up.
         if granted > 0 { wasHeldBack = true }
         return false
     }
 
-    /// Takes away what is left of the last share.
+    /// Takes back the rest of the last share.
     ///
-    /// - Returns: Bytes that were taken of it, and bytes that were not.
+    /// - Returns: The bytes of the share that were used, and those that remained.
     mutating func settle() -> (used: Int64, left: Int64) {
         guard isOn, allowance != .max else { return (0, 0) }
         defer { (granted, allowance) = (0, 0) }
         return (granted - allowance, allowance)
     }
 
-    /// Gives a share.
+    /// Gives the transfer a share.
     ///
-    /// - Returns: Whether the transfer had waited for it, and is to be resumed.
+    /// - Returns: Whether the transfer was waiting and has to be resumed.
     mutating func grant(_ share: Int64, now: Double) -> Bool {
         (granted, allowance) = (share, share)
         guard share > 0 else {
@@ -71,16 +74,17 @@ struct Pace {
         return wake()
     }
 
-    /// Ends the wait.
+    /// Ends the wait for a share.
     ///
-    /// - Returns: Whether it had waited.
+    /// - Returns: Whether the transfer was waiting.
     mutating func wake() -> Bool {
         defer { isWaiting = false }
         return isWaiting
     }
 
-    /// Whether the limit has held it back since this was last asked: a share was used up, or there
-    /// was none for it.
+    /// Returns whether the limit has delayed the transfer since the last call.
+    ///
+    /// That is the case if a share was used up, or if there was no share for the waiting transfer.
     mutating func takeHeldBack() -> Bool {
         defer { wasHeldBack = false }
         return wasHeldBack

@@ -1,25 +1,25 @@
-// RateLimit: who gets how much of a limit of rate. Pure; it knows rates, bytes and seconds, and
-// never a clock, a socket or a download.
+// RateLimit: how a rate limit is divided. Pure. This folder uses rates, bytes and seconds, but no
+// clocks, sockets or downloads.
 
-/// A limit of rate that is halved and doubled while something runs.
+/// A rate limit that can be halved and doubled during downloads.
 struct RateLimit: Sendable, Hashable {
-    /// Slowest limit that halving leads to, in bytes per second.
+    /// The lowest limit that halving results in, in bytes per second.
     static let slowest = 1024.0
 
-    /// Bytes per second; `nil` is no limit.
+    /// The limit in bytes per second; `nil` for no limit.
     private(set) var bytesPerSecond: Double?
-    /// The speed from which halving made a limit where there had been none, in bytes per second.
+    /// The rate from which halving created the limit, in bytes per second; `nil` if it did not.
     private var origin: Double?
 
-    /// Makes a limit; what is no number above 0 is none.
+    /// Creates a limit; values that are not positive and finite mean no limit.
     init(_ bytesPerSecond: Double?) {
         if let rate = bytesPerSecond, rate > 0, rate.isFinite { self.bytesPerSecond = rate }
     }
 
-    /// Halves the limit, or where there is none, the present speed into one.
+    /// Halves the limit; without a limit, sets it to half of the measured rate.
     ///
-    /// Never below 1 KiB/s, unless it is below that already. Without limit and speed, nothing
-    /// changes.
+    /// The result is at least 1 KiB/s, unless the limit is already lower. If there is neither a
+    /// limit nor a measured rate, nothing changes.
     mutating func halve(measured: Double) {
         if let rate = bytesPerSecond {
             bytesPerSecond = min(rate, max(Self.slowest, rate / 2))
@@ -31,7 +31,7 @@ struct RateLimit: Sendable, Hashable {
 
     /// Doubles the limit.
     ///
-    /// One that halving made out of none is gone when it is back at the speed that it was made from.
+    /// If halving created the limit, it is removed once it reaches the original rate.
     mutating func double() {
         guard let rate = bytesPerSecond else { return }
         let doubled = rate * 2

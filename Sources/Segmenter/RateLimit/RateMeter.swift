@@ -1,24 +1,24 @@
-/// Speed over the last seconds.
+/// The rate over the last seconds.
 ///
 /// Pure.
 package struct RateMeter: Sendable {
-    /// Seconds that the speed is taken over.
+    /// The length of the measured interval, in seconds.
     static let window = 5.0
 
     private var samples: [(time: Double, bytes: Int64)] = []
 
-    /// Makes a meter without samples.
+    /// Creates a meter without samples.
     package init() {}
 
-    /// Takes a sample and gives the speed over the window; it falls to zero when no bytes come.
+    /// Adds a sample and returns the rate over the window; without new bytes, it falls to zero.
     ///
     /// - Parameters:
-    ///   - bytes: All bytes that have come until `now`; never falls.
-    ///   - now: Seconds; never falls.
-    /// - Returns: Bytes per second.
+    ///   - bytes: The total number of bytes until `now`; must not decrease.
+    ///   - now: The time in seconds; must not decrease.
+    /// - Returns: The rate in bytes per second.
     package mutating func rate(bytes: Int64, now: Double) -> Double {
         samples.append((now, bytes))
-        // The newest sample that is a window old stays, as the base.
+        // The newest sample that is at least one window old remains as the base.
         while samples.count > 2, samples[1].time <= now - Self.window { samples.removeFirst() }
         let first = samples[0]
         guard now > first.time else { return 0 }

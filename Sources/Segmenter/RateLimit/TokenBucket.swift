@@ -1,49 +1,50 @@
-/// What may be transferred by now under a limit of rate: a token is a byte.
+/// A token bucket for a rate limit: one token is one byte.
 ///
-/// Pure: time is an argument.
-///
-/// Over any time of `t` seconds no more than `(t + burst)` times the rate and one are handed out: over five
-/// seconds, two percent more than the rate.
+/// Pure: time is an argument. In any interval of `t` seconds, at most `(t + burst)` times the rate
+/// and one byte are taken. Over five seconds, that is two percent above the rate.
 struct TokenBucket: Sendable, Hashable {
-    /// Seconds' worth of tokens that are kept: what a loop that comes late may make up for.
+    /// The capacity in seconds of the rate, so that a loop that runs late can catch up.
     static let burst = 0.1
 
-    /// Bytes per second; more than 0.
+    /// The rate in bytes per second; above 0.
     private(set) var rate: Double
     private var tokens = 0.0
     private var last: Double
 
-    /// Makes an empty bucket.
+    /// Creates an empty bucket.
     ///
     /// - Parameters:
-    ///   - rate: Bytes per second, more than 0.
-    ///   - now: Seconds, as in every later call.
+    ///   - rate: The rate in bytes per second, above 0.
+    ///   - now: The time in seconds, on the same clock as in later calls.
     init(rate: Double, now: Double) {
         self.rate = rate
         last = now
     }
 
-    /// Whole tokens that are there, in bytes.
+    /// The number of whole tokens, in bytes.
     var available: Int64 { Int64(min(tokens, 0x1p50)) }
 
-    /// Tokens that fit in; one more than the burst, or the slowest rates would never have a whole one.
+    /// The most tokens: one more than the burst.
+    ///
+    /// Without that one, the bucket of a very low rate would never hold a whole token.
     private var capacity: Double { 1 + rate * Self.burst }
 
-    /// Puts in what has come since the last call.
+    /// Adds the tokens that have accumulated since the last call.
     mutating func refill(now: Double) {
         guard now > last else { return }
         tokens = min(capacity, tokens + (now - last) * rate)
         last = now
     }
 
-    /// Takes out so many, or all that are there: of very many, a `Double` counts only some.
+    /// Removes up to `count` tokens, limited to `available`, which a `Double` represents exactly.
     mutating func take(upTo count: Int64) { tokens -= Double(min(count, available)) }
 
-    /// Puts back what was taken and not used.
+    /// Returns unused tokens to the bucket.
     mutating func giveBack(_ count: Int64) { tokens = min(capacity, tokens + Double(count)) }
 
-    /// Another rate from now on: what had gathered under the old one is kept as far as the new one
-    /// would have let it gather.
+    /// Changes the rate from now on.
+    ///
+    /// Accumulated tokens are kept up to the capacity of the new rate.
     mutating func change(to rate: Double, now: Double) {
         refill(now: now)
         self.rate = rate
