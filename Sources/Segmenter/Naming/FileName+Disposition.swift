@@ -1,12 +1,13 @@
 import FoundationEssentials
 
-// The name in a `Content-Disposition` field, read as Chromium reads it.
+// Reads the name in a `Content-Disposition` field in the same way as Chromium.
 extension FileName {
-    /// The file name in a `Content-Disposition` value (RFC 6266 §4.3): `filename*` before `filename`.
+    /// Returns the file name in a `Content-Disposition` value (RFC 6266 §4.3).
     ///
-    /// Beyond the RFC, as servers send it and browsers read it: the type may be missing, `filename` may be
-    /// percent-encoded or made of encoded words (RFC 2047), and characters that other systems allow in no name become
-    /// `_`. A name that is encoded wrongly is none.
+    /// `filename*` has precedence over `filename`. Like browsers, the parser accepts more than the
+    /// RFC. The type may be missing, and `filename` may be percent-encoded or consist of encoded
+    /// words (RFC 2047). Characters that are invalid on other systems become `_`. A name with an
+    /// invalid encoding is ignored.
     static func fromDisposition(_ value: String) -> String? {
         var plain: String?
         var extended: String?
@@ -20,7 +21,8 @@ extension FileName {
         return (extended ?? plain).map(portable)
     }
 
-    /// With `_` for what Windows and its file systems allow in no name, and blanks for tabs.
+    /// Replaces characters that are invalid on Windows and its file systems by `_`, and tabs by
+    /// spaces.
     private static func portable(_ name: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -33,13 +35,14 @@ extension FileName {
                 }))
     }
 
-    /// A `filename`: percent-encoded, encoded words, or as it is; `nil` where what is encoded is no text.
+    /// Decodes a `filename`: percent-encoded, encoded words or plain; `nil` if the encoding is
+    /// invalid.
     private static func decodedPlain(_ value: String) -> String? {
         value.utf8.allSatisfy { $0 < 0x80 }
             ? decodedWords(value) ?? percentDecodedText(value) : value
     }
 
-    /// A text that is made of encoded words, `=?charset?encoding?text?=` (RFC 2047 §2), in UTF-8 or ISO-8859-1.
+    /// Decodes encoded words, `=?charset?encoding?text?=` (RFC 2047 §2), in UTF-8 or ISO-8859-1.
     ///
     /// - Returns: `nil` for any other text.
     private static func decodedWords(_ text: String) -> String? {
@@ -68,9 +71,9 @@ extension FileName {
         return result
     }
 
-    /// `charset'language'percent-encoded` (RFC 8187 §3.2); UTF-8 and ISO-8859-1.
+    /// Decodes `charset'language'percent-encoded` (RFC 8187 §3.2) in UTF-8 or ISO-8859-1.
     ///
-    /// Other character sets would have the system load a converter that the server names.
+    /// For other character sets, the system would load a converter that the server chooses.
     private static func decodedExtended(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[2].isEmpty else { return nil }
@@ -108,8 +111,9 @@ extension FileName {
         return String(result)
     }
 
-    /// The `name=value` parameters, names in lower case, quotes undone; the type in front is not one of them, and may be
-    /// missing.
+    /// Returns the `name=value` parameters, with lowercase names and without quotes.
+    ///
+    /// The type at the start is skipped, and may be missing.
     private static func parameters(of value: String) -> [(String, String)] {
         var result: [(String, String)] = []
         var rest = Substring(";" + value)
@@ -131,7 +135,7 @@ extension FileName {
         return result
     }
 
-    /// Takes a quoted-string (RFC 9110 §5.6.4) from the front.
+    /// Removes a quoted-string (RFC 9110 §5.6.4) from the start and returns its content.
     private static func takeQuoted(_ rest: inout Substring) -> String {
         var text = ""
         rest.removeFirst()

@@ -1,8 +1,8 @@
 extension FileName {
-    /// What a numbered name may have been made of: each reading of one of its components as a
-    /// number.
+    /// Returns the original names and numbers from which a numbered name may have been made.
     ///
-    /// A name that was cut to be numbered is not found again.
+    /// Each component that is a number gives one result. If a name was shortened when it was
+    /// numbered, its original is not found.
     static func unnumbered(_ name: String) -> [(name: String, number: Int)] {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.indices.dropFirst().compactMap { index in

@@ -1,19 +1,19 @@
-// Naming: what a file is called, by what servers and URLs suggest and by which names are taken.
-// Pure; it never looks into a folder.
+// Naming: file names, from the suggestions of servers and URLs and from the names that are taken.
+// Pure. This folder does not read the file system.
 
 import Assembler
 @_spi(_Unicode) import Swift
 
-/// Names for files, from what servers and URLs suggest: always one safe path component.
+/// File names from the suggestions of servers and URLs; each name is one safe path component.
 ///
 /// Pure.
 enum FileName {
-    /// The name when nothing better is known.
+    /// The name if there is no usable suggestion.
     static let fallback = "download"
-    /// Longest name in bytes: NAME_MAX less the longest suffix that segget appends.
+    /// The longest name in bytes: NAME_MAX minus the longest suffix that segget appends.
     static let longest = 255 - PartNames.rewriteSuffix.utf8.count
 
-    /// The name that a `Content-Disposition` suggests, else the last component of the URL's path.
+    /// Returns the name from a `Content-Disposition`, or else the last component of the URL's path.
     static func suggested(disposition: String?, url: WebURL) -> String {
         let candidates = [disposition.flatMap(fromDisposition), url.lastPathComponent]
         for candidate in candidates.compactMap({ $0 }) {
@@ -23,15 +23,17 @@ enum FileName {
         return fallback
     }
 
-    /// Reduces a text to one path component: no separators, controls or characters that change the
-    /// direction of writing, no dots or dashes in front, no dots or spaces at the end, no more than
-    /// `longest` bytes, in Unicode's normalization form C, and never the name of a manifest.
+    /// Reduces a text to one path component; the result may be empty.
     ///
-    /// May come out empty.
+    /// The component has no separators, control characters or characters that change the direction
+    /// of writing. It has no dots, dashes, tildes or whitespace at its start, and no dots or
+    /// whitespace at its end. It has at most `longest` bytes, is in Unicode's normalization form C,
+    /// and is never the name of a manifest.
     static func sanitized(_ text: String) -> String {
-        // What all of this would leave as it is; most names are such.
+        // The steps below do not change plain names, which most names are.
         if isPlain(text) { return guarded(text) }
-        // By scalars: a combining mark makes one character with a separator or dot before it.
+        // This splits scalars, not characters: a combining mark after a separator or a dot forms
+        // one character with it.
         let last = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let safe = last.filter { scalar in
             switch scalar.properties.generalCategory {
@@ -39,7 +41,7 @@ enum FileName {
             default: true
             }
         }
-        // Last, because two characters may meet where one between them was taken out.
+        // Normalization follows, because removing a character can join two others.
         var normal = String.UnicodeScalarView()
         for scalar in String(String.UnicodeScalarView(safe))._nfc { normal.append(scalar) }
         let inFront = ".-~".unicodeScalars
@@ -47,8 +49,10 @@ enum FileName {
         return guarded(fitted(Substring(name)))
     }
 
-    /// Whether it is a short text of ASCII letters, digits, `-`, `_` and dots, none of them at the end, and
-    /// with a letter, a digit or `_` in front.
+    /// Returns whether `sanitized` would not change a text.
+    ///
+    /// The text is not too long, starts with an ASCII letter, a digit or `_`, contains only these,
+    /// `-` and dots, and does not end with a dot.
     private static func isPlain(_ text: String) -> Bool {
         func isWord(_ byte: UInt8) -> Bool {
             switch byte {
@@ -67,9 +71,9 @@ enum FileName {
         }
     }
 
-    /// The name with a number in front of its extension: `big.1.iso`, `x.1.tar.gz`.
+    /// Returns the name with a number before its extension: `big.1.iso`, `x.1.tar.gz`.
     ///
-    /// No longer than `longest` bytes; 0 gives the name as it is.
+    /// The result has at most `longest` bytes. The number 0 returns the name unchanged.
     static func numbered(_ name: String, _ number: Int) -> String {
         guard number > 0 else { return name }
         let suffix = fileExtension(of: name[...])
@@ -78,13 +82,13 @@ enum FileName {
         return prefix(of: stem, bytes: longest - end.utf8.count) + end
     }
 
-    /// Without dots and spaces at the end.
+    /// Returns the name without dots and whitespace at its end.
     private static func trimmed(_ name: Substring) -> Substring {
         let kept = name.unicodeScalars.reversed().drop { $0 == "." || $0.properties.isWhitespace }
         return name[..<kept.startIndex.base]
     }
 
-    /// Trimmed, and cut in front of the extension, between characters.
+    /// Trims a name and shortens its stem to whole characters until it fits.
     private static func fitted(_ text: Substring) -> String {
         let name = trimmed(text)
         guard name.utf8.count > longest else { return String(name) }
@@ -94,8 +98,10 @@ enum FileName {
         return suffix.isEmpty ? String(trimmed(stem)) : String(stem + suffix)
     }
 
-    /// A name that no manifest can have: one that a server could name and fill would have segget
-    /// resume from what the server wrote into it.
+    /// Appends `_` to the name of a manifest.
+    ///
+    /// Otherwise a server could name its file like a manifest, and segget would resume from the
+    /// content that the server chose.
     private static func guarded(_ name: String) -> String {
         let lower = name.lowercased()
         guard
@@ -104,9 +110,9 @@ enum FileName {
         return fitted(Substring(name + "_"))
     }
 
-    /// The extension with its dot, as `.iso` or `.tar.gz`; empty at the end of a name that has none.
+    /// Returns the extension with its dot, such as `.iso` or `.tar.gz`; empty if there is none.
     ///
-    /// At most 32 bytes; one without a letter is none (`app-1.0`).
+    /// An extension has at most 32 bytes and contains a letter (`app-1.0` has none).
     private static func fileExtension(of name: Substring) -> Substring {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex,
             name[dot...].utf8.count <= 32,
@@ -118,7 +124,8 @@ enum FileName {
         return isArchive ? name[name.index(dot, offsetBy: -".tar".count)...] : name[dot...]
     }
 
-    /// As many whole characters as fit; of a first one that does not, as many scalars.
+    /// Returns as many whole characters as fit; if the first does not, as many of its scalars as
+    /// fit.
     static func prefix(of text: Substring, bytes: Int) -> Substring {
         var characters = text
         while characters.utf8.count > bytes { characters.removeLast() }

@@ -1,34 +1,34 @@
 import Assembler
 
-/// The names that the files of a batch take in one folder.
+/// Assigns the names of a batch's files in one folder.
 ///
-/// Pure: what it says depends on the order of the calls, on what stood in the folder at the
-/// beginning, and on nothing else. Names are given in the order of the list, so that the same list
-/// gives the same names in every run.
+/// Pure. The results depend only on the order of the calls and on the initial content of the
+/// folder. Names are assigned in the order of the list, so every run of a list assigns the same
+/// names.
 struct FolderNames: Sendable {
-    /// Whose the part under a name is.
+    /// The file to which the part with a name belongs.
     enum Owner: Sendable, Hashable {
-        /// An earlier run began it for this very URL.
+        /// An earlier run began the part for the same URL.
         case own
-        /// An earlier run began it for another file of this batch.
+        /// An earlier run began the part for another file of this batch.
         case another
-        /// There is none, or nobody in this batch has begun it.
+        /// There is no part, or it belongs to no file of this batch.
         case nobody
     }
 
     private var taken: Set<String> = []
-    /// The same names with their case folded.
+    /// The same names in case-folded form.
     private var folded: Set<String> = []
-    /// Whether names that differ in case only are one name in the folder; `nil` until that matters.
+    /// Whether the folder ignores case in names; `nil` until that matters.
     private var foldsCase: Bool?
-    /// The number to look from, by name: those below it are taken, or left to their owners.
+    /// The lowest number to try, by name; lower numbers are taken or belong to other files.
     private var next: [String: Int] = [:]
-    /// Numbers of the names that an earlier run has begun, by the name that they number.
+    /// The numbers of names that exist in the folder, by the name without the number.
     private var begun: [String: ArraySlice<Int>]
-    /// The names of the files that stood there, which earlier runs may have begun.
+    /// The initial names in the folder, which earlier runs may have begun.
     let begunNames: Set<String>
 
-    /// Makes it for a folder with files of these names, which earlier runs may have begun.
+    /// Creates a value for a folder with files of these names, which earlier runs may have begun.
     init(begun names: [String] = []) {
         begunNames = Set(names)
         var begun: [String: [Int]] = [:]
@@ -41,29 +41,29 @@ struct FolderNames: Sendable {
         self.begun = begun.mapValues { $0.sorted()[...] }
     }
 
-    /// Whether what stands at a name can only be a file of this run.
+    /// Returns whether a file with this name can only have been created by this run.
     func isNew(_ name: String) -> Bool { taken.contains(name) && !begunNames.contains(name) }
 
-    /// Takes a name, if no file of the batch has it.
+    /// Takes a name unless another file of the batch has it.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - folds: Says whether names that differ in case only are one name in the folder; asked once, and
-    ///     only if two of the batch do.
-    /// - Returns: Whether it was taken.
+    ///   - folds: Returns whether the folder ignores case in names. Called at most once, and only
+    ///     if two names of the batch differ only in case.
+    /// - Returns: Whether the name was taken.
     mutating func take(_ name: String, folds: () -> Bool = { false }) -> Bool {
         guard !isTaken(name, folds) else { return false }
         insert(name)
         return true
     }
 
-    /// Takes the name, or the lowest number of it that no file of the batch has, if a file of that name exists.
+    /// Takes the name, or its lowest number that no other file has, if a file of that name exists.
     ///
     /// - Parameters:
-    ///   - name: The name that is wanted.
-    ///   - exists: Whether a file has a name in the folder; asked once.
+    ///   - name: The name, without a number.
+    ///   - exists: Returns whether the folder has a file of a name; called once.
     ///   - folds: As in ``take(_:folds:)``.
-    /// - Returns: The name that was taken.
+    /// - Returns: The name that was taken; `nil` if the file does not exist.
     mutating func takeExisting(
         _ name: String, exists: (String) -> Bool, folds: () -> Bool = { false }
     ) -> String? {
@@ -75,18 +75,19 @@ struct FolderNames: Sendable {
         return candidate
     }
 
-    /// Takes the name, or the lowest number of it that is free; one that an earlier run has begun
-    /// for this very file comes first.
+    /// Takes the name or its lowest free number; prefers a name that an earlier run began for the
+    /// file.
     ///
     /// - Parameters:
-    ///   - name: The name that is wanted.
+    ///   - name: The name, without a number.
     ///   - folds: As in ``take(_:folds:)``.
-    ///   - owner: Says whose the part under a name is; asked for candidates only.
+    ///   - owner: Returns the owner of the part with a name; called for candidates only.
     /// - Returns: The name that was taken.
     mutating func claim(
         _ name: String, folds: () -> Bool = { false }, owner: (String) -> Owner
     ) -> String {
-        // Of many files of one name, each would look at those of all before it.
+        // Taken numbers are removed here, so that many files of one name do not check them
+        // repeatedly.
         while let number = begun[name]?.first, isTaken(FileName.numbered(name, number), folds) {
             begun[name]?.removeFirst()
         }
@@ -114,7 +115,7 @@ struct FolderNames: Sendable {
     }
 
     private mutating func isTaken(_ name: String, _ folds: () -> Bool) -> Bool {
-        // Most names are in neither.
+        // Most names are in neither set.
         guard Self.isTaken(Self.folded(name), in: folded) else { return false }
         if Self.isTaken(name, in: taken) { return true }
         guard foldsCase != false else { return false }
@@ -131,7 +132,8 @@ struct FolderNames: Sendable {
         }
     }
 
-    /// A name as file systems compare it that ignore case: at least all that any of them takes for one name comes
-    /// to one text.
+    /// Returns a name in case-folded form.
+    ///
+    /// Names that any file system with case folding treats as equal have equal results.
     private static func folded(_ name: String) -> String { name.uppercased().lowercased() }
 }
