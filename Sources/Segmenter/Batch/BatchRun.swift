@@ -76,7 +76,7 @@ final class BatchRun: Sendable {
     }
 
     private func runAll() async {
-        // The number of tasks is bound by the slots, not by the length of the list.
+        // The number of tasks is limited by the slots, not by the length of the list.
         await withDiscardingTaskGroup { group in
             var next = 0
             // The number of files whose given paths were checked.

@@ -57,7 +57,7 @@ enum FairShare {
     ) -> [Int64] {
         guard let total else { return own(claims, most) }
         guard !most.isEmpty else { return lent(divide(total, among: claims), of: total) }
-        // The demand of a group with a separate limit is bound by that limit.
+        // The demand of a group with a separate limit cannot exceed the limit.
         let own = own(claims, most)
         let wishes = zip(claims, own).map { claim, share in
             Claim(group: claim.group, demand: most[claim.group] == nil ? claim.demand : share)
