@@ -15,8 +15,7 @@ final class BatchRun: Sendable {
     private let jars: CookieJars
     /// The attempts that a server may refuse before later files stop waiting for the file's name.
     private static let patience = 6
-    /// The longest time, in seconds, that later files wait for the name of a file that is set
-    /// aside.
+    /// Seconds for which later files wait for the name of a file that is set aside.
     private static let longestAside = 5.0
     private let turns = BatchTurns()
     private let gate: BatchGate

@@ -97,7 +97,7 @@ final class BatchSlots: Sendable {
             return waiting
         }
 
-        /// Removes a file from the parked ones; returns whether it was one.
+        /// Removes a file from the parked files; returns whether it was parked.
         mutating func unpark(_ index: Int) -> Bool {
             guard let bytes = parked.removeValue(forKey: index) else { return false }
             parkedBytes -= bytes

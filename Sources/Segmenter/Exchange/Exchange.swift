@@ -105,7 +105,7 @@ extension TransferLoop {
         }
     }
 
-    /// Sends a request, unless its server may not be sent one yet.
+    /// Sends a request, unless the request quota of its server requires a wait.
     private func attempt(
         _ request: TransferRequest, pausing: Bool, collecting: Bool
     ) async -> Exchange {

@@ -25,8 +25,7 @@ final class SmallRequests: LoopResident {
     fileprivate var windows: [String: RequestWindow] = [:]
     /// The time to first byte of responses, by origin.
     private var waits: [String: BatchWidth.Wait] = [:]
-    /// When the next waiting request may be sent, on the monotonic clock; infinity if none has a
-    /// time.
+    /// The monotonic time at which the next waiting request may be sent; infinity for none.
     private(set) var due = Double.infinity
 
     init(_ worker: Worker) {
@@ -182,7 +181,8 @@ private final class SmallRequest {
         worker.servers.answered(origin, .get, reply.status)
         exchange.isHTTP2 = transfer?.isHTTP2 ?? false
         guard reply.status == 200 || reply.status == 206 else { return .discard }
-        // A rate limit applies only to bodies that are written, so collect none while there is one.
+        // A rate limit applies only to bodies that are written to files. Under one, bodies are
+        // therefore paused instead of collected.
         if worker.pacing.limit.bytesPerSecond == nil, let verdict = Self.collects(reply) {
             exchange.isKept = true
             return verdict

@@ -61,7 +61,7 @@ enum AdvertisedDigests {
 
     /// Returns the digest of the content of a response (`Content-Digest`, RFC 9530 §2).
     ///
-    /// It covers the bytes as sent, in their content coding; in a 206, those of the range.
+    /// The digest covers the bytes as sent, in their content coding; in a 206, those of the range.
     static func content(of reply: Reply) -> Digest? {
         guard let field = reply["content-digest"] else { return nil }
         let digests = structured(field).filter { [.sha256, .sha512].contains($0.algorithm) }

@@ -9,7 +9,7 @@ enum ContentCoding: Hashable {
     /// The coding is not supported.
     case unusable
 
-    /// Decides by the names and the media type of the file.
+    /// Chooses the treatment by the names and the media type of the file.
     ///
     /// Some servers mark stored archives with a content coding: by Apache's `AddEncoding x-gzip
     /// .tgz`, by the type that Python guesses, or by metadata of S3 objects. Others encode files
@@ -35,7 +35,7 @@ enum ContentCoding: Hashable {
         }
     }
 
-    /// Returns the suffixes of names, and the subtypes of `application/`, of files in a coding.
+    /// Returns the name suffixes and `application/` subtypes of files that are stored in a coding.
     private static func forms(of coding: String) -> (suffixes: Set<String>, types: Set<String>)? {
         switch coding {
         case "gzip", "x-gzip":

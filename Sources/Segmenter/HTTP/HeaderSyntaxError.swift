@@ -1,6 +1,4 @@
-/// The reason why a request header cannot be sent.
-///
-/// It never carries the value, which may be a secret.
+/// The reason why a request header cannot be sent, without the value, which may be a secret.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

@@ -3,7 +3,8 @@ import Assembler
 /// The head of a final response, reduced to the fields that segget uses.
 ///
 /// This folder implements RFC 9110 and related RFCs for URLs, fields and status codes; libcurl
-/// parses URLs and dates. It does not know which code sends a request, or what happens to the body.
+/// parses URLs and dates. The code here does not know who sends a request, or what happens to the
+/// body.
 struct Reply: Sendable, Hashable {
     /// The fields that are kept, in lower case; all others are ignored.
     static let fieldNames = [
@@ -149,7 +150,7 @@ struct ContentRange: Sendable, Hashable {
 
     /// Parses `bytes first-last/complete`; returns `nil` if it is malformed or impossible.
     init?(_ text: String) {
-        // This works on bytes for speed, because every partial response has this field.
+        // Bytes are faster to parse than characters, and every partial response has this field.
         var words = text.utf8[...]
         while words.first == UInt8(ascii: " ") { words.removeFirst() }
         while words.last == UInt8(ascii: " ") { words.removeLast() }

@@ -30,7 +30,7 @@ struct ResponseCheck: Sendable {
         case status(Int)
     }
 
-    /// Decides by the head of a response.
+    /// Returns the decision about a response, from its head.
     func verdict(on reply: Reply) -> Verdict {
         switch reply.status {
         case 200, 206:

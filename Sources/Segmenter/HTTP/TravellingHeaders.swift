@@ -1,6 +1,6 @@
 /// Selects the caller's headers that other origins may receive.
 ///
-/// These are headers that state preferences for the response and cannot identify the user. Pure.
+/// Such headers state preferences for the response and cannot identify the user. Pure.
 enum TravellingHeaders {
     /// The names of such headers, in lower case; all others, including unknown ones, stay at their
     /// origin.

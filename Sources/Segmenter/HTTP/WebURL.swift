@@ -106,7 +106,7 @@ struct WebURL: Sendable, Hashable {
         return String(decoding: cleaned, as: UTF8.self)
     }
 
-    /// Returns the URL with a user, whose password libcurl looks up in a netrc file.
+    /// Returns the URL with a user name, for which libcurl looks up the password in a netrc file.
     func text(with user: String) -> String {
         guard let handle = curl_url() else { return text }
         defer { curl_url_cleanup(handle) }

@@ -9,7 +9,7 @@ import Assembler
 enum MirrorAgreement: Hashable {
     /// Both may be used for one file at the same time.
     case together(Proof)
-    /// The facts neither contradict nor show that the file is the same; only one is used at a time.
+    /// Nothing shows whether the file is the same; only one of the two is used at a time.
     case standby
     /// The mirror has a different file.
     case contradicts(MirrorFault)

@@ -32,8 +32,8 @@ enum FileName {
     static func sanitized(_ text: String) -> String {
         // The steps below do not change plain names, which most names are.
         if isPlain(text) { return guarded(text) }
-        // This splits scalars, not characters: a combining mark after a separator or a dot forms
-        // one character with it.
+        // Scalars are split, not characters: a combining mark after a separator or a dot forms one
+        // character with it.
         let last = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let safe = last.filter { scalar in
             switch scalar.properties.generalCategory {

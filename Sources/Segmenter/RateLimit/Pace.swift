@@ -46,8 +46,8 @@ struct Pace {
         }
         taken += part.granted
         isWaiting = true
-        // A transfer without a share only waits for the next turn. It is delayed by the limit only
-        // if its share was used up.
+        // Only a used-up share counts as a delay by the limit. A transfer without a share just
+        // waits for the loop's next turn.
         if granted > 0 { wasHeldBack = true }
         return false
     }
@@ -84,7 +84,7 @@ struct Pace {
 
     /// Returns whether the limit has delayed the transfer since the last call.
     ///
-    /// That is the case if a share was used up, or if there was no share for the waiting transfer.
+    /// The limit delays a transfer if its share was used up, or if it waited and got no share.
     mutating func takeHeldBack() -> Bool {
         defer { wasHeldBack = false }
         return wasHeldBack

@@ -8,7 +8,7 @@ struct RateLimit: Sendable, Hashable {
 
     /// The limit in bytes per second; `nil` for no limit.
     private(set) var bytesPerSecond: Double?
-    /// The rate from which halving created the limit, in bytes per second; `nil` if it did not.
+    /// The rate from which halving created this limit, in bytes per second; `nil` for other limits.
     private var origin: Double?
 
     /// Creates a limit; values that are not positive and finite mean no limit.

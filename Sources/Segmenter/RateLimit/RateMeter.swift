@@ -1,4 +1,4 @@
-/// The rate over the last seconds.
+/// Measures a rate over the last five seconds.
 ///
 /// Pure.
 package struct RateMeter: Sendable {

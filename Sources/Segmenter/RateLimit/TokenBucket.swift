@@ -3,7 +3,7 @@
 /// Pure: time is an argument. In any interval of `t` seconds, at most `(t + burst)` times the rate
 /// and one byte are taken. Over five seconds, that is two percent above the rate.
 struct TokenBucket: Sendable, Hashable {
-    /// The capacity in seconds of the rate, so that a loop that runs late can catch up.
+    /// The capacity, as seconds of the rate; a loop that runs late can catch up by this time.
     static let burst = 0.1
 
     /// The rate in bytes per second; above 0.
