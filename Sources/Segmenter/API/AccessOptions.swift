@@ -80,12 +80,12 @@ public struct AccessOptions: Sendable, Hashable {
     ///
     /// The file is never written.
     public var cookieFile: String?
-    /// Whether to keep the cookies that servers set, in memory, and to send them as RFC 6265
-    /// requires.
+    /// Whether to keep the cookies that servers set, in memory.
     ///
-    /// They are kept until the download or the batch ends. The files of a batch share cookies if
-    /// these options, apart from ``referer``, and `DownloadOptions.headers` are equal. Mirrors have
-    /// separate cookies. Cookies that were set over https are not sent over http.
+    /// segget sends them as RFC 6265 requires, until the download or the batch ends. The files of a
+    /// batch share cookies if these options, apart from ``referer``, and `DownloadOptions.headers`
+    /// are equal. Mirrors have separate cookies. Cookies that were set over https are not sent over
+    /// http.
     public var keepsCookies = true
     /// Cookies as `name=value; name=value`.
     public var cookies: String?
@@ -111,22 +111,21 @@ public struct AccessOptions: Sendable, Hashable {
     public var interface: String?
     /// Addresses of hosts, each as `HOST:PORT:ADDRESS[,ADDRESS]`.
     ///
-    /// They apply to all later requests of the session. See `CURLOPT_RESOLVE`.
+    /// All later requests of the session use these addresses. See `CURLOPT_RESOLVE`.
     public var resolve: [String] = []
     /// Whether to refuse private addresses.
     ///
-    /// These are the addresses of this machine, of networks outside the internet (RFC 1918, RFC
-    /// 6598, link-local, unique local), and their forms in IPv6. The check applies to the address
-    /// of each connection, so it includes redirects, mirrors and refreshed links. The address to
-    /// which a proxy connects is unknown. Therefore a download that may use a proxy fails without a
-    /// request. The error is ``DownloadError/Reason/addressDenied(_:)``.
+    /// Private addresses are those of this machine and of networks outside the internet (RFC 1918,
+    /// RFC 6598, link-local, unique local), and their forms in IPv6. The check applies to the
+    /// address of each connection, so it includes redirects, mirrors and refreshed links. The
+    /// address to which a proxy connects is unknown. Therefore a download that may use a proxy
+    /// fails without a request. The error is ``DownloadError/Reason/addressDenied(_:)``.
     public var deniesPrivate = false
     /// Whether to accept any certificate; another server can then answer in the server's place.
     public var isInsecure = false
-    /// The required public key of servers: `sha256//BASE64`, several separated by `;`, or a file's
-    /// path.
+    /// The required public key: `sha256//BASE64`, several separated by `;`, or the path of a file.
     ///
-    /// It applies to every server, also after a redirect. See `CURLOPT_PINNEDPUBLICKEY`.
+    /// Every server must have this key, also after a redirect. See `CURLOPT_PINNEDPUBLICKEY`.
     public var pinnedPublicKey: String?
     /// A file with the client's certificate: PKCS #12 if its name ends in `.p12` or `.pfx`, else
     /// PEM.

@@ -1,8 +1,6 @@
 import Glibc
 
-/// The reason why access options cannot be used.
-///
-/// It never carries a value that may be a secret.
+/// The reason why access options cannot be used, without values that may be secrets.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif

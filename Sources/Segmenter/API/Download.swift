@@ -20,12 +20,12 @@ public final class Download: Sendable, Identifiable {
 
     /// The events of the download; the stream ends when the download ends.
     ///
-    /// The stream is for one reader. It keeps at most the newest 256 unread events.
+    /// The stream is for one reader, and keeps at most the newest 256 unread events.
     public var events: AsyncStream<DownloadEvent> { eventsOffered.stream }
 
     /// The current progress: the content of the latest event, with the time since the start.
     ///
-    /// Reading it consumes no event. It may be read at any time and from any thread, also after the
+    /// Reading the property consumes no event. Any thread may read it at any time, also after the
     /// download has ended.
     public var progress: DownloadProgress { eventsOffered.progress(now: monotonicSeconds()) }
 

@@ -57,14 +57,14 @@ public struct BatchEvent: Sendable {
 /// share these names; single downloads do not.
 ///
 /// A batch that was started with `staysOpen` accepts more files while it runs, and does not end
-/// before ``close()``. Added files go to the end of the list. An added item that specifies the path
-/// of an earlier file is refused.
+/// before ``close()``. Added files go to the end of the list. If an added item specifies the path
+/// of an earlier file, it fails in the same way.
 public final class DownloadBatch: Sendable {
     /// The events of the batch; the stream ends when the batch ends.
     ///
     /// The stream is for one reader, which may be slow. `begun` and `ended` events are never
-    /// dropped. Progress, and beyond thousands of events also other events, are dropped while many
-    /// are unread.
+    /// dropped. Progress is dropped while 256 or more events are unread, and other events are
+    /// dropped from 4096 on.
     public let events: AsyncStream<BatchEvent>
     private let task: Task<Void, Never>
     private let run: BatchRun

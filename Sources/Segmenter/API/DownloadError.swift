@@ -2,9 +2,7 @@ public import Assembler
 
 /// The error of a failed download, with the state that it leaves on disk.
 public struct DownloadError: Error, Sendable, Hashable {
-    /// The reason of a failure.
-    ///
-    /// It carries facts only; the caller decides on the wording.
+    /// The reason of a failure, as facts; the caller decides on the wording.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
@@ -93,8 +91,9 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var bytesWritten: Int64?
     /// Whether the complete file already has its name; only synchronization or cleanup failed.
     public var isPublished = false
-    /// Whether the server refused a link that states its expiry; a fresh link can resume the
-    /// download.
+    /// Whether the server refused an expired link; a fresh link can resume the download.
+    ///
+    /// The link itself states when it expires.
     public var isLinkExpired = false
     /// Whether the network was lost after the download had started.
     ///
@@ -166,9 +165,10 @@ public enum TransferFailure: Error, Sendable, Hashable {
     case breach(ContractBreach)
     /// `Retry-After` asks for a longer wait than segget accepts.
     case retryAfterTooLong(Duration)
-    /// The server forbids requests that it served before, so it is sent none for this time.
+    /// The server refuses (403) requests like those that it served before.
     ///
-    /// Only with ``DownloadOptions/endsToRest`` does a download fail for this reason.
+    /// segget sends it no request for this time. Downloads fail for this reason only with
+    /// ``DownloadOptions/endsToRest``.
     case resting(for: Duration)
 }
 
@@ -181,8 +181,7 @@ public enum TransferFailure: Error, Sendable, Hashable {
 public enum ContractBreach: Error, Sendable, Hashable {
     /// The status is 200 instead of 206.
     case wholeFileForRange
-    /// The status does not answer a range request, such as 204, 304, or 206 without a requested
-    /// range.
+    /// The status does not match the request, such as 204, 304, or 206 without a requested range.
     case unexpectedStatus(Int)
     /// The status is 416: the range is outside the file.
     case rangeNotSatisfiable

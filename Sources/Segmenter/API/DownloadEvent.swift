@@ -67,18 +67,18 @@ public enum DownloadNotice: Sendable, Hashable {
     case adopted(path: String, bytes: Int64, moved: Bool)
     /// A request failed and is retried after `delay`.
     case retrying(range: ByteRange?, attempt: Int, delay: Duration, cause: TransferFailure)
-    /// The effective URL answered with `status`; the redirects of the original URL are followed
-    /// again.
+    /// The effective URL answered with `status`, so the original URL is resolved again.
     case resolvingAgain(status: Int)
-    /// The server forbids requests that it served before, so it is sent none for this time, then
-    /// one.
+    /// The server refuses (403) requests like those that it served before.
     ///
-    /// The URL is shown without credentials and query.
+    /// segget sends it no request for this time, and then a single one. The URL is shown without
+    /// credentials and query.
     case resting(url: String, for: Duration)
     /// The server ignored the range; the file is downloaded in one stream.
     case rangesIgnored
-    /// Servers with the same host name report different versions; the file is downloaded in one
-    /// stream.
+    /// Servers behind one host name report different versions of the file.
+    ///
+    /// The file is downloaded in one stream.
     case serversDisagree
     /// A response was not accepted, and nothing of its body was written.
     case replyRefused(ContractBreach)
@@ -103,10 +103,13 @@ public enum DownloadNotice: Sendable, Hashable {
     case hedged(ByteRange)
     /// All connections have stalled for this time; new ones are tried.
     case stalled(for: Duration)
-    /// A new connection was answered, so the stall is over and this number of stalled ones is
-    /// replaced.
+    /// The stall is over, because a new connection was answered.
+    ///
+    /// This number of stalled connections is replaced.
     case stallOver(connections: Int)
-    /// `HEAD` was not sufficient; a `GET` replaces it. Carries the problem.
+    /// The response to `HEAD` was not sufficient, so segget sends a `GET`.
+    ///
+    /// The value describes the problem.
     case headUnusable(String)
     /// The server at this URL does not support HTTP/1.1; requests use HTTP/2.
     case needsHTTP2(url: String)
@@ -129,25 +132,23 @@ public enum DownloadNotice: Sendable, Hashable {
     case connections(Int, bytesPerSecond: Double?)
     /// Connections use this additional address of the host.
     case addressUsed(String)
-    /// No new connections use this address of the host for a while, because other addresses are
-    /// better.
+    /// The host's address is not used for a while, because other addresses are better.
     case addressLeft(String, why: AddressFault)
     /// The rate limit of the session changed, in bytes per second; `nil` is no limit.
     case limitChanged(to: Double?)
-    /// The server applies this content coding although it was not requested; segget decodes the
-    /// file.
+    /// The server applies this content coding without a request; segget decodes the file.
     case decoding(String)
-    /// A strong ETag arrived with a different date, but a sample was downloaded again and was
-    /// equal.
+    /// A strong ETag arrived with another date, but a sample was downloaded again and was equal.
     ///
     /// `bytes` is the size of the sample.
     case sampleAgreed(bytes: Int64)
-    /// The final check, whether the file changed during the download, failed or was too late.
+    /// segget could not check in time whether the file changed during the download.
     case endUnchecked(TransferFailure)
     /// The mirror has the same bytes and is used from now on.
     case mirrorJoined(url: String)
-    /// A standby mirror: nothing shows that it has the same file, so it is used only if the others
-    /// fail.
+    /// The mirror is a standby: it is used only if the others fail.
+    ///
+    /// Nothing shows that it has the same file.
     case mirrorOnStandby(url: String)
     /// A mirror is no longer used.
     case mirrorDropped(url: String, why: MirrorFault)
@@ -214,8 +215,7 @@ public struct DownloadProgress: Sendable, Hashable {
         case starting
         /// Bytes are downloaded or awaited.
         case downloading
-        /// The network is lost, and the download waits for it
-        /// (``DownloadOptions/waitsForNetwork``).
+        /// The download waits for the network (``DownloadOptions/waitsForNetwork``).
         case waitingForNetwork = "waiting_for_network"
         /// All bytes have arrived, and the digest is completed.
         case verifying
@@ -241,8 +241,7 @@ public struct DownloadProgress: Sendable, Hashable {
     public var connections: Int
     /// The file in equal cells, from start to end, each filled from 0 to 8; empty without a size.
     public var map: [UInt8]
-    /// The ranges that are on disk and checked, half-open, in ascending order, with gaps between
-    /// them.
+    /// The ranges that are on disk and checked: half-open, in ascending order, not adjacent.
     ///
     /// Empty before ``DownloadEvent/started(_:)``, and until bytes have arrived.
     public var done: [ByteRange]
@@ -320,8 +319,7 @@ public struct DownloadedFile: Sendable, Hashable {
         case alreadyComplete = "already_complete"
         /// With `timestamping`: the remote file is not newer.
         case notNewer = "not_newer"
-        /// With `skipsExisting`: a file of that name existed; no request was sent and nothing was
-        /// checked.
+        /// With `skipsExisting`: a file of that name exists, and its content was not checked.
         case skipped
     }
 }

@@ -17,9 +17,9 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Whether to resume the part of an earlier run if only a sample shows that the file is the
     /// same.
     ///
-    /// That is the case if the server sends no strong validator, and there is no ``checksum``. The
-    /// sample is up to 256 KiB from several places of the part, which are downloaded again. If they
-    /// differ, the download starts over.
+    /// The option matters only if the server sends no strong validator, and there is no
+    /// ``checksum``. The sample is up to 256 KiB from several places of the part, which are
+    /// downloaded again. If the bytes differ, the download starts over.
     public var resumeUnverified = false
     /// Whether to send a single `GET` without a range, for links that work only once or a few
     /// times.
@@ -46,23 +46,21 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Whether to wait for the network, without limit, if it is lost after the download has
     /// started.
     public var waitsForNetwork = false
-    /// With ``waitsForNetwork``: whether to wait for the network also before the download has
-    /// started.
+    /// With ``waitsForNetwork``: whether to wait also before the download has started.
     ///
     /// The download waits while the kernel has no route to the server or its proxy. If a host name
     /// cannot be resolved, a route to the internet counts. If there is a route, a server that does
     /// not respond is a failure as usual.
     public var waitsForNetworkFirst = false
-    /// Whether to fail instead of waiting while a server that counts requests is sent none.
+    /// Whether to fail instead of waiting when a server that counts requests refuses more of them.
     ///
-    /// The error is ``TransferFailure/resting(for:)``. A later download of the same session can
-    /// continue after that time.
+    /// segget sends such a server no requests for some time. The error is
+    /// ``TransferFailure/resting(for:)``. A later download of the same session can continue after
+    /// that time.
     public var endsToRest = false
-    /// The existing file at the destination, not downloaded by segget, that counts for the
-    /// download.
+    /// The existing files, not downloaded by segget, that count for the download.
     public var takesOver = TakeOver.nothing
-    /// Whether to continue a shorter file at the destination that another program began to
-    /// download.
+    /// Whether to continue a shorter file at the destination, begun by another program.
     ///
     /// ``checksum`` or an advertised digest has to verify the whole file in the end. Without
     /// either, the file remains unchanged and the download fails.
@@ -71,9 +69,9 @@ public struct DownloadOptions: Sendable, Hashable {
     public var naming = NamingOptions()
     /// Additional request header fields, as `Name: value`.
     ///
-    /// They are sent to the origin of the URL only, unless ``AccessOptions/crossesOrigins`` is set.
-    /// Fields that state preferences for the response, such as `Accept-Language`, are sent to every
-    /// origin.
+    /// Only the origin of the URL receives these fields, unless ``AccessOptions/crossesOrigins`` is
+    /// set. Fields that state preferences for the response, such as `Accept-Language`, are sent to
+    /// every origin.
     public var headers: [String] = []
     /// A PEM file with the certificates to trust, instead of the system's.
     public var caCertificate: String?
@@ -195,8 +193,8 @@ public enum TakeOver: String, Sendable, Hashable, Comparable, Codable {
     case controlled
     /// A file as long as the remote file; it remains unchanged if its content is verified.
     ///
-    /// It has to match ``DownloadOptions/checksum``, or else the record of an earlier run. Without
-    /// either, a sample of it has to match bytes from the server.
+    /// The file has to match ``DownloadOptions/checksum``, or else the record of an earlier run.
+    /// Without either, a sample of the file has to match bytes from the server.
     case complete
     /// A shorter file; its bytes are used under the condition of ``controlled``.
     case begun

@@ -47,15 +47,14 @@ public struct DownloadTraffic: Sendable, Hashable {
         /// The bytes of the file that its request has to deliver, half-open; `nil` without a
         /// request.
         ///
-        /// The end is `Int64.max` if the size is unknown. It moves to the front when another
-        /// connection takes over the end of the range.
+        /// The end is `Int64.max` if the size is unknown. The end moves to the front when another
+        /// connection takes over the last bytes of the range.
         public var range: ByteRange?
         /// The position of the next expected byte; `nil` without a request.
         public var position: Int64?
         /// The smoothed rate in bytes per second; 0 if nothing was measured or nothing is received.
         public var bytesPerSecond: Double
-        /// The IP address of the peer, which may be a proxy; `nil` until the connection is
-        /// established.
+        /// The IP address of the server or proxy; `nil` until the connection is established.
         public var address: String?
         /// The HTTP version of the response, such as `1.1` or `2`; `nil` before a response.
         public var httpVersion: String?

@@ -32,8 +32,8 @@ public struct FileOptions: Sendable, Hashable {
 
     /// The handling of missing folders in the path of the destination.
     ///
-    /// They are created when the server has confirmed that the file exists. They are removed if
-    /// they are empty at the end.
+    /// segget creates them when the server has confirmed that the file exists, and removes those
+    /// that are empty at the end.
     public var missingFolders = MissingFolders.refused
 
     /// Options that a newer version stored and that this version does not know.

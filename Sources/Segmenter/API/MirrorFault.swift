@@ -9,10 +9,10 @@ public enum MirrorFault: Error, Sendable, Hashable {
     case failed(DownloadError.Reason)
     /// The mirror offers a file of another size; both sizes in bytes.
     case otherSize(expected: Int64, got: Int64)
-    /// The mirror advertises a digest that contradicts the expected one or that of the primary
-    /// mirror.
+    /// The mirror advertises a digest that contradicts the caller's or that of the primary mirror.
     case otherDigest(expected: Digest, got: Digest)
-    /// Bytes of the mirror differ from the same range on disk; none of its bytes were used before.
+    /// A sample from the mirror differs from the bytes on disk; none of the mirror's bytes are
+    /// used.
     case otherData(ByteRange)
     /// The file of the mirror has changed since the download started.
     case changed(ContractBreach)
@@ -20,8 +20,7 @@ public enum MirrorFault: Error, Sendable, Hashable {
     case rangesIgnored
     /// The file assembled from several mirrors has the wrong digest.
     ///
-    /// `bytes` is the number of bytes from this mirror. They are downloaded again from another
-    /// mirror.
+    /// This mirror sent `bytes` bytes of the file, which are downloaded again from another mirror.
     case doubted(bytes: Int64)
     /// The whole file came from this mirror and has the wrong digest.
     case wrongDigest
