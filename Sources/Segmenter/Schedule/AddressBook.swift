@@ -1,84 +1,84 @@
-/// The addresses of one host: which of them a new connection goes to, and which are left for a while.
+/// The addresses of one host: which of them new connections use, and which are avoided for a time.
 ///
 /// Pure: time is an argument, in seconds.
 ///
-/// An address is *good* until something fails there, or its connections are slow. Then it is left, each
-/// time for twice as long. When that time is over, one connection tries it: it is good again when it
-/// has served, or, if it was slow, when it is not slow any more. Where no address is good, those that
-/// are left are tried in turn.
+/// An address is *good* until a request fails there, or its connections are slow. After that it is
+/// avoided, each time for twice as long. When that time is over, one connection tries the address.
+/// It is good again when it has served bytes, or, if it was slow, when it is no longer slow. If no
+/// address is good, the avoided ones are tried in rotation.
 struct AddressBook: Sendable {
-    /// How much slower than the median of the others' connections those of an address are to be.
+    /// The factor by which the connections of a slow address are below the median of the others.
     static let factor = 3.0
-    /// Time that they are slow for: seconds, and round trips beyond those.
+    /// The time for which they must be slow: seconds, plus this number of round trips.
     static let patience = (seconds: 0.5, trips: 10.0)
-    /// Seconds for which an address is left when that happens for the first time.
+    /// The seconds for which an address is avoided the first time.
     static let absence = 30.0
-    /// Most seconds for which one is left.
+    /// The longest time for which an address is avoided, in seconds.
     static let longestAbsence = 960.0
 
-    /// What an address has at present.
+    /// The present load of an address.
     struct Load: Hashable, Sendable {
-        /// Connections that are open, or being made.
+        /// The number of connections that are open or being established.
         var connections = 0
-        /// What one of them brings, in bytes per second; `nil` when unknown.
+        /// The rate of one of them in bytes per second; `nil` when unknown.
         var rate: Double?
     }
 
     /// An address whose connections are slow.
     struct Laggard: Hashable, Sendable {
         var address: String
-        /// What one of its connections brings, in bytes per second.
+        /// The mean rate of its connections, in bytes per second.
         var rate: Double
-        /// The median of the others' connections, in bytes per second.
+        /// The median rate of the others' connections, in bytes per second.
         var peers: Double
     }
 
     private struct Entry {
         var isUsed = false
-        /// When the present absence is over; `nil` for one that is good.
+        /// The time until which the address is avoided; `nil` if it is good.
         var leftUntil: Double?
-        /// Whether it was left for being slow: that it serves proves nothing then.
+        /// Whether it is avoided for being slow, so that received bytes do not make it good.
         var isSlow = false
         var absences = 0
-        /// When it was last left.
+        /// The time at which it was last avoided.
         var leftAt = -Double.infinity
-        /// Until when it has asked to be left.
+        /// The time until which the server asked to receive no requests.
         var restsUntil = -Double.infinity
         var slowSince: Double?
     }
 
-    /// The origin that the addresses are of: nothing else may be asked there.
+    /// The origin of the addresses; they are not used for any other.
     let origin: String
-    /// All of them, in the order of preference.
+    /// All addresses, in the order of preference.
     let addresses: [String]
     private var entries: [String: Entry] = [:]
 
-    /// Makes a book of good addresses.
+    /// Creates a book in which all addresses are good.
     init(origin: String, addresses: [String]) {
         self.origin = origin
         self.addresses = addresses
         for address in addresses { entries[address] = Entry() }
     }
 
-    /// Whether an address is good.
+    /// Returns whether an address is good.
     func isGood(_ address: String) -> Bool {
         entries[address].map { $0.leftUntil == nil } ?? false
     }
 
-    /// Whether another address than this one is good.
+    /// Returns whether an address other than this one is good.
     func hasOther(than address: String) -> Bool {
         addresses.contains { $0 != address && isGood($0) }
     }
 
-    // MARK: Where to go
+    // MARK: Choosing an address
 
-    /// The address that a new connection goes to.
+    /// Returns the address for a new connection.
     ///
     /// - Parameters:
-    ///   - loads: By address; those without an entry have nothing.
-    ///   - last: The address that the connection before it led to: another one is preferred.
+    ///   - loads: The loads by address; an address without an entry has no connections.
+    ///   - last: The address of the previous connection; another one is preferred.
     ///   - now: The time.
-    /// - Returns: The address; `nil` only where there is none at all.
+    /// - Returns: The address; `nil` only if there are no addresses.
     func choose(_ loads: [String: Load], instead last: String? = nil, now: Double) -> String? {
         func connections(_ address: String) -> Int { loads[address]?.connections ?? 0 }
         let left = addresses.filter { !isGood($0) }
@@ -86,8 +86,8 @@ struct AddressBook: Sendable {
         if let isDue { return isDue }
         var good = addresses.filter(isGood)
         guard !good.isEmpty else {
-            // In turn: how long one is left says nothing when all are. But who asked for that is
-            // asked last.
+            // In rotation: if all addresses are avoided, the remaining times do not matter. An
+            // address that asked to receive no requests is last.
             func turn(_ address: String) -> (Int, Int, Int, Double) {
                 let entry = entries[address] ?? Entry()
                 return (
@@ -98,7 +98,8 @@ struct AddressBook: Sendable {
             return left.min { turn($0) < turn($1) }
         }
         if good.count > 1 { good.removeAll { $0 == last } }
-        // Where one more connection has the most, if each address has so much to give.
+        // Choose the address with the highest expected rate for one more connection, assuming that
+        // an address divides its total rate among its connections.
         let known = good.compactMap { loads[$0]?.rate }
         let average = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
         func cost(_ address: String) -> Double {
@@ -110,28 +111,28 @@ struct AddressBook: Sendable {
 
     private func end(of address: String) -> Double { entries[address]?.leftUntil ?? 0 }
 
-    /// Notes that a connection goes to an address.
+    /// Records that a connection uses an address.
     ///
-    /// - Returns: Whether it is the first one.
+    /// - Returns: Whether this is the first connection to the address.
     mutating func use(_ address: String) -> Bool {
         defer { entries[address]?.isUsed = true }
         return entries[address]?.isUsed == false
     }
 
-    // MARK: What happened there
+    // MARK: Events
 
-    /// Bytes of the file have come from an address.
+    /// Records that bytes of the file were received from an address.
     mutating func served(_ address: String) {
         if entries[address]?.isSlow == false { entries[address]?.leftUntil = nil }
     }
 
-    /// Something failed at an address.
+    /// Records that a request failed at an address.
     ///
     /// - Parameters:
-    ///   - address: Of those in the book.
-    ///   - atLeast: Seconds for which it wants to be left.
+    ///   - address: One of the book's addresses.
+    ///   - atLeast: The seconds for which the server asks to receive no requests.
     ///   - now: The time.
-    /// - Returns: Whether it is left from now on, and was not before.
+    /// - Returns: Whether the address was good until now.
     mutating func leave(_ address: String, atLeast: Double = 0, now: Double) -> Bool {
         leave(address, isSlow: false, atLeast: atLeast, now)
     }
@@ -142,7 +143,7 @@ struct AddressBook: Sendable {
         guard var entry = entries[address] else { return false }
         defer { entries[address] = entry }
         let wasGood = entry.leftUntil == nil
-        // Connections that were under way together fail together: that is one time.
+        // Simultaneous connections fail together. Count that only once.
         if entry.leftUntil ?? now <= now { entry.absences += 1 }
         let absence = Self.absence * Double(1 << min(entry.absences - 1, 10))
         let end = now + max(atLeast, min(Self.longestAbsence, absence))
@@ -154,21 +155,21 @@ struct AddressBook: Sendable {
         return wasGood
     }
 
-    /// Compares what the connections of each address bring; called about every 100 ms.
+    /// Compares the rates of the addresses' connections; called about every 100 ms.
     ///
     /// - Parameters:
-    ///   - rates: Bytes per second of the connections that flow and have had the time to find their
-    ///     speed, by address.
-    ///   - roundTrip: Seconds from a request to its first byte.
+    ///   - rates: By address, the rates of connections that receive bytes and have completed slow
+    ///     start, in bytes per second.
+    ///   - roundTrip: The seconds from a request to its first byte.
     ///   - now: The time.
-    /// - Returns: The addresses that are left from now on; never all that are good.
+    /// - Returns: The addresses that are avoided from now on; never all of the good ones.
     mutating func step(_ rates: [String: [Double]], roundTrip: Double, now: Double) -> [Laggard] {
         let patience = Self.patience.seconds + Self.patience.trips * roundTrip
         var laggards: [Laggard] = []
         for address in addresses {
             let others = addresses.filter { $0 != address && isGood($0) }
                 .flatMap { rates[$0] ?? [] }.sorted()
-            // Of one that is left, what is still open comes to its end.
+            // The connections of an avoided address finish their responses, and are not compared.
             guard let mine = rates[address], !mine.isEmpty, !others.isEmpty,
                 isGood(address) || end(of: address) <= now
             else {

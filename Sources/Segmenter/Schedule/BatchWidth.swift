@@ -1,68 +1,73 @@
-/// How many files of a batch are under way at a time.
+/// Decides how many files of a batch are downloaded at a time.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 ///
-/// Small files cost one request each, and may be many at a time; how small the files of a list are
-/// shows only as they come. So a batch begins with as many as it may have large ones, and has two
-/// more for every small file that is done.
+/// A small file costs one request, so many of them can be in progress. The sizes of a batch's files
+/// are only known once their responses arrive. So a batch starts with as many files as the limit
+/// for large ones, and adds two for each small file that is complete.
 struct BatchWidth: Sendable, Hashable {
-    /// Small files at a time, where nothing was asked for.
+    /// The number of small files at a time, if the user gave none.
     ///
-    /// Usually, and as long as replies take no longer than they did when fewer were under way; over
-    /// one connection (HTTP/2), where requests cost a server little, even more then.
+    /// `usual` applies if responses wait in a queue, and `most` as long as they take no longer than
+    /// with fewer requests. `mostMultiplexed` replaces `most` on a single HTTP/2 connection, where
+    /// requests cost a server little.
     static let (usual, most, mostMultiplexed) = (48, 64, 96)
-    /// Large files at a time, where nothing was asked for.
+    /// The number of large files at a time, if the user gave none.
     static let large = 4
-    /// Small files at a time from a server whose replies begin within `nearby` seconds: so many keep it
-    /// busy, and each more costs it, and libcurl.
+    /// The number of small files at a time from a server whose responses begin within `nearby`
+    /// seconds.
+    ///
+    /// These keep the server busy. More would only cost the server and libcurl time.
     static let mostNearby = 16
-    /// Seconds; see `mostNearby`.
+    /// The time to first byte below which a server counts as nearby, in seconds.
     static let nearby = 0.005
-    /// How much longer than the shortest wait the usual one is, as a factor, where replies queue up.
+    /// The ratio of the usual to the shortest wait from which on responses count as queued.
     static let queue = 1.25
 
-    /// How long the replies of a server let wait.
+    /// The times to first byte of a server's responses.
     struct Wait: Sendable, Hashable {
-        /// Usual time from a request to the beginning of its reply, in seconds.
+        /// The usual time from a request to the first byte of its response, in seconds.
         var usual: Double
-        /// The shortest time that was seen.
+        /// The shortest measured time to first byte, in seconds.
         var least: Double
-        /// Whether they came over one connection (HTTP/2).
+        /// Whether the responses were received over one connection (HTTP/2).
         var isMultiplexed = false
 
-        /// Whether the server is nearby.
         var isNearby: Bool { usual < BatchWidth.nearby }
 
-        /// Files at a time that keep the server and the way to it busy.
+        /// The number of files at a time that keeps the server and the network path busy.
         var width: Int {
             if isNearby { return BatchWidth.mostNearby }
             return usual < BatchWidth.queue * least ? most : BatchWidth.usual
         }
 
-        /// Seconds from one request to the next, where they are not to go out in one go.
+        /// The seconds between two requests, if they are not to be sent in one burst; otherwise 0.
         ///
-        /// A fifth less than it takes that as many are under way as may be: TCP spaces its segments
-        /// alike (Linux, ip-sysctl: `tcp_pacing_ca_ratio`).
+        /// The factor 0.8 sends requests faster than responses arrive, so that `most` requests
+        /// become active. TCP paces its segments in the same way (Linux, ip-sysctl:
+        /// `tcp_pacing_ca_ratio`).
         var spacing: Double { isNearby ? 0 : 0.8 * usual / Double(most) }
 
         private var most: Int { isMultiplexed ? BatchWidth.mostMultiplexed : BatchWidth.most }
     }
 
-    /// Files that may be under way.
+    /// The number of files that may be in progress.
     private(set) var width: Int
     /// Whether the server is known to be nearby.
     private(set) var isNearby = false
     private var limit: Int
-    /// Large files that may be under way.
+    /// The number of large files that may be in progress.
     let largeLimit: Int
-    /// Whether a number was asked for: then files that have come and wait for their names count too.
+    /// Whether the user gave the number of files.
+    ///
+    /// In that case, files that are received and wait for their names count too.
     let isAsked: Bool
 
-    /// Begins with as many as may be large.
+    /// Creates a width that starts at the limit for large files.
     ///
     /// - Parameters:
-    ///   - jobs: Files at a time, when that was asked for.
-    ///   - most: Small files at a time, where it was not.
+    ///   - jobs: The number of files at a time that the user gave; `nil` if none.
+    ///   - most: The number of small files at a time, if the user gave none.
     init(jobs: Int?, most: Int = Self.mostMultiplexed) {
         isAsked = jobs != nil
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
@@ -70,15 +75,19 @@ struct BatchWidth: Sendable, Hashable {
         width = largeLimit
     }
 
-    /// So many connections were asked for to each large file: as many small files in all, and no more.
+    /// Limits the number of small files, if the user has set a number of connections for each file.
+    ///
+    /// The limit is the total number of connections of all large files.
     mutating func limit(to connections: ConnectionCount) {
         guard !isAsked, connections != .automatic else { return }
         limit = max(largeLimit, min(limit, Self.most, Self.large * connections.most))
     }
 
-    /// A small file is done: two more may be under way, or one less where that is enough.
+    /// Adjusts the width after a small file is complete.
     ///
-    /// - Parameter wait: How long replies let wait; `nil` when unknown.
+    /// The width grows by two, or shrinks by one if it exceeds what the server needs.
+    ///
+    /// - Parameter wait: The times to first byte of the server; `nil` when unknown.
     mutating func adjust(wait: Wait? = nil) {
         isNearby = wait?.isNearby ?? false
         let most = min(limit, wait?.width ?? Self.usual)

@@ -1,53 +1,62 @@
 import Assembler
 
-/// How far a server is believed to answer ranges with what was asked for: how many requests it is
-/// sent at a time, and how often one that it lied to is sent again.
+/// Decides how many requests a server may have until one of its ranges was correct.
 ///
-/// Pure.
+/// It also limits the retries after responses that were not the requested range.
 ///
-/// A server that contradicts itself (another start than asked, other totals) does so with its first
-/// replies. Until one of them was right, few are asked for; that costs nothing where one is.
+/// Pure: no I/O and no clock. A server that contradicts itself (another start than requested, other
+/// totals) does this in its first responses. So segget sends few requests at a time until one range
+/// was correct. This costs nothing if the server is correct.
 struct Confidence: Sendable, Hashable {
-    /// Requests that are open at a time before a range was right.
+    /// The number of requests that may be open before the first correct range.
     static let few = 4
-    /// The same where each round trip that passes with too few is lost.
+    /// The same for servers with long round trips, where each round trip with too few requests is
+    /// lost.
     static let fewFarAway = ConnectionGovernor.many
-    /// Requests in a row that one connection has answered with lies before any range was right.
+    /// The number of wrong responses in a row after which a connection makes no more requests,
+    /// before any range was correct.
     static let tries = 4
-    /// Seconds after which the file's beginning counts, when no other range has come.
+    /// The seconds after which the range at the beginning of the file counts, if no other has
+    /// arrived.
     static let doubt = 0.5
 
-    /// Whether a range was right.
+    /// Whether a range was correct.
     private(set) var isProven: Bool
-    /// When the file's first bytes came: whoever ignores where a range begins sends them, too.
+    /// The time at which the first bytes of the file arrived.
+    ///
+    /// A server that ignores the start of a range sends these too.
     private var begun: Double?
-    /// Whether a reply was not what had been asked for.
+    /// Whether a response was not the requested one.
     private var hasLied = false
 
-    /// - Parameter isProven: Whether the probe had a range that was right.
+    /// Creates a confidence; `isProven` is whether a range of the probe was correct.
     init(isProven: Bool = false) { self.isProven = isProven }
 
-    /// Most requests that may be open at a time, where connecting takes `roundTrip` seconds, or nobody
-    /// knows how long.
+    /// Returns the number of requests that may be open at a time.
+    ///
+    /// - Parameter roundTrip: The time to connect in seconds; `nil` when unknown.
+    /// - Returns: The number; `Int.max` after a correct range.
     func most(roundTrip: Double?) -> Int {
         guard !isProven else { return .max }
         return roundTrip ?? 0 < ConnectionGovernor.veryLongRoundTrip ? Self.few : Self.fewFarAway
     }
 
-    /// Takes a reply that was what had been asked for.
+    /// Records a response with the requested range.
     mutating func accepted(_ range: ByteRange, now: Double) {
         if range.start > 0 { isProven = true } else if begun == nil { begun = now }
     }
 
-    /// Takes a reply that was something else.
+    /// Records a response that was not the requested one.
     mutating func refused() { hasLied = true }
 
-    /// Looks at the time: the file's beginning counts when nothing has spoken against it.
+    /// Accepts the range at the beginning of the file after `doubt` seconds without a wrong
+    /// response.
     mutating func wait(now: Double) {
         guard !isProven, !hasLied, let begun, now - begun >= Self.doubt else { return }
         isProven = true
     }
 
-    /// Whether a connection may ask once more after so many lies in a row.
+    /// Returns whether a connection may send another request after this number of wrong responses
+    /// in a row.
     func bears(_ lies: Int) -> Bool { isProven || lies < Self.tries }
 }

@@ -1,136 +1,144 @@
-/// Finds by goodput how many connections to one file pay.
+/// Finds the number of connections to one file that maximizes its goodput.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 ///
-/// It begins with few, or with most of those that the user allows, and doubles them as long as the goodput
-/// follows, or takes four times as many where much speaks for it. Of a step that does not bring a fair part
-/// of what it promised only as many stay as could have brought what came; from time to time, ever more
-/// rarely, and at once when the goodput has changed, the next step is tried again.
+/// The governor starts with few connections, or with most of those that the user allows. It doubles
+/// them as long as the goodput follows, or multiplies them by four if several signs favour it. If a
+/// step yields less than a fair part of the promised gain, the governor keeps only as many
+/// connections as could have carried the measured goodput. It tries the next step again after
+/// growing intervals, and immediately when the goodput has changed.
 ///
-/// A server that limits each connection often sends a second's worth at once and then nothing until the
-/// next second (nginx: `limit_rate`). Where nothing at all comes for a tick, neither the path nor we are
-/// full, and goodput is counted by whole seconds.
+/// A server that limits each connection often sends the bytes of a second at once, and then nothing
+/// until the next second (nginx: `limit_rate`). If nothing arrives for a whole tick, neither the
+/// path nor the client is at its limit. Then goodput is measured over whole seconds.
 struct ConnectionGovernor: Sendable, Hashable {
-    /// What is known at a tick.
+    /// The state at a tick.
     struct Sample: Sendable, Hashable {
-        /// Bytes of the file that have come over the network in all.
+        /// The number of bytes of the file that have been received over the network.
         var received: Int64
-        /// Time to connect to the server, in seconds; `nil` when unknown.
+        /// The time to connect to the server in seconds; `nil` when unknown.
         var roundTrip: Double?
-        /// Segments with data that have come, and those of them that came out of order (`TCP_INFO`).
+        /// The number of received TCP segments with data, and of those that were out of order
+        /// (`TCP_INFO`).
         var segments: Int64 = 0
         var disordered: Int64 = 0
-        /// Shortest round trip of the connections at present, in seconds; `nil` when unknown.
+        /// The shortest present round trip of the connections in seconds; `nil` when unknown.
         var presentRoundTrip: Double?
-        /// Bytes of the file that are still to come; `nil` when unknown.
+        /// The number of bytes of the file that are missing; `nil` when unknown.
         var remaining: Int64?
-        /// Whether more connections cannot bring more: a limit of rate, a full window, or a processor
-        /// that has no time left.
+        /// Whether more connections cannot help: a rate limit, a full window, or no processor time
+        /// left.
         var isHeldBack = false
-        /// Most requests that the server is known to serve at a time.
+        /// The known maximum of requests that the server serves at a time.
         var cap = Int.max
-        /// Connections that have a request under way: those above the number end what they have begun.
+        /// The number of connections with an active request, including surplus ones.
         var used = 0
     }
 
-    /// Part of what a step promised that it must bring.
+    /// The fraction of the promised gain that a step must yield.
     static let leastGain = 0.15
-    /// Part of it from which on the next step is four times as many.
+    /// The fraction of the promised gain from which on the next step multiplies by four.
     static let fullGain = 0.9
-    /// Growth of the goodput, as a factor, below which a step brought nothing.
+    /// The growth of the goodput, as a factor, below which a step has yielded nothing.
     static let noise = 1.1
-    /// Seconds that a tick may come early.
+    /// The seconds by which a tick may be early.
     private static let slack = 0.03
-    /// Least length of a step, in seconds.
+    /// The least duration of a step, in seconds.
     static let shortestStep = 0.2
-    /// Seconds until a step that did not pay is tried again; twice as many after each.
+    /// The seconds until a failed step is tried again; doubles each time.
     static let firstPatience = 2.0
-    /// Seconds until more are tried where the first ones have filled the path.
+    /// The seconds until more connections are tried, if the first ones have filled the path.
     static let fullPatience = 30.0
-    /// Most seconds until then.
+    /// The longest time until more connections are tried, in seconds.
     static let longestPatience = 60.0
-    /// Seconds over which the goodput is measured while the number rests.
+    /// The seconds over which goodput is measured while the number of connections is stable.
     static let memory = 1.0
-    /// Change of the goodput, as a factor, after which other numbers are tried.
+    /// The change of the goodput, as a factor, after which other numbers are tried.
     static let change = 1.4
-    /// Seconds within which a server that pauses sends each connection its share.
+    /// The seconds in which a server that sends in bursts serves each connection its share.
     static let period = 1.0
-    /// Length of a tick in which nothing comes, in round trips, that shows a pause.
+    /// The duration of a tick without bytes that shows a pause of the server, in round trips.
     static let pause = 2.0
-    /// Round trips from this on, in seconds, are those of a network, where a connection has to find
-    /// its speed first, and several are begun with.
+    /// The shortest round trip of a network, in seconds; below it, the server is local.
+    ///
+    /// In a network, connections have to reach their speed first, and the governor starts with
+    /// several.
     static let longRoundTrip = 0.002
-    /// Round trips from which on many connections are begun with: each that passes without is lost.
+    /// The round trip from which on the governor starts with many connections, in seconds.
+    ///
+    /// Every such round trip with too few connections is lost.
     static let veryLongRoundTrip = 0.01
-    /// Growth of the goodput from one look to the next, as a factor, that shows that connections are
-    /// still finding their speed.
+    /// The growth of the goodput between two checks, as a factor, that shows connections in slow
+    /// start.
     static let warmth = 1.25
-    /// Looks in a row without such a growth after which they have found it, where there is a queue.
+    /// The number of checks in a row below `warmth` that ends slow start, if there is a queue.
     static let warmLooks = 2
-    /// Part of the segments out of order that shows that packets get lost.
+    /// The fraction of segments out of order that shows packet loss.
     static let loss = 0.01
-    /// Fewest segments that show anything of loss.
+    /// The least number of segments from which loss is derived.
     static let leastSegments: Int64 = 200
-    /// Segments out of order for each connection and round trip from which on the path is full, whatever
-    /// the round trip is at present: a queue has run over, or whoever sends does not heed what gets lost.
+    /// The segments out of order, per connection and round trip, from which on the path is full.
     ///
-    /// A sender that does has a window of about 1.2 over the root of the loss (Mathis et al., CCR 27(3),
-    /// 1997). What gets lost puts the rest of its window out of order, which makes 1.5; more at the start.
+    /// This holds whatever the present round trip is: a queue has overflowed, or the sender does not
+    /// react to loss. A sender that reacts has a window of about 1.2 divided by the square root of
+    /// the loss rate (Mathis et al., CCR 27(3), 1997). A lost segment puts the rest of its window
+    /// out of order, which makes 1.5 segments; more at the start.
     static let overflow = 10.0
-    /// Present round trip over that of connecting, as a factor, that shows a queue.
+    /// The ratio of the present round trip to the time to connect that shows a queue.
     ///
-    /// Then the path is full, and what is lost is lost because of that. Without one, each connection
-    /// has a limit of its own.
+    /// A queue means a full path, which also explains losses. Without one, each connection has its
+    /// own limit.
     static let queue = 1.5
-    /// Connections from which on a queue is believed at once, and shares are not made smaller for those
-    /// that may still come.
+    /// The number of connections from which on a queue is trusted immediately.
+    ///
+    /// From this number on, shares are not made smaller for connections that may follow, either.
     static let many = 16
 
     /// A number of connections that is being tried.
     private struct Step: Hashable {
-        /// The number before; 0 for the first step.
+        /// The number before this step; 0 for the first step.
         var before: Int
-        /// Goodput with that, in bytes per second.
+        /// The goodput with that number, in bytes per second.
         var rateBefore: Double
-        /// Best goodput of the looks so far; 0 before the first.
+        /// The best goodput of the checks so far; 0 before the first.
         var lastRate = 0.0
-        /// Looks in a row at which it was hardly better.
+        /// The number of checks in a row without `warmth`.
         var warmLooks = 0
-        /// When the present look began, and what was known then.
+        /// The start of the present check, and the sample at that time.
         var begun: Double
         var start: Sample
-        /// Seconds until the goodput is looked at.
+        /// The seconds until the goodput is checked.
         var length: Double
-        /// Times that it was looked at, and had not followed.
+        /// The number of checks at which the goodput had not followed.
         var doubts = 0
-        /// Whether nothing came in some tick.
+        /// Whether nothing arrived during some tick.
         var sawPause = false
-        /// Whether there was a queue at any tick.
+        /// Whether a queue was seen at some tick.
         var sawQueue = false
 
-        /// Looks once more.
+        /// Starts another check.
         mutating func lookAgain(_ rate: Double, _ sample: Sample, now: Double) {
             (begun, start, lastRate) = (now, sample, max(rate, lastRate))
         }
     }
 
-    /// Most connections.
+    /// The maximum number of connections.
     let most: Int
-    /// The number of connections to be used.
+    /// The number of connections to use.
     private(set) var target: Int
-    /// The goodput that the last decision rests on, in bytes per second; `nil` before the first.
+    /// The goodput of the last decision, in bytes per second; `nil` before the first.
     private(set) var measured: Double?
     private var hasBegun = false
     private var step: Step?
     private var patience = Self.firstPatience
     private var nextTrial = 0.0
-    /// Until when not even a change of the goodput has other numbers tried.
+    /// The time until which the number does not change, even if the goodput does.
     private var restsUntil = 0.0
-    /// The goodput that the present number was found good with, in bytes per second.
+    /// The goodput at which the present number was chosen, in bytes per second.
     private var reference = 0.0
-    /// What had come at the last ticks.
+    /// The bytes received at the last ticks.
     private var past: [Mark] = []
-    /// When nothing had come in a tick for the last time.
+    /// The time of the last tick in which nothing arrived.
     private var lastPause = -Double.infinity
 
     private struct Mark: Hashable {
@@ -138,11 +146,13 @@ struct ConnectionGovernor: Sendable, Hashable {
         var received: Int64
     }
 
+    /// Creates a governor.
+    ///
     /// - Parameters:
-    ///   - most: Most connections, at least 1.
-    ///   - isGiven: Whether the user gave that number: so many are begun with, or `many` where that is
-    ///     less than half.
-    ///   - roundTrip: Time to connect, in seconds; `nil` when unknown.
+    ///   - most: The maximum number of connections, at least 1.
+    ///   - isGiven: Whether the user gave that number. The governor then starts with it, or with
+    ///     `many` if it is at least twice as large.
+    ///   - roundTrip: The time to connect in seconds; `nil` when unknown.
     init(most: Int, isGiven: Bool = false, roundTrip: Double? = nil) {
         self.most = most
         let first =
@@ -155,12 +165,12 @@ struct ConnectionGovernor: Sendable, Hashable {
         target = min(most, first)
     }
 
-    /// Whether the first number that pays is still being looked for.
+    /// Whether the governor still searches for its first number.
     var isSearching: Bool { !hasBegun || step != nil && reference == 0 }
 
-    /// Looks at what has come, about every 100 ms.
+    /// Updates the number of connections; called about every 100 ms.
     ///
-    /// - Returns: The number of connections to be used from now on.
+    /// - Returns: The number of connections to use from now on.
     mutating func step(_ sample: Sample, now: Double) -> Int {
         let roundTrip = sample.roundTrip ?? 0.05
         if let last = past.last, sample.received > 0, sample.received == last.received,
@@ -188,7 +198,7 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     private func length(_ roundTrip: Double) -> Double { max(2 * roundTrip, Self.shortestStep) }
 
-    /// Judges the step that is being tried, when its time is over.
+    /// Checks the step that is being tried, once its time is over.
     private mutating func judge(_ sample: Sample, _ roundTrip: Double, now: Double) {
         guard var step else { return }
         defer { if self.step != nil { self.step = step } }
@@ -212,7 +222,7 @@ struct ConnectionGovernor: Sendable, Hashable {
         step.sawQueue =
             step.sawQueue
             || disordered * roundTrip >= Self.overflow * elapsed * Double(target)
-        // What gets lost on a path that is not full keeps each connection slow: more of them do not.
+        // Losses on a path that is not full slow each connection down; more connections compensate.
         let isLossy = isLong && !step.sawQueue && isLossy(since: step.start, sample)
         if isLong, !isLossy, !step.sawPause {
             let isWarm = rate < Self.warmth * step.lastRate
@@ -243,12 +253,12 @@ struct ConnectionGovernor: Sendable, Hashable {
         }
         step.doubts += 1
         guard !step.sawPause else {
-            // What comes in a whole period counts.
+            // Only whole periods count.
             guard elapsed >= Self.period + length(roundTrip) - Self.slack else { return }
             settle(after: step, rate, now: now)
             return
         }
-        // One look may be unlucky, and on a long way what a new connection brings is seen late.
+        // One check may be misleading, and with long round trips, gains are seen late.
         guard step.doubts > 1 else {
             step.lookAgain(rate, sample, now: now)
             return
@@ -256,7 +266,8 @@ struct ConnectionGovernor: Sendable, Hashable {
         settle(after: step, max(rate, step.lastRate), now: now)
     }
 
-    /// Keeps as many connections as could have brought what came in a step that did not pay.
+    /// Keeps as many connections as could have carried the goodput of a step that yielded too
+    /// little.
     private mutating func settle(after step: Step, _ rate: Double, now: Double) {
         let gain = rate / max(1, step.rateBefore)
         let enough = Int((Double(step.before) * gain).rounded(.up))
@@ -265,7 +276,7 @@ struct ConnectionGovernor: Sendable, Hashable {
             rate: max(rate, step.rateBefore), now: now)
     }
 
-    /// Whether packets get lost.
+    /// Returns whether packets are being lost.
     private func isLossy(since start: Sample, _ sample: Sample) -> Bool {
         let segments = sample.segments - start.segments
         let disordered = sample.disordered - start.disordered
@@ -273,14 +284,15 @@ struct ConnectionGovernor: Sendable, Hashable {
             && Double(disordered) >= Self.loss * Double(segments)
     }
 
-    /// Watches the goodput while the number rests.
+    /// Checks the goodput while the number of connections is stable.
     private mutating func watch(_ sample: Sample, _ roundTrip: Double, now: Double) {
         guard let first = past.first, now - first.time >= Self.memory, !sample.isHeldBack else {
             return
         }
         let rate = Double(sample.received - first.received) / (now - first.time)
         measured = rate
-        // What stands still is for others to look at; and with others at work, nothing is seen of one more.
+        // `StallDetector` handles stalls. While surplus connections are active, the effect of one
+        // more connection cannot be measured.
         guard rate > 0, sample.used <= target else { return }
         let hasChanged = rate > reference * Self.change || rate * Self.change < reference
         guard now >= nextTrial || hasChanged && now >= restsUntil else { return }
@@ -295,7 +307,7 @@ struct ConnectionGovernor: Sendable, Hashable {
             length: max(2 * length(roundTrip), 4 * roundTrip, 0.5), now: now)
     }
 
-    /// Whether more connections are possible, and could still pay.
+    /// Returns whether more connections are possible and could still pay off.
     private func mayGrow(_ sample: Sample, _ rate: Double, _ roundTrip: Double) -> Bool {
         guard target < min(most, sample.cap), !sample.isHeldBack else { return false }
         guard let remaining = sample.remaining else { return true }

@@ -1,29 +1,31 @@
-/// How fast a connection brings its part of the file: what was measured, smoothed.
+/// The smoothed rate at which a connection receives its part of the file.
 ///
-/// Pure. What comes is written in order, so a packet that is lost holds up what follows for a round trip
-/// or two, and then all of it comes at once: neither is the connection's rate.
+/// Pure: no I/O and no clock. Bytes are delivered in order. So a lost packet delays the following
+/// bytes for a round trip or two, and they then arrive in one burst. Neither the gap nor the burst
+/// is the connection's rate.
 struct ConnectionRate: Sendable, Hashable {
-    /// Most that one measurement counts for.
+    /// The maximum weight of one measurement.
     static let mostWeight = 0.3
-    /// Time that measurements of a tick are smoothed over: seconds, and round trips beyond those.
+    /// The time over which measurements are smoothed: seconds, plus this number of round trips.
     static let memory = (seconds: 0.2, trips: 3.0)
-    /// Age up to which a connection may still be in slow start: seconds, and round trips beyond those.
+    /// The age up to which a connection may be in slow start: seconds, plus this number of round
+    /// trips.
     static let youth = (seconds: 0.5, trips: 5.0)
-    /// Seconds between two measurements.
+    /// The seconds between two measurements.
     private static let tick = 0.1
 
-    /// In bytes per second; 0 when unknown.
+    /// The rate in bytes per second; 0 when unknown.
     private(set) var value = 0.0
 
-    /// Takes a measurement.
+    /// Adds a measurement.
     ///
-    /// What comes twice as fast as before is believed at once while the connection is young: that is
-    /// slow start.
+    /// A doubled rate is accepted immediately while the connection is young, because that is slow
+    /// start.
     ///
     /// - Parameters:
-    ///   - sample: In bytes per second.
-    ///   - age: Seconds since the first byte that came on the connection.
-    ///   - roundTrip: In seconds; 0 when unknown.
+    ///   - sample: The measured rate in bytes per second.
+    ///   - age: The seconds since the first byte was received on the connection.
+    ///   - roundTrip: The round trip in seconds; 0 when unknown.
     mutating func note(_ sample: Double, age: Double, roundTrip: Double) {
         let isYoung = age < Self.youth.seconds + Self.youth.trips * roundTrip
         if value == 0 || isYoung && sample > 2 * value {

@@ -1,19 +1,21 @@
-/// How many files, and connections to each, the limit of descriptors allows at a time.
+/// Limits the number of files and connections at a time by the limit of file descriptors.
 ///
-/// It bounds nothing where there are 1024, as usual.
+/// With 1024 or more descriptors, the usual number, it limits nothing.
 struct DescriptorBudget: Sendable {
-    /// What a process has open beside its downloads.
+    /// The number of descriptors that a process uses apart from its downloads.
     private static let own: UInt64 = 24
-    /// What one file has open beside its connections: folders, part, manifest, and who reads them.
+    /// The number of descriptors that one file uses apart from its connections: folders, part,
+    /// manifest, and their readers.
     private static let perFile: UInt64 = 6
 
-    /// Most descriptors (RLIMIT_NOFILE).
+    /// The limit of file descriptors (RLIMIT_NOFILE).
     let limit: UInt64
 
-    /// Most connections to a file.
+    /// The maximum number of connections for one file.
     var connections: Int { limit >= 1024 ? .max : max(2, Int(limit / 16) - 2) }
 
-    /// Files at a time, where so many were asked for; `nil` is what is usual.
+    /// Returns the number of files at a time; `asked` is the requested number, or `nil` for the
+    /// default.
     func jobs(_ asked: Int?) -> Int? {
         guard limit < 1024 else { return asked }
         let room = limit - min(limit, Self.own)

@@ -1,7 +1,7 @@
-/// Connections by the time at which they would finish, the last one first.
+/// A queue of connections by their estimated finish times, the latest first.
 ///
-/// A binary heap that knows where each connection stands in it: setting and removing one take a number
-/// of steps that grows with the logarithm of their number.
+/// A binary heap with an index of each connection's position. Setting and removing a connection
+/// take a number of steps that grows with the logarithm of the number of connections.
 struct FinishQueue<Time: Comparable> {
     private var heap: [(time: Time, connection: Int)] = []
     private var places: [Int: Int] = [:]
@@ -9,7 +9,7 @@ struct FinishQueue<Time: Comparable> {
     /// The connection that would finish last; of several, the one with the lowest number.
     var last: (time: Time, connection: Int)? { heap.first }
 
-    /// Puts a connection where it belongs, or moves it there.
+    /// Adds a connection, or changes its finish time.
     mutating func set(_ connection: Int, to time: Time) {
         if let place = places[connection] {
             heap[place].time = time
@@ -21,7 +21,7 @@ struct FinishQueue<Time: Comparable> {
         }
     }
 
-    /// Takes a connection out, if it is there.
+    /// Removes a connection, if it is in the queue.
     mutating func remove(_ connection: Int) {
         guard let place = places.removeValue(forKey: connection) else { return }
         let moved = heap.removeLast()

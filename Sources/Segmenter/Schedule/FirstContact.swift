@@ -1,50 +1,53 @@
-/// How long a host is asked that has served nothing yet, before the first byte of a file: briefly.
+/// Limits the retries at a host that has not served anything yet, before the first byte of a file.
 ///
-/// Pure. The patience of `RetryPolicy` is for what has begun: a host that nobody has got anything from is
-/// as likely to be wrong as to be away, and whoever waits wants to know.
+/// Pure: no I/O and no clock. `RetryPolicy` allows long waits for a download that has started. A
+/// host that has served nothing may have a wrong name as likely as be down, and the user needs a
+/// quick answer.
 struct FirstContact: Sendable, Hashable {
-    /// Tries in all.
+    /// The number of attempts in all.
     static let tries = 3
-    /// Longest waits between them, in seconds; the shortest are half of that.
+    /// The longest waits between the attempts, in seconds; the shortest are half as long.
     static let waits = [1.5, 3.0]
 
-    /// What kind of failure it was, as far as the patience goes.
+    /// The kind of a failure, as far as the number of retries depends on it.
     enum Trouble: Sendable, Hashable, CaseIterable {
-        /// The resolver says that the host, or the proxy, does not exist.
+        /// The resolver reports that the host or the proxy does not exist.
         case unknownName
-        /// Nothing has answered, or what did is in trouble, and said so at once: the name server, the
-        /// server, a proxy.
+        /// An immediate failure: nothing answers, or the name server, the server or a proxy reports
+        /// an error.
         case passing
-        /// The name server has said nothing for as long as a connection may take.
+        /// The name server did not answer within the connect timeout.
         case silentNameServer
-        /// Anything else: a server that says when to come again, or is late.
+        /// Any other failure, for example a response with `Retry-After`, or a timeout.
         case other
     }
 
-    /// What is to be done.
+    /// The step that follows a failure.
     enum Step: Sendable, Hashable {
         case giveUp
-        /// Another try, after so many seconds.
+        /// Retry after this number of seconds.
         case again(after: Double)
-        /// What the policy says.
+        /// Apply `RetryPolicy`.
         case asEver
     }
 
-    /// Whether the number of tries is this one: not where it was asked for, nor where there are others
-    /// to turn to, whose waits are shorter.
+    /// Whether the number of attempts is limited.
+    ///
+    /// It is not limited if the user gave the number of retries, nor for mirrors, whose waits are
+    /// shorter.
     var isBounded = true
-    /// Whether the host had its chance before: nothing has come to `HEAD` either.
+    /// Whether the host has already failed to respond to `HEAD`.
     var isMute = false
-    /// Failures that counted.
+    /// The number of failures that counted.
     var failures = 0
 
-    /// Decides after a failure.
+    /// Returns the step that follows a failure.
     ///
     /// - Parameters:
-    ///   - trouble: What it was.
-    ///   - isGivenUp: Whether the host has just been given up for another file.
-    ///   - random: In 0..<1; decides where between its bounds the wait falls.
-    /// - Returns: What is to be done.
+    ///   - trouble: The kind of failure.
+    ///   - isGivenUp: Whether another download has given up this host within the last seconds.
+    ///   - random: A number in 0..<1 that determines the wait within its bounds.
+    /// - Returns: The step to take.
     mutating func step(
         after trouble: Trouble, isGivenUp: Bool = false, random: Double
     ) -> Step {
@@ -55,7 +58,7 @@ struct FirstContact: Sendable, Hashable {
         }
         guard isBounded else { return .asEver }
         failures += 1
-        // Two of them have taken far longer than three that fail at once.
+        // Two timeouts of the name server take far longer than three immediate failures.
         let most = trouble == .silentNameServer ? (isMute ? 1 : 2) : Self.tries
         guard !isGivenUp, failures < most else { return .giveUp }
         return .again(after: Self.waits[failures - 1] * (0.5 + random / 2))

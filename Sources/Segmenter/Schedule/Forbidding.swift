@@ -1,25 +1,29 @@
-/// What a host means by 403 (Forbidden) while it serves other requests: that this file is forbidden,
-/// or that it serves no more at a time.
+/// The meaning of 403 (Forbidden) from a host that serves other requests at the same time.
 ///
-/// Pure.
+/// Either the file is forbidden, or the host serves no more requests at a time. Pure: no I/O and no
+/// clock.
 struct Forbidding: Sendable, Hashable {
-    /// What is known of it.
+    /// The known meaning of 403.
     enum Meaning: Sendable, Hashable { case unknown, limit, refusal }
 
-    /// Times in a row that a file is refused beside others before it is believed to be forbidden.
+    /// The number of refusals in a row beside served requests after which a file counts as
+    /// forbidden.
     static let tries = 6
-    /// The same where the host is known to mean a limit.
+    /// The same for a host that is known to have a limit.
     static let triesAtLimit = 24
 
     private(set) var meaning = Meaning.unknown
 
-    /// Whether a file that was refused is asked for again.
+    /// Returns whether to request a refused file again.
+    ///
+    /// A refusal that counts as final is remembered for the host.
     ///
     /// - Parameters:
-    ///   - refusals: How many times in a row it was.
-    ///   - isBeside: Whether other requests were under way: alone, none is over the server's limit.
-    ///   - isLimited: Whether the host is known to serve only so many requests at a time.
-    /// - Returns: Whether it is; that it is not after so many times is remembered of the host.
+    ///   - refusals: The number of refusals in a row.
+    ///   - isBeside: Whether other requests were active: a single request is never over the
+    ///     server's limit.
+    ///   - isLimited: Whether the host is known to limit the number of requests at a time.
+    /// - Returns: Whether to request the file again.
     mutating func mayPass(_ refusals: Int, isBeside: Bool, isLimited: Bool = false) -> Bool {
         guard isBeside, meaning != .refusal else { return false }
         if meaning == .limit || isLimited { return refusals < Self.triesAtLimit }
@@ -28,6 +32,6 @@ struct Forbidding: Sendable, Hashable {
         return false
     }
 
-    /// A file that had been refused was served.
+    /// Records that the host has served a file that it had refused.
     mutating func served() { meaning = .limit }
 }

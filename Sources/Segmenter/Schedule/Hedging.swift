@@ -1,48 +1,52 @@
 import Assembler
 
-/// Decides when the rest of a segment is asked for a second time: when everything else is given out,
-/// and one connection lets all others wait.
+/// Decides when to request the rest of a segment a second time.
 ///
-/// Pure.
+/// This happens at the end of a file, when all bytes are assigned and a late connection delays the
+/// rest. Pure: no I/O and no clock.
 struct Hedging: Sendable, Hashable {
-    /// A connection that is at work.
+    /// The state of a connection that has work.
     struct Connection: Sendable, Hashable {
-        /// Bytes of its segment that are still to come.
+        /// The bytes of its segment that have not been received.
         var rest: Int64
-        /// Bytes per second; `nil` when unknown.
+        /// The rate in bytes per second; `nil` when unknown.
         var rate: Double?
-        /// Seconds since anything came from it.
+        /// The seconds since the connection last received something.
         var quiet: Double
-        /// Whether the head of its reply has come.
+        /// Whether the head of its response was received.
         var isAnswered: Bool
-        /// Longest time that its server has taken to answer, in seconds; `nil` before it ever has.
+        /// The longest time to first byte of its server, in seconds; `nil` before the first
+        /// response.
         var longestTimeToFirstByte: Double?
     }
 
-    /// Longest rest that is asked for a second time, in bytes: it is kept in memory.
+    /// The longest rest that is requested a second time, in bytes, as it is kept in memory.
     static let longest: Int64 = 1 << 20
-    /// Part of the file that may be asked for a second time in all, and the bytes that always may.
+    /// The fraction of the file that may be requested a second time, or `least` bytes if that is
+    /// more.
     static let budget = (part: 0.005, least: Int64(1 << 20))
-    /// Least time that a connection is late by, in seconds, and in round trips: a second request takes
-    /// about as long.
+    /// The least time by which a connection must be late: seconds or round trips, whichever is
+    /// more.
+    ///
+    /// A second request takes about as long.
     static let lateness = (seconds: 0.25, trips: 4.0)
-    /// How much longer than ever before a reply may take.
+    /// The factor by which a response must exceed the longest time to first byte to be late.
     static let factor = 2.0
 
-    /// Bytes that may still be asked for.
+    /// The number of bytes that may still be requested.
     private(set) var left: Int64
 
     init(size: Int64) {
         left = max(Int64(Self.budget.part * Double(size)), Self.budget.least)
     }
 
-    /// Chooses the segments that are asked for once more.
+    /// Chooses the segments whose rests are requested a second time.
     ///
     /// - Parameters:
-    ///   - connections: Those at work for which nothing was sent yet, by number.
-    ///   - free: How many connections have nothing to do.
-    ///   - roundTrip: In seconds; 0 when unknown.
-    /// - Returns: Their numbers; their rests are taken off the budget.
+    ///   - connections: The connections that have work and no second request yet, by number.
+    ///   - free: The number of connections without work.
+    ///   - roundTrip: The round trip in seconds; 0 when unknown.
+    /// - Returns: The numbers of the connections; their rests are subtracted from the budget.
     mutating func choose(
         _ connections: [Int: Connection], free: Int, roundTrip: Double
     ) -> [Int] {
@@ -62,13 +66,13 @@ struct Hedging: Sendable, Hashable {
         return chosen
     }
 
-    /// Asks for nothing more: the server did not take it well.
+    /// Stops hedging, because a second request has failed.
     mutating func giveUp() { left = 0 }
 
-    /// By how many seconds another request would probably be earlier.
+    /// Returns the seconds by which a second request would probably be earlier.
     private static func lateness(of connection: Connection) -> Double {
         guard connection.isAnswered else {
-            // Before its first reply, nobody knows how long a server thinks.
+            // Before the first response of a server, its time to first byte is unknown.
             return connection.longestTimeToFirstByte.map { connection.quiet - factor * $0 } ?? 0
         }
         let time = connection.rate.map { Double(connection.rest) / $0 } ?? 0

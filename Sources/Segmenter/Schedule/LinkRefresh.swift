@@ -1,41 +1,42 @@
-/// How often a new link is asked for in place of one that is refused.
+/// Decides when the caller is asked for a new link to replace a refused one.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 struct LinkRefresh: Sendable {
-    /// Shortest time from one question to the next, in seconds.
+    /// The least time between two queries, in seconds.
     static let interval = 60.0
-    /// Longest time that an answer may take, in seconds.
+    /// The longest time that the caller may take to answer, in seconds.
     static let patience = 30.0
-    /// New links in a row that bring nothing before none is asked for any more.
+    /// The number of new links in a row without a received byte after which no more are requested.
     static let most = 3
 
-    /// What is to be done about a link that is refused.
+    /// The step that follows when a link is refused.
     enum Step: Hashable {
-        /// Ask for a new one, after so many seconds.
+        /// Ask for a new link after this number of seconds.
         case ask(after: Double)
-        /// Take the one that is kept.
+        /// Use the link that was kept.
         case use(String)
-        /// Give up; `nil` where it was said already why.
+        /// Give up; the fault is `nil` if it has already been reported.
         case giveUp(LinkFault?)
     }
 
     private var asked: Double?
-    /// Whether there was none when one was asked for last.
+    /// Whether the last query returned no link.
     private var hasFailed = false
-    /// A link that was given and is yet to be tried.
+    /// A link that was received and has not been used yet.
     private var kept: String?
-    /// Links that were given since anything has come.
+    /// The number of links since bytes were last received.
     private var inVain = 0
-    /// Bytes that had come when the last of them was asked for.
+    /// The number of bytes that had been received when a link was last refused.
     private var received: Int64 = 0
 
-    /// Decides.
+    /// Returns the step that follows when a link is refused.
     ///
     /// - Parameters:
-    ///   - refused: The link that is refused, in full.
-    ///   - received: Bytes that have come so far; `nil` where somebody else sees to it that they do.
-    ///   - now: In seconds.
-    /// - Returns: What is to be done.
+    ///   - refused: The refused link, in full.
+    ///   - received: The number of bytes received so far; `nil` if the caller gives up on its own
+    ///     when none arrive.
+    ///   - now: The time in seconds.
+    /// - Returns: The step to take.
     mutating func step(refused: String, received: Int64?, now: Double) -> Step {
         if let link = kept {
             kept = nil
@@ -46,21 +47,21 @@ struct LinkRefresh: Sendable {
             self.received = received
             guard inVain < Self.most else { return .giveUp(.inVain(inVain)) }
         }
-        // Who has just had none is not waited for.
+        // If the last query returned no link, do not wait to repeat it.
         if hasFailed, let asked, now < asked + Self.interval { return .giveUp(nil) }
         return .ask(after: asked.map { max(0, $0 + Self.interval - now) } ?? 0)
     }
 
-    /// A new link is asked for; `counts`: it is one of those that are to bring something.
+    /// Records a query for a new link; `counts` is whether the link counts towards `most`.
     mutating func ask(now: Double, counts: Bool) {
         asked = now
         hasFailed = false
         if counts { inVain += 1 }
     }
 
-    /// There was none.
+    /// Records that a query returned no link.
     mutating func fail() { hasFailed = true }
 
-    /// Keeps a link that was given for the next time.
+    /// Keeps a received link for the next time that a link is refused.
     mutating func keep(_ link: String) { kept = link }
 }

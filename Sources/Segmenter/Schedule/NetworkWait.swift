@@ -1,65 +1,69 @@
-/// When the network is asked whether it is back, while a download waits for it.
+/// Decides when a download that waits for the network tests whether it is back.
 ///
-/// Pure: time is an argument. It asks with *canaries*, small requests of which each goes out on a new
-/// connection: after 1, 2, 4 … 60 seconds, soon after a change of routes, and at once after a suspend; never
-/// more than one a second. It never gives up.
+/// Pure: time is an argument. The tests are *canaries*, small requests that each use a new
+/// connection. They are sent after 1, 2, 4 … 60 seconds, shortly after a change of routes, and
+/// immediately after a suspend. There is never more than one a second, and the tests continue
+/// indefinitely.
 struct NetworkWait: Sendable, Hashable {
-    /// Seconds before the first canary, and from one to the next at the least.
+    /// The seconds before the first canary, and the least time between two of them.
     static let shortest = 1.0
-    /// Most seconds from one to the next.
+    /// The longest time between two canaries, in seconds.
     static let longest = 60.0
-    /// Seconds after a change: a link, its addresses and its routes come one after the other.
+    /// The seconds between a change and its canary, because a link, its addresses and its routes
+    /// change one after the other.
     static let settling = 0.1
-    /// Seconds by which a suspend is longer than what two clocks may differ by.
+    /// The least time by which the two clocks must diverge to count as a suspend, in seconds.
     static let suspended = 1.0
 
     /// A moment on both clocks, in seconds.
     struct Moment: Sendable, Hashable {
-        /// Since the machine was started (`CLOCK_BOOTTIME`).
+        /// The time since the system started (`CLOCK_BOOTTIME`).
         var boot: Double
-        /// The same without the time in which it was suspended (`CLOCK_MONOTONIC`).
+        /// The same without the time for which the system was suspended (`CLOCK_MONOTONIC`).
         var monotonic: Double
 
-        /// For how long the machine was ever suspended.
+        /// The total time for which the system has been suspended.
         fileprivate var asleep: Double { boot - monotonic }
     }
 
-    /// What is to be done.
+    /// The action that the caller has to take.
     enum Action: Sendable, Hashable {
-        /// Send a canary; a change of routes from `listensFrom` on, on the boot clock, makes it void.
+        /// Send a canary; a change of routes at or after `listensFrom` (boot clock) cancels it.
         case canary(listensFrom: Double)
-        /// Rest until a time of the boot clock; a change of routes from `listensFrom` on is to wake.
+        /// Sleep until a time of the boot clock; a change of routes at or after `listensFrom` wakes
+        /// the caller.
         case rest(until: Double, listensFrom: Double)
     }
 
-    /// How long the machine had been suspended at the last look.
+    /// The total suspended time at the last call.
     private var asleep: Double
-    /// When the last canary went out, or the wait began.
+    /// The time at which the last canary was sent or the wait began.
     private var sent: Double
-    /// When the next one is due.
+    /// The time at which the next canary is due.
     private var due: Double
-    /// Seconds to the one after that, if it is in vain.
+    /// The seconds from the next canary to the one after it, if the next one fails.
     private var delay = Self.shortest
-    /// Whether it is due because of a change: what else changes meanwhile is the same change.
+    /// Whether the next canary is due because of a change; further changes before it are part of
+    /// that one.
     private var isSettling = false
 
-    /// The wait begins.
+    /// Starts the wait.
     init(_ now: Moment) {
         asleep = now.asleep
         sent = now.boot
         due = now.boot + Self.shortest
     }
 
-    /// It goes on: the network was back for a moment only.
+    /// Resumes the wait after the network was back only briefly.
     mutating func goOn(_ now: Moment) {
         sent = now.boot
         failed(now)
     }
 
-    /// Decides what to do.
+    /// Returns the action for the present time.
     mutating func next(_ now: Moment) -> Action {
         if now.asleep - asleep >= Self.suspended {
-            // What was to be waited for has passed meanwhile, and wherever the machine is now, is new.
+            // The delay has passed during the suspend, and the system may be in another network.
             delay = Self.shortest
             due = now.boot
         }
@@ -72,7 +76,7 @@ struct NetworkWait: Sendable, Hashable {
         return .canary(listensFrom: sent + Self.shortest)
     }
 
-    /// A link, an address or a route has changed, or a clock was set.
+    /// Records that a link, an address or a route has changed, or that a clock was set.
     mutating func changed(_ now: Moment) {
         delay = Self.shortest
         guard !isSettling else { return }
@@ -80,7 +84,7 @@ struct NetworkWait: Sendable, Hashable {
         due = max(now.boot + Self.settling, sent + Self.shortest)
     }
 
-    /// A canary was in vain.
+    /// Records that a canary has failed.
     mutating func failed(_ now: Moment) {
         isSettling = false
         due = max(now.boot + delay, sent + Self.shortest)

@@ -1,31 +1,32 @@
-/// Tells when a download is too slow to go on with.
+/// Detects a download that is too slow to continue.
 ///
-/// Pure: it sees seconds and bytes go by.
+/// Pure: the caller passes seconds and bytes.
 ///
-/// A span begins when the mean speed of the span before it was reached. Once a span has lasted for a
-/// period below the least speed, the connections are to be changed; once more, and it is over. A
-/// download that has kept up for a period after the change gets another change when it falls again.
+/// A new span starts whenever the mean speed of the present one reaches the floor. If a span stays
+/// below the floor for a whole period, the connections have to be replaced. If that happens again,
+/// the download has failed. A download that keeps up for a period after the replacement gets
+/// another one the next time.
 struct RateFloor: Sendable, Hashable {
-    /// What is to be done.
+    /// The result of a measurement.
     enum Verdict: Sendable, Hashable {
         case goOn
-        /// Give up the connections and make new ones.
+        /// Close the connections and open new ones.
         case changeConnections
-        /// Give up: this was the mean speed of the period, in bytes per second.
+        /// Give up; the mean speed of the last period is in bytes per second.
         case giveUp(bytesPerSecond: Double)
     }
 
-    /// Least speed, in bytes per second.
+    /// The least speed, in bytes per second.
     let rate: Double
-    /// How long it may be missed, in seconds.
+    /// The time for which the speed may be lower, in seconds.
     let period: Double
 
     private var seconds = 0.0
     private var bytes: Int64 = 0
-    /// Seconds since the connections were changed, `nil` when they were not.
+    /// The seconds since the connections were replaced; `nil` if they were not.
     private var sinceChange: Double?
 
-    /// Makes a floor at `rate` bytes per second.
+    /// Creates a floor of `rate` bytes per second.
     init(rate: Double, period: Double) {
         self.rate = rate
         self.period = period
@@ -34,12 +35,13 @@ struct RateFloor: Sendable, Hashable {
     /// The mean speed of the present span, in bytes per second.
     var measured: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
-    /// Takes what has gone by since the last call.
+    /// Adds the time and bytes since the last call.
     ///
     /// - Parameters:
-    ///   - bytes: What arrived.
-    ///   - seconds: How long it took; time that does not count is left out, with its bytes.
-    /// - Returns: What is to be done.
+    ///   - bytes: The number of received bytes.
+    ///   - seconds: The time in which they arrived. Time that does not count is left out, with its
+    ///     bytes.
+    /// - Returns: The resulting verdict.
     mutating func note(bytes: Int64, seconds: Double) -> Verdict {
         guard seconds > 0 else { return .goOn }
         self.bytes += bytes
@@ -47,7 +49,7 @@ struct RateFloor: Sendable, Hashable {
         if let since = sinceChange { sinceChange = since + seconds }
         if Double(self.bytes) >= rate * self.seconds {
             startSpan()
-            // The period after the change is over, and this is not it: all is well again.
+            // The period after the replacement has ended, and the speed has recovered.
             if let since = sinceChange, since > period { sinceChange = nil }
             return .goOn
         }

@@ -1,71 +1,78 @@
-/// What is known of a server that counts requests: it turns one away although it serves no other at that moment.
+/// The state of a server that counts requests: it refuses one although it serves no other at that
+/// moment.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 ///
-/// One that says that it has too much to do (429, 503) is asked less often, and for more at a time. One that forbids
-/// (403) what it has just served may count for longer, and anew from each request that it refuses: it is sent nothing
-/// for a while, then one request for much. `ServerLimit` is about servers that serve only so many at a time.
+/// If a server reports overload (429, 503), segget sends fewer and larger requests. If a server
+/// forbids (403) a URL that it has served before, it may restart its timer with each request that
+/// it refuses. Such a server gets no requests for a while, and then one large request.
+/// `ServerLimit` is for servers that limit the number of simultaneous requests.
 struct RequestQuota: Sendable, Hashable {
-    /// What follows when a server forbids what it has served.
+    /// The step that follows when a server forbids a URL that it has served.
     enum Step: Sendable, Hashable {
-        /// It is sent nothing for so many seconds.
+        /// Send the server nothing for this number of seconds.
         case rest(Double)
-        /// It has refused the first request after each rest: it means it.
+        /// Give up: the server has refused the first request after each pause.
         case giveUp
     }
 
-    /// Seconds that a server is sent nothing: after the first refusal, and after the first request behind each rest.
+    /// The seconds without requests after the first refusal, and after each first request that is
+    /// refused after a pause.
     static let rests = [10.0, 20, 40]
-    /// Fewest bytes that such a server is asked for, where there are so many.
+    /// The shortest range that is requested from such a server, in bytes, if that many are missing.
     static let leastRequest: Int64 = 16 << 20
-    /// Seconds from one request to the next, and the most, after refusals.
+    /// The first and the longest spacing of requests after refusals, in seconds.
     static let spacings = (first: 1.0, longest: 60.0)
-    /// A spacing that is shorter, in seconds, is none.
+    /// The spacing below which requests are no longer spaced, in seconds.
     static let shortestSpacing = 0.03
-    /// Requests in a row that are served before the spacing is halved; twice as many after each time that this was
-    /// too bold.
+    /// The number of requests in a row that must be served before the spacing is halved.
+    ///
+    /// The number doubles after each further refusal.
     static let streaks = (first: 8, longest: 256)
-    /// Seconds that the first request after a rest has for its answer before another may go out.
+    /// The seconds that the first request after a pause has for its response before another is
+    /// sent.
     static let patience = 10.0
-    /// Seconds after which rests behind which nothing was asked are forgotten.
+    /// The seconds after which pauses without a later request are forgotten.
     static let memory = 600.0
-    /// Least time that taking another connection's work has to save, in seconds: it costs a request.
+    /// The least time that stealing work from another connection must save, in seconds, since it
+    /// costs a request.
     static let leastSaving = 2.0
 
-    /// Seconds from one request to the next; 0 where they may go out in one go.
+    /// The seconds between two requests; 0 if they need not be spaced.
     private(set) var spacing = 0.0
-    /// Until when nothing is sent.
+    /// The end of the pause in which nothing is sent.
     private(set) var restsUntil = -Double.infinity
-    /// Rests in a row after which nothing was served yet.
+    /// The number of pauses since a request was last served.
     private(set) var rests = 0
-    /// Whether it has forbidden what it had served: it is asked for all that is missing at once.
+    /// Whether the server has forbidden what it had served; then all missing bytes are requested at
+    /// once.
     private(set) var isStrict = false
     private var lastAsked = -Double.infinity
-    /// When the first request after a rest went out, as long as it has no answer.
+    /// The time at which the first request after a pause was sent, until it has a response.
     private var trial: Double?
     private var streak = 0
     private var enough = Self.streaks.first
 
-    /// Whether the server counts requests, as far as is known: few are to ask for much.
+    /// Whether the server is known to count requests; then few requests cover large ranges.
     var isKnown: Bool { spacing > 0 || rests > 0 }
 
-    /// Seconds until the next request may go out; 0 when it may.
+    /// Returns the seconds until the next request may be sent; 0 if it may be sent now.
     func delay(now: Double) -> Double {
         max(
             0, restsUntil - now, lastAsked + spacing - now,
             trial.map { $0 + Self.patience - now } ?? 0)
     }
 
-    /// Whether nothing is sent because the server is left alone.
+    /// Returns whether the server is in a pause in which nothing is sent.
     func isResting(now: Double) -> Bool { now < restsUntil }
 
-    /// A request goes out.
+    /// Records that a request is sent.
     mutating func asked(now: Double) {
         lastAsked = now
         if rests > 0 { trial = now }
     }
 
-    /// A request was answered; `isServed`: with bytes of a file.
+    /// Records a response; `isServed` is whether it has bytes of a file.
     mutating func answered(isServed: Bool) {
         trial = nil
         guard isServed else { return }
@@ -77,20 +84,22 @@ struct RequestQuota: Sendable, Hashable {
         if spacing < Self.shortestSpacing { (spacing, isStrict) = (0, false) }
     }
 
-    /// The server had too much to do for a request, though it served no other.
+    /// Records that an overloaded server has refused a request while it served no other.
     ///
-    /// - Parameter asked: When the request went out.
+    /// - Parameter asked: The time at which the request was sent.
     mutating func refused(asked: Double) {
         trial = nil
-        // Those that had gone out together are one refusal.
+        // Requests that were sent together count as one refusal.
         guard asked >= lastAsked || spacing == 0 else { return }
         space(asked: asked)
     }
 
-    /// The server forbids what it has served, and neither a new link nor anything else helps.
+    /// Records that the server forbids what it has served, after all remedies such as a new link
+    /// have failed.
     ///
     /// - Parameter now: The present time.
-    /// - Returns: What follows. While it rests already, that goes on.
+    /// - Returns: The step that follows. If the server is in a pause, this is the rest of that
+    ///   pause.
     mutating func forbidden(now: Double) -> Step {
         trial = nil
         if isResting(now: now) { return .rest(restsUntil - now) }
@@ -109,7 +118,8 @@ struct RequestQuota: Sendable, Hashable {
     private mutating func space(asked: Double) {
         lastAsked = max(lastAsked, asked)
         defer { streak = 0 }
-        // A server that counts would have refused one of so many before: this is trouble now and then.
+        // A server that counts requests would have refused one of these earlier. This is an
+        // occasional failure.
         guard spacing == 0 || streak < Self.streaks.first else { return }
         if spacing > 0 { enough = min(Self.streaks.longest, 2 * enough) }
         spacing = min(Self.spacings.longest, max(Self.spacings.first, 2 * spacing))

@@ -1,33 +1,35 @@
-/// How many small files may be asked for at a time at one origin, learned from what it turns away.
+/// The number of requests for small files that may be active at one origin, learned from refusals.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 ///
-/// Their replies are over so soon that "being served" says nothing of how many a server serves. So it
-/// is a crowd of refusals that narrows the window to half, once for all that were under way, and
-/// time that widens it again, a little at a time and ever more rarely. One file's trouble is its own.
+/// Responses for small files are too short to show how many requests a server serves at a time.
+/// Instead, several refusals in quick succession halve the window, once for all requests that were
+/// active. As time passes, the window widens in small steps, at growing intervals. A refusal of one
+/// file alone does not change the window.
 struct RequestWindow: Sendable, Hashable {
-    /// Refusals, each less than a second after the one before, from which on they are a crowd.
+    /// The number of refusals in quick succession that narrows the window.
     static let crowd = 3
-    /// Seconds between two refusals from which on they have nothing to do with each other.
+    /// The seconds between two refusals from which on they count as unrelated.
     static let memory = 1.0
-    /// Seconds until a window that was narrowed is widened for the first time, and at most.
+    /// The seconds until a narrowed window widens: the first and the longest interval.
     static let intervals = (first: 1.0, longest: 60.0)
-    /// A window that is as wide as this is none.
+    /// The number of requests from which on the window no longer applies.
     static let widest = 64
-    /// Requests that may go out in one go, where they are spaced.
+    /// The number of requests that may be sent in one burst, if requests are spaced.
     static let burst = 8.0
 
-    /// Most requests under way; `nil` while nothing is known.
+    /// The maximum number of active requests; `nil` while unknown.
     private(set) var limit: Int?
-    /// Whether they share one connection (HTTP/2): else no more go out than `widest`.
+    /// Whether the requests share one connection (HTTP/2); otherwise at most `widest` are active.
     var isMultiplexed = false
-    /// Seconds from one request to the next, on average; 0 where they may go out in one go.
+    /// The mean number of seconds between two requests; 0 if they need not be spaced.
     ///
-    /// Replies that were asked for in one go come in one go, and overflow the queues on the way.
+    /// The responses to a burst of requests arrive in one burst, and overflow the queues of the
+    /// network.
     var spacing = 0.0
-    /// Requests under way.
+    /// The number of active requests.
     private(set) var underWay = 0
-    /// When the last one went out, and how many more had by then than one in each `spacing`.
+    /// The time of the last request, and by how many requests the sender was ahead of `spacing`.
     private var lastSent = -Double.infinity
     private var ahead = 0.0
     private var refusals = 0
@@ -37,18 +39,18 @@ struct RequestWindow: Sendable, Hashable {
     private var nextRise = 0.0
     private var restsUntil = 0.0
 
-    /// When the next request may go out, as far as `spacing` says.
+    /// The earliest time of the next request according to `spacing`.
     var due: Double { lastSent + (ahead - Self.burst) * spacing }
 
-    /// Whether another request may go out.
+    /// Returns whether another request may be sent.
     func hasRoom(now: Double) -> Bool {
         now >= restsUntil && now >= due
             && underWay < (limit ?? (isMultiplexed ? .max : Self.widest))
     }
 
-    /// A request goes out.
+    /// Records that a request is sent.
     ///
-    /// - Returns: How many others are under way.
+    /// - Returns: The number of other active requests.
     mutating func sent(now: Double) -> Int {
         defer { underWay += 1 }
         ahead = 1 + (spacing > 0 ? max(0, ahead - (now - lastSent) / spacing) : 0)
@@ -56,10 +58,10 @@ struct RequestWindow: Sendable, Hashable {
         return underWay
     }
 
-    /// A request was answered in a way that says nothing of how many are.
+    /// Records a response that says nothing about the number of requests that the server serves.
     mutating func left() { underWay -= 1 }
 
-    /// A request was served.
+    /// Records that a request was served.
     mutating func served(now: Double) {
         underWay -= 1
         guard let limit, underWay + 1 >= limit, now >= nextRise else { return }
@@ -68,14 +70,16 @@ struct RequestWindow: Sendable, Hashable {
         if limit >= Self.widest { self.limit = nil }
     }
 
-    /// A request was turned away.
+    /// Records that a request was refused.
     ///
     /// - Parameters:
-    ///   - others: What `sent` returned for it.
-    ///   - sent: When it went out.
-    ///   - retryAfter: Seconds that the server asks to wait for, unless that is too long.
+    ///   - others: The value that `sent` returned for this request.
+    ///   - sent: The time at which the request was sent.
+    ///   - retryAfter: The seconds that the server asks the client to wait; `nil` if they are too
+    ///     many.
     ///   - now: The present time.
-    /// - Returns: Whether it was over the server's limit: then it is no attempt that counts.
+    /// - Returns: Whether the request was over the server's limit, so that it does not count as an
+    ///   attempt.
     mutating func refused(
         beside others: Int, sent: Double, retryAfter: Double? = nil, now: Double
     ) -> Bool {

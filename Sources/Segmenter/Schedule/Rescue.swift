@@ -1,30 +1,33 @@
-/// Finds connections that are far slower than their peers: a new one may take another way, or lead to
-/// another server behind a balancer.
+/// Finds connections that are far slower than their peers.
 ///
-/// Pure: time is an argument, and comes in ticks. Connections that bring nothing at all are
-/// `StallDetector`'s.
+/// A new connection may use another path, or reach another server behind a load balancer.
+///
+/// Pure: the caller passes the time, and calls `step` at every tick. `StallDetector` handles
+/// connections that receive nothing at all.
 struct Rescue: Sendable {
-    /// How much slower than the median of its peers a connection has to be.
+    /// The factor by which a slow connection is below the median of its peers.
     static let factor = 8.0
-    /// Time from the first byte on that is slow start's: seconds, and round trips beyond those.
+    /// The time after the first byte that slow start may take: seconds, plus this number of round
+    /// trips.
     static let warmUp = (seconds: 0.2, trips: 10.0)
-    /// Time that a connection has to be slow for.
+    /// The time for which a connection must be slow: seconds, plus this number of round trips.
     static let patience = (seconds: 0.3, trips: 5.0)
-    /// Times that one is reopened; each time takes twice the patience.
+    /// The number of times that a connection is reopened; the patience doubles each time.
     static let most = 4
-    /// Seconds of keeping up after which one time is forgotten.
+    /// The seconds at normal speed after which one reopening is forgotten.
     static let forgetting = 30.0
 
-    /// What is known of one connection whose body flows, and is held back by nobody on our side.
+    /// The state of a connection that receives a body and that segget does not slow down.
     struct Connection: Hashable, Sendable {
-        /// The server that it works for: only those of one server are compared.
+        /// The server of the connection; only connections of one server are compared.
         var source = 0
-        /// The address of it, where there are several: nor are those of two compared, which
-        /// `AddressBook` does.
+        /// The address of the connection, if its server has several.
+        ///
+        /// Connections of different addresses are not compared; `AddressBook` does that.
         var address: String?
-        /// Bytes per second, smoothed.
+        /// The smoothed rate in bytes per second.
         var rate: Double
-        /// Seconds since the first byte that came on the connection.
+        /// The seconds since the first byte was received on the connection.
         var age: Double
 
         fileprivate var server: Server { Server(source: source, address: address) }
@@ -35,7 +38,7 @@ struct Rescue: Sendable {
         var address: String?
     }
 
-    /// A connection that has to go.
+    /// A connection that has to be replaced.
     struct Laggard: Hashable, Sendable {
         var connection: Int
         /// Its rate, in bytes per second.
@@ -45,24 +48,25 @@ struct Rescue: Sendable {
     }
 
     private struct History {
-        /// Since when it has been slow.
+        /// The time since which the connection has been slow.
         var slowSince: Double?
-        /// Since when it has kept up, or when a time was last forgotten.
+        /// The time since which it has kept up, or at which a reopening was last forgotten.
         var steadySince: Double?
         var times = 0
     }
 
     private var histories: [Int: History] = [:]
 
-    /// Decides who is to be reopened.
+    /// Returns the connections that have to be reopened.
     ///
-    /// Never all, nor one that has no peer: slow is who is far below the median of the others.
+    /// A connection is slow if it is far below the median of the others. So these are never all
+    /// connections, and never one without peers.
     ///
     /// - Parameters:
-    ///   - connections: By number.
-    ///   - roundTrip: Seconds from a request to its first byte.
-    ///   - now: In seconds.
-    /// - Returns: The connections; the caller reopens them, and they begin anew.
+    ///   - connections: The connections by number.
+    ///   - roundTrip: The seconds from a request to its first byte.
+    ///   - now: The time in seconds.
+    /// - Returns: The connections; the caller reopens them.
     mutating func step(_ connections: [Int: Connection], roundTrip: Double, now: Double)
         -> [Laggard]
     {
@@ -77,7 +81,7 @@ struct Rescue: Sendable {
         var laggards: [Laggard] = []
         for (index, connection) in warm.sorted(by: { $0.key < $1.key }) {
             let peers = rates[connection.server] ?? []
-            // The upper median of all is the median of the others for one that is below it.
+            // For a connection below it, the upper median of all is the median of the others.
             guard peers.count > 1 else { continue }
             let median = peers[peers.count / 2]
             let isSlow = connection.rate * Self.factor < median
@@ -89,7 +93,7 @@ struct Rescue: Sendable {
         return laggards
     }
 
-    /// - Returns: Whether the connection is to be reopened.
+    /// Records whether a connection is slow, and returns whether to reopen it.
     private mutating func note(_ index: Int, _ isSlow: Bool, _ roundTrip: Double, _ now: Double)
         -> Bool
     {

@@ -1,13 +1,14 @@
 import Assembler
 
 extension SegmentScheduler {
-    /// Whether some byte is still to come over the network.
+    /// Whether some bytes still have to be downloaded, so that verifying alone cannot complete the
+    /// file.
     var awaitsNetwork: Bool { !segments.isEmpty || !unassigned.isEmpty }
 
-    /// Notes how long a reply took on a connection that was made, in seconds.
+    /// Records the seconds from a request on an established connection to its response.
     mutating func answered(after wait: Double) {
         let trip = max(0, wait)
-        // One that took long says little: the server had something else to do.
+        // A long wait counts little: the server was probably busy.
         let part = roundTrip == 0 ? 1 : trip < roundTrip ? 0.5 : 0.125
         roundTrip += part * (trip - roundTrip)
     }

@@ -1,19 +1,19 @@
 import Assembler
 
 extension SegmentScheduler {
-    /// What one connection has to fetch: bytes `position..<end`, in order.
+    /// The bytes that one connection has to download, in order: `position..<end`.
     struct Segment: Hashable {
-        /// The next byte that is expected.
+        /// The position of the next expected byte.
         var position: Int64
-        /// Where the present request ends; nothing is requested yet when it is `position`.
+        /// The end of the active request; equal to `position` if nothing has been requested.
         var asked: Int64
-        /// Where the work ends; moves towards `position` when the tail is stolen.
+        /// The end of the segment; moves towards `position` when a tail is stolen.
         var end: Int64
 
-        /// What is still to be fetched, in order.
+        /// The bytes that remain to be downloaded.
         var rest: ByteRange { ByteRange(position, end) }
 
-        /// Work of which nothing is requested yet.
+        /// Creates a segment of which nothing has been requested.
         init(_ range: ByteRange) {
             position = range.start
             asked = range.start
@@ -21,9 +21,9 @@ extension SegmentScheduler {
         }
     }
 
-    /// Work for a connection that was free.
+    /// The work that a free connection gets.
     enum Assignment: Hashable {
-        /// Bytes that nobody had.
+        /// Bytes that were unassigned.
         case fresh(ByteRange)
         /// The tail of another connection's segment, which now ends where this range begins.
         case stolen(ByteRange, from: Int)

@@ -1,80 +1,83 @@
-// Schedule: who fetches which bytes, over how many connections, and when a request is repeated or replaced.
-// Pure; times are arguments. It knows rates, failures and what is missing, never a reply, a transfer or a file.
+// Schedule: which connection requests which bytes, and when a request is repeated or replaced. All
+// types are pure, and times are arguments. None of them knows responses, transfers or files.
 
 import Assembler
 import Glibc
 
-/// Decides which connection fetches which bytes.
+/// Decides which connection downloads which bytes.
 ///
-/// Times are in seconds, of one clock. Every byte of the file is, at any time, exactly one of: done, verifying
-/// (on disk from an earlier run, CRC not yet checked), assigned to one connection, or unassigned. A connection
-/// owns a segment, and asks for one window of it after the other: what another takes of it is, wherever
-/// possible, not yet requested. An event costs a number of steps that grows with the logarithm of the number
-/// of connections and ranges.
+/// Times are in seconds, from one clock. At any time, every byte is exactly one of: done, verifying
+/// (on disk from an earlier run, CRC not checked yet), assigned to one connection, or unassigned. A
+/// connection owns a segment, and requests it one window after the other. So other connections
+/// usually steal bytes that are not requested yet. An event takes a number of steps that grows with
+/// the logarithm of the number of connections and ranges.
 struct SegmentScheduler {
-    /// Longest segment that is handed out, in bytes, where it does not last less than 100 round trips.
+    /// The longest segment in bytes, unless it lasts less than 100 round trips.
     ///
-    /// So the front of contiguous data, which whole-file digests follow, is never far behind.
+    /// It keeps the contiguous data, which whole-file digests follow, from lagging behind.
     static let longestSegment: Int64 = 64 << 20
-    /// Shortest segment that is cut off a larger gap, in bytes; one that lasts long may be shorter.
+    /// The shortest segment that is cut off a larger gap, in bytes; slow connections may get less.
     static let shortestSegment: Int64 = 256 << 10
-    /// Shortest tail that is worth a request of its own, in bytes; one that lasts long may be shorter.
+    /// The shortest tail that is worth a request, in bytes; slow connections may take less.
     static let shortestSteal: Int64 = 128 << 10
-    /// Shortest of all that is worth a request, in bytes.
+    /// The lower bound of all request lengths, in bytes.
     static let shortestRequest: Int64 = 8 << 10
-    /// Least time that taking a tail has to save, in seconds, and at least a round trip: of the
-    /// connection whose tail is taken, what is on its way is lost.
+    /// The least time that stealing must save, in seconds, and at least a round trip.
+    ///
+    /// The bytes that are in flight to the victim are lost.
     static let shortestSaving = 0.06
-    /// What a new connection sends in the first round trip, in bytes (RFC 6928); it doubles in each.
+    /// The bytes that a new connection sends in its first round trip (RFC 6928); doubles in each.
     private static let firstWindow = 14_600.0
-    /// Round trips that making a connection takes, with TLS.
+    /// The number of round trips that establishing a connection takes, with TLS.
     private static let handshakeTrips = 2.0
-    /// Time that a segment must have to go for all of it to be taken, however little that is, in
-    /// seconds: its connection may never come back.
+    /// The remaining seconds of a segment from which on a thief leaves no short rest of it.
+    ///
+    /// The segment's connection may have failed.
     static let wholeStealTime = 2.0
-    /// Shortest segment that the share of a small window is rounded up to, in bytes.
+    /// The shortest segment if the output has a small window, in bytes.
     static let shortestShare: Int64 = 64 << 10
-    /// Shortest segment while nothing is known of any connection, in bytes.
+    /// The shortest segment while no connection has been measured, in bytes.
     static let shortestFirst: Int64 = 128 << 10
-    /// Round trips that a share lasts at the least, where there is so much: between two requests
-    /// nothing comes for one.
+    /// The least duration of a share in round trips, as the next request costs one.
     static let shareTrips = 50.0
-    /// Seconds that a share lasts at the least, where there is so much.
+    /// The least duration of a share, in seconds.
     static let shareTime = 0.005
-    /// Seconds that a share lasts while the number of connections is looked for, where those that there are would
-    /// have so much: that is about how long it takes until there are more.
+    /// The duration of a share while the governor searches for more connections, in seconds.
+    ///
+    /// There are more connections after about this time.
     static let searchTime = 0.2
-    /// Round trips that a window lasts, where the segment does.
+    /// The duration of a window, in round trips, if the segment is long enough.
     static let windowTrips = 100.0
-    /// Seconds that a window lasts at the least, where the segment does.
+    /// The least duration of a window, in seconds, if the segment is long enough.
     static let windowTime = 2.0
-    /// Connections that are looked at for the one that would finish last.
+    /// The number of connections whose finish times are updated to find the last one.
     private static let looks = 4
 
-    /// Length of the file in bytes.
+    /// The length of the file in bytes.
     let size: Int64
     private(set) var done = RangeSet()
     private(set) var verifying: RangeSet
     private(set) var unassigned: RangeSet
-    /// By connection.
+    /// The segments by connection.
     private(set) var segments: [Int: Segment] = [:]
-    /// Seconds from a request to its first byte on a connection that is made; 0 when unknown.
+    /// The seconds from a request to its first byte on an established connection; 0 when unknown.
     var roundTrip = 0.0
-    /// When `advance` last heard how far all connections are, in seconds.
+    /// The time of the last `advance` for all connections, in seconds.
     var asOf = 0.0
-    /// Bytes per second of each connection, as far as they are known.
+    /// The known rates of connections, in bytes per second.
     private(set) var rates: [Int: Double] = [:]
-    /// The sum of those.
+    /// The sum of `rates`.
     private var knownRate = 0.0
-    /// Connections whose rate has risen by a quarter or more when it was last measured: slow start.
+    /// The connections whose rate rose by more than a quarter at the last measurement: slow start.
     private var rising: Set<Int> = []
-    /// The last shares of connections of which nothing was measured yet, in bytes.
+    /// The lengths of the last shares of connections that have not been measured yet, in bytes.
     private var unmeasured: [Int: Int64] = [:]
-    /// Connections that have work and whose rate is known.
+    /// The connections that have work and a known rate.
     private var queue = FinishQueue<Double>()
 
-    /// Makes a scheduler for a file of `size` bytes of which `verifying` are on the disk already, and
-    /// `done` are there and checked.
+    /// Creates a scheduler for a file of `size` bytes.
+    ///
+    /// The `verifying` ranges are on disk and not checked yet; the `done` ranges are checked.
     init(size: Int64, verifying: [ByteRange] = [], done: RangeSet = RangeSet()) {
         self.size = size
         self.verifying = verifying.reduce(into: RangeSet()) { $0.insert($1) }
@@ -83,18 +86,17 @@ struct SegmentScheduler {
         for range in done.ranges { unassigned.remove(range) }
     }
 
-    /// Whether every byte is done.
     var isComplete: Bool { done.count == size }
 
-    /// Bytes that are to be fetched, as far as is known.
+    /// Returns an estimate of the bytes that still have to be downloaded.
     private func remaining(_ connections: Int, _ now: Double) -> Double {
         let come = speed(ofAll: connections) * max(0, now - asOf)
         return max(Double(unassigned.count), Double(size - done.count - verifying.count) - come)
     }
 
-    // MARK: What happened
+    // MARK: Events
 
-    /// Bytes up to `position` have been written by a connection.
+    /// Records that a connection has written the bytes up to `position`.
     mutating func advance(_ connection: Int, to position: Int64) {
         guard var segment = segments[connection] else { return }
         let position = min(position, segment.end)
@@ -105,11 +107,11 @@ struct SegmentScheduler {
         set(segment.rest.isEmpty ? nil : segment, for: connection)
     }
 
-    /// A connection's rate was measured.
+    /// Records the measured rate of a connection.
     ///
     /// - Parameters:
-    ///   - connection: With or without work.
-    ///   - rate: In bytes per second; `nil` or 0 when nobody knows it.
+    ///   - connection: A connection with or without work.
+    ///   - rate: The rate in bytes per second; `nil` or 0 when unknown.
     ///   - now: The time.
     mutating func measured(_ connection: Int, rate: Double?, now: Double) {
         let rate = rate.flatMap { $0 > 0 ? $0 : nil }
@@ -123,35 +125,37 @@ struct SegmentScheduler {
         requeue(connection, now)
     }
 
-    /// A connection gives its work back.
+    /// Makes the rest of a connection's segment unassigned again.
     mutating func release(_ connection: Int) {
         guard let segment = segments[connection] else { return }
         unassigned.insert(segment.rest)
         set(nil, for: connection)
     }
 
-    /// Bytes from an earlier run were checked: they are done, or to be fetched again.
+    /// Records the check of bytes from an earlier run: done, or to be downloaded again.
     mutating func verified(_ range: ByteRange, isIntact: Bool) {
         verifying.remove(range)
         if isIntact { done.insert(range) } else { unassigned.insert(range) }
     }
 
-    /// Bytes that were written are not what they should be: they are to be fetched again.
+    /// Marks written bytes as wrong, so that they are downloaded again.
     mutating func takeBack(_ range: ByteRange) {
         done.remove(range)
         unassigned.insert(range)
     }
 
-    // MARK: What to do
+    // MARK: Assigning work
 
-    /// The bytes that a connection asks for next: a window of its segment, or all of it when it is
-    /// not much longer, or nothing is known of its rate.
+    /// Returns the next range that a connection has to request.
+    ///
+    /// The range is a window of its segment. It is the whole segment if that is little longer than
+    /// a window, or if the connection's rate is unknown.
     ///
     /// - Parameters:
-    ///   - connection: With or without work.
-    ///   - isWhole: Whether all of it is asked for in any case.
-    ///   - most: The most that is.
-    /// - Returns: `nil` when it has no work.
+    ///   - connection: A connection with or without work.
+    ///   - isWhole: Whether to request the whole segment in any case.
+    ///   - most: The maximum length of the range, in bytes.
+    /// - Returns: The range; `nil` if the connection has no work.
     mutating func ask(
         _ connection: Int, isWhole: Bool = false, most: Int64 = .max
     ) -> ByteRange? {
@@ -167,29 +171,30 @@ struct SegmentScheduler {
         return ByteRange(segment.position, segment.asked)
     }
 
-    /// Gives a free connection work, of which `ask` gives the first window.
+    /// Assigns work to a free connection; `ask` returns the first window of it.
     ///
-    /// Unassigned bytes first: half of what the connection has to bring if all are to finish together,
-    /// so that shares shrink towards the end (guided self-scheduling), or all of it when the half
-    /// would last few round trips. Then the tail of the segment that would finish last: as much as
-    /// makes the thief finish together with all others.
+    /// Unassigned bytes come first. The connection gets half of what it would download if all
+    /// finished together, so that shares shrink towards the end (guided self-scheduling). It gets
+    /// all of that if the half would last only a few round trips. If nothing is unassigned, it
+    /// steals the tail of the segment that would finish last. That tail lets the thief finish
+    /// together with all others.
     ///
     /// - Parameters:
-    ///   - connection: Has no work.
-    ///   - connections: Number of connections that work on the file, or soon may.
-    ///   - present: Number of those that do, where more are being looked for.
-    ///   - isMade: Whether its next request goes out on a connection that has been used before.
+    ///   - connection: A connection that has no work.
+    ///   - connections: The number of connections that work on the file, or soon may.
+    ///   - present: The number that already work, while the governor searches for more.
+    ///   - isMade: Whether the connection's next request uses an established connection.
     ///   - now: The time.
-    ///   - maySteal: Whether another connection's work may be given.
-    ///   - leastSaving: Seconds that this has to save at the least.
-    ///   - sharers: Connections among which all unassigned bytes are shared now, in equal parts;
-    ///     `nil` where shares are cut one after the other.
-    ///   - window: What the output can take; `nil` is everything. Nothing at its limit or behind it
-    ///     is given, and segments are so short that each connection has its share of the window.
-    ///   - position: How far another connection has written; `nil` is where `advance` saw it last.
-    /// - Returns: The work, or `nil` when there is none worth a request. With a window that is also
-    ///   when too little of it is free; never when half of it is free behind the front of what is
-    ///   done, and nobody works.
+    ///   - maySteal: Whether work of another connection may be assigned.
+    ///   - leastSaving: The least time that stealing must save, in seconds.
+    ///   - sharers: The number of connections that now share all unassigned bytes in equal parts;
+    ///     `nil` if shares are cut one after the other.
+    ///   - window: The bytes that the output can take; `nil` if it takes all. Nothing at or behind
+    ///     its limit is assigned. Segments are short enough for each connection to share it.
+    ///   - position: Returns the position up to which another connection has written; `nil` stands
+    ///     for the position that `advance` last recorded.
+    /// - Returns: The work, or `nil` if there is none worth a request. With a window, this includes
+    ///   too little free space, unless half of the window is free and no connection works.
     mutating func assign(
         _ connection: Int, connections: Int, present: Int? = nil, isMade: Bool = true, now: Double,
         maySteal: Bool = true, leastSaving: Double = Self.shortestSaving, sharers: Int? = nil,
@@ -215,10 +220,10 @@ struct SegmentScheduler {
             let all = unassigned.count + Int64(sharers) - 1
             length = max(all / Int64(max(1, sharers)), Self.shortestFirst)
         }
-        // No crumbs: what would be left shorter than a segment goes along.
+        // Do not leave a rest that is shorter than a segment.
         if gap.count - length < shortest { length = gap.count }
         let range = ByteRange(gap.start, min(limit, gap.start + min(length, gap.count)))
-        // Nor crumbs at the limit: it will move on.
+        // Do not assign a short piece at the limit either: the limit will move on.
         guard range.count >= shortest || range.end < limit || range.end == gap.end else {
             return maySteal
                 ? steal(connection, connections, isMade, leastSaving, now, position) : nil
@@ -228,38 +233,37 @@ struct SegmentScheduler {
         return .fresh(range)
     }
 
-    /// Speed of a connection, in bytes per second; those that are not known count as average.
-    ///
-    /// - Returns: `nil` when none is known.
+    /// Returns a connection's rate in bytes per second; if unknown, the average of all (or `nil`).
     private func speed(of connection: Int) -> Double? {
         guard !rates.isEmpty else { return nil }
         return rates[connection] ?? knownRate / Double(rates.count)
     }
 
-    /// Speed of all connections together, in bytes per second; 0 when none is known.
+    /// Returns the total rate of all connections in bytes per second; 0 if no rate is known.
     private func speed(ofAll connections: Int) -> Double {
         guard !rates.isEmpty else { return 0 }
         return knownRate / Double(rates.count) * Double(max(connections, rates.count))
     }
 
-    /// The part of the whole speed that a connection contributes, in 0…1.
+    /// Returns a connection's part of the total rate, in 0…1.
     private func part(of connection: Int, _ connections: Int) -> Double {
         guard let mine = rates[connection] else { return 1 / Double(max(1, connections)) }
         return min(1, mine / speed(ofAll: connections))
     }
 
-    /// Bytes of a connection's next share, of `all` that it is to bring.
+    /// Returns the length of a connection's next share; `all` is its part of the remaining bytes.
     private func share(of connection: Int, _ all: Double) -> Int64 {
         guard let rate = rates[connection] else { return bytes(all / 2) }
         let least = rate * max(Self.shareTime, Self.shareTrips * roundTrip)
         let isShort = all < 2 * least && !rising.contains(connection)
-        // Who waits for a first byte meanwhile brings less: a second round would cost all of them more.
+        // Connections that wait for a first byte download less than estimated, so the share is
+        // slightly longer. A second round would cost all connections more.
         return bytes(isShort ? 1.01 * all + rate * roundTrip : max(all / 2, min(all, least)))
     }
 
-    /// Bytes of a connection's share while more connections are being looked for: those that come find enough.
+    /// Returns the length of a share while the governor searches for more connections.
     ///
-    /// One that is back so soon that nothing could be measured gets twice as much each time.
+    /// A connection that finishes before it could be measured gets twice as much each time.
     private func early(
         _ connection: Int, _ present: Int, _ share: Int64, _ now: Double
     ) -> Int64 {
@@ -271,13 +275,13 @@ struct SegmentScheduler {
     }
 
     private func longest(_ connection: Int, _ connections: Int) -> Int64 {
-        // Alone, it fetches from the front anyway.
+        // A single connection downloads from the start of the file to its end anyway.
         guard connections > 1 else { return .max }
         let trips = (rates[connection] ?? 0) * Self.windowTrips * roundTrip
         return max(Self.longestSegment, bytes(trips))
     }
 
-    /// Fewest bytes that a connection is asked for: so many, or what takes it long.
+    /// Returns the least bytes worth a request: `most`, or fewer if they take the connection long.
     private func worth(_ connection: Int, _ most: Int64) -> Int64 {
         guard let rate = speed(of: connection) else { return min(most, Self.shortestFirst) }
         let time = max(Self.shortestSaving, roundTrip)
@@ -292,25 +296,25 @@ struct SegmentScheduler {
         _ thief: Int, _ connections: Int, _ isMade: Bool, _ leastSaving: Double, _ now: Double,
         _ position: (Int) -> Int64?
     ) -> Assignment? {
-        // A connection without a measurement has only begun: nobody knows that it is late.
+        // A connection that has not been measured has just started, and does not count as late.
         guard let victim = latest(now, position), let segment = segments[victim],
             let theirs = rates[victim], let mine = speed(of: thief)
         else { return nil }
         let rest = Double(segment.rest.count)
         let delay = isMade ? roundTrip : delay(ofNew: mine)
-        // Then both would finish: the thief begins later.
+        // The time after which both would finish; the thief starts after `delay`.
         let both = (rest + mine * delay) / (mine + theirs)
         let saving = max(leastSaving, roundTrip)
         guard rest / theirs - both >= saving else { return nil }
-        // Then all could. Whoever takes more now would have to give it away again.
+        // The time after which all could finish. To take more would mean to lose it again.
         let assigned = remaining(connections, now) - Double(unassigned.count)
         let all = assigned / speed(ofAll: connections)
-        // Nor less than is worth a request.
+        // Take enough to be worth a request.
         let time = max(all, min(both, delay + 1.01 * saving))
         var tail = bytes(max(0, min(mine * (time - delay), rest - theirs * time)))
         tail = min(tail, segment.rest.count - 1)
         if rest / theirs >= Self.wholeStealTime {
-            // Never all of an equal's: it would be free, and take all back.
+            // A connection of equal speed would be free, and would steal everything back.
             let isBetter = rates[thief].map { $0 > 2 * theirs } ?? true
             if segment.rest.count - tail < Self.shortestSteal, isBetter {
                 tail = segment.rest.count
@@ -330,22 +334,22 @@ struct SegmentScheduler {
         return .stolen(stolen, from: victim)
     }
 
-    /// What a new connection brings later than one that has reached its rate, in seconds.
+    /// Returns the seconds by which a new connection is behind one that has reached its rate.
     private func delay(ofNew rate: Double) -> Double {
         let doublings = max(0, log2(rate * roundTrip / Self.firstWindow))
         return roundTrip * (1 + Self.handshakeTrips + doublings)
     }
 
-    /// Where a tail begins: not in what is requested, if there is about as much behind it.
+    /// Returns the start of a tail: behind the requested bytes, if about as much follows them.
     private func cut(_ segment: Segment, _ tail: Int64) -> Int64 {
         let start = segment.end - tail
         let isFree = segment.end - segment.asked >= (tail + 1) / 2
         return isFree ? max(start, segment.asked) : start
     }
 
-    /// The connection that would finish last, of those whose rate is known.
+    /// Returns the connection with a known rate that would finish last.
     private mutating func latest(_ now: Double, _ position: (Int) -> Int64?) -> Int? {
-        // What stands in the queue is of the last measurement: the first few are looked at again.
+        // The finish times date from the last measurement. Update the first few of them.
         var seen: Int?
         for _ in 0..<Self.looks {
             guard let last = queue.last?.connection, last != seen else { break }
@@ -356,7 +360,7 @@ struct SegmentScheduler {
         return seen == queue.last?.connection ? seen : nil
     }
 
-    // MARK: Keeping
+    // MARK: Bookkeeping
 
     private mutating func set(_ segment: Segment?, for connection: Int) {
         segments[connection] = segment
@@ -371,10 +375,9 @@ struct SegmentScheduler {
         }
     }
 
-    /// Gives a connection exactly this range, when all of it is unassigned: for a reply that is
-    /// there already.
+    /// Assigns exactly this range, whose response has already arrived, if all of it is unassigned.
     ///
-    /// - Returns: Whether it was given.
+    /// - Returns: Whether the range was assigned.
     mutating func adopt(_ range: ByteRange, by connection: Int) -> Bool {
         guard segments[connection] == nil, !range.isEmpty, unassigned.contains(range) else {
             return false

@@ -1,31 +1,33 @@
-/// How many requests at a time a server serves, learned from those that it turns away.
+/// The number of requests that a server serves at a time, learned from the requests that it
+/// refuses.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 ///
-/// A request that is turned away while others are being served is over the server's limit, or had
-/// bad luck: the limit is believed when it happens again, and nothing above that number was served
-/// in between. From then on whatever is above the limit rests. From time to time, and ever more
-/// rarely, one request above it finds out whether the server serves more by now. When it is served,
-/// so many are asked for; when they are still served after a while, the limit is higher. (For a
-/// moment there is always one more: what the server has finished is still arriving here.)
+/// If a server refuses a request while it serves others, the request was over the server's limit,
+/// or the refusal had another cause. After several refusals in a row, the limit is the largest
+/// number of requests that were served at a time in between. From then on, surplus connections
+/// idle. After growing intervals, one request above the limit tests whether the server now serves
+/// more. If that request is served, the number of requests stays one above the limit. If they are
+/// all still served after `settling` seconds, the limit rises. (For a moment there is always one
+/// more request than the limit: the server has finished a response that is still arriving.)
 struct ServerLimit: Sendable, Hashable {
-    /// What a request that was turned away means.
+    /// The meaning of a request that was refused.
     enum Verdict: Sendable, Hashable {
-        /// A failure like any other: nothing else is being served.
+        /// An ordinary failure: nothing else is being served.
         case failure
-        /// To be tried again soon; no failure, since others are served.
+        /// Retry soon. This is not a failure, because other requests are being served.
         case again
-        /// Over the server's limit: nothing to be done until there is room.
+        /// The request was over the server's limit: wait until the limit permits another request.
         case rest
     }
 
     /// The other requests to the server.
     struct Load: Sendable, Hashable {
-        /// Their bodies arrive.
+        /// The number of requests whose bodies are being received.
         var served = 0
-        /// They have no reply yet.
+        /// The number of requests without a response.
         var asking = 0
-        /// They have failed, and wait for their next attempts.
+        /// The number of requests that have failed and wait to be retried.
         var waiting = 0
 
         static func + (one: Load, other: Load) -> Load {
@@ -35,77 +37,83 @@ struct ServerLimit: Sendable, Hashable {
         }
     }
 
-    /// What is to be reported: how many requests are served at a time, and why no more.
+    /// A change of the limit to report, and its cause.
     struct News: Sendable, Hashable {
         var limit: Int
-        /// How the server turned one away; `nil` when it serves more than before.
+        /// The refusal that lowered the limit; `nil` if the limit has risen.
         var cause: TransferFailure?
     }
 
-    /// Requests in a row that are turned away before a limit is believed in.
+    /// The number of refusals in a row from which a first limit is derived.
     static let doubt = 3
-    /// The same when the limit seems to have come down.
+    /// The number of refusals in a row that lower a known limit.
     static let doubtOfFall = 2
-    /// Seconds until one request above the limit is tried; twice as many after each that is turned
-    /// away, so that no minute sees more than three of them.
+    /// The seconds until one request above the limit is sent.
+    ///
+    /// The interval doubles after each refusal, so that no minute has more than three of them.
     static let firstProbe = 5.0
-    /// Most seconds until the next one is tried.
+    /// The longest interval between two requests above the limit, in seconds.
     static let longestProbe = 240.0
-    /// Seconds for which one more than the limit must be served to lift it.
+    /// The seconds after which the limit rises, if one request more than the limit is still served.
     static let settling = 1.0
-    /// Seconds after which that has not come about.
+    /// The seconds after which an attempt to raise the limit ends without success.
     static let patience = 5.0
 
-    /// The limit; `nil` while none is known.
+    /// The limit; `nil` while it is unknown.
     private(set) var limit: Int?
     private var interval = Self.firstProbe
     private var nextProbe = 0.0
-    /// When one was last turned away at the limit: what was asked before shows nothing new.
+    /// The time of the last refusal at the limit.
+    ///
+    /// Requests that were sent before it give no new information.
     private var judged = -Double.infinity
-    /// When the limit last came down.
+    /// The time at which the limit was last lowered.
     private var learned = -Double.infinity
-    /// Turned away in a row without being above the limit, when the first of them was, and how many
-    /// were served meanwhile.
+    /// The number of refusals in a row below the limit, the time of the first of them, and the most
+    /// requests that were served in the meantime.
     private var refusals = 0
     private var refusedSince = 0.0
     private var mostServed = 0
-    /// Since when one more than the limit is tried, after a request above it was served.
+    /// The time at which a request above the limit was served, while segget tests a higher limit.
     private var liftedSince: Double?
     private var cause: TransferFailure?
     private var reported: Int?
     private var changed = 0.0
-    /// Whether the limit is of this session, and not what an earlier one learned.
+    /// Whether the limit was learned in this session, not in an earlier one.
     private(set) var isNews = false
 
     init() {}
 
-    /// What an earlier session learned; whether it still holds is tried soon.
+    /// Creates a limit that an earlier session learned.
+    ///
+    /// A request above the limit tests it after `firstProbe` seconds.
     init(remembered limit: Int, now: Double) {
         self.limit = limit
         nextProbe = now + Self.firstProbe
     }
 
-    /// Whether a request may go out beside others.
+    /// Returns whether another request may be sent.
     func allows(beside load: Load, now: Double) -> Bool {
         guard let limit else { return true }
-        // Where nothing is under way, those that wait have the room: their delays are to be kept.
+        // If nothing is active, waiting requests count, so that a new request does not evade their
+        // delays.
         let busy = load.served + load.asking
         if (busy > 0 ? busy : load.waiting) < limit { return true }
         guard liftedSince == nil else { return load.served > 0 && busy <= limit }
         return load.served > 0 && now >= nextProbe
     }
 
-    /// A request has gone out.
+    /// Records that a request was sent.
     mutating func asked(beside load: Load, now: Double) {
         guard let limit, load.served + load.asking >= limit else { return }
         nextProbe = now + interval
     }
 
-    /// A request is served.
+    /// Records that a request is being served.
     ///
     /// - Parameters:
     ///   - load: All requests, this one included.
-    ///   - asked: When it went out.
+    ///   - asked: The time at which the request was sent.
     ///   - now: The present time.
     mutating func served(_ load: Load, asked: Double, now: Double) {
         if load.served > mostServed {
@@ -117,29 +125,29 @@ struct ServerLimit: Sendable, Hashable {
         }
         guard let limit, load.served > limit else { return }
         if asked < learned {
-            // It had gone out when the limit was learned: it was not counted yet.
+            // The request was sent before the limit was learned, and was not counted then.
             set(load.served, now)
         } else if asked >= judged, liftedSince == nil {
             liftedSince = now
         }
     }
 
-    /// A request was turned away.
+    /// Records a refusal and returns its meaning.
     ///
     /// - Parameters:
     ///   - load: All other requests.
-    ///   - asked: When it went out.
-    ///   - isFirst: Whether the one before it, in its place, did not fail.
-    ///   - retryAfter: Seconds that the server asks to wait for.
-    ///   - failure: How it was turned away.
+    ///   - asked: The time at which the request was sent.
+    ///   - isFirst: Whether the previous request in its slot did not fail.
+    ///   - retryAfter: The seconds that the server asks the client to wait.
+    ///   - failure: The refusal.
     ///   - now: The present time.
-    /// - Returns: What that means.
+    /// - Returns: The meaning of the refusal.
     mutating func refused(
         beside load: Load, asked: Double, isFirst: Bool, retryAfter: Double? = nil,
         failure: TransferFailure, now: Double
     ) -> Verdict {
         guard load.served > 0 else {
-            // Those that went out together may be about to be served.
+            // Requests that were sent at the same time may still be served.
             return isFirst && load.asking > 0 ? .again : .failure
         }
         if let retryAfter { nextProbe = max(nextProbe, now + retryAfter) }
@@ -165,7 +173,7 @@ struct ServerLimit: Sendable, Hashable {
         return .rest
     }
 
-    /// Looks at what is being served, about every 100 ms.
+    /// Checks the requests that are being served; called about every 100 ms.
     mutating func watch(_ load: Load, now: Double) {
         guard let limit, let since = liftedSince, now - since >= Self.settling else { return }
         guard load.served > limit else {
@@ -177,7 +185,7 @@ struct ServerLimit: Sendable, Hashable {
         nextProbe = now
     }
 
-    /// What has changed since this was last asked, when it has settled.
+    /// Returns the limit if it has changed since the last call and is stable; otherwise `nil`.
     mutating func takeNews(now: Double) -> News? {
         guard let limit, limit != reported, now - changed >= Self.settling else { return nil }
         let isRise = limit > reported ?? .max
@@ -194,10 +202,12 @@ struct ServerLimit: Sendable, Hashable {
 }
 
 extension TransferFailure {
-    /// Whether a server that has too many connections may fail a request in this way.
+    /// Returns whether a server with too many connections may fail a request in this way.
     ///
-    /// - Parameter hadReply: Whether the head of a reply had come.
-    /// - Returns: Whether it may; where others are being served, that is.
+    /// The failure has this meaning only if other requests are being served.
+    ///
+    /// - Parameter hadReply: Whether the head of a response was received.
+    /// - Returns: Whether the failure may mean that the server has too many connections.
     func mayTurnAway(hadReply: Bool) -> Bool {
         switch self {
         case .status(let status): mayBeOverload(status)

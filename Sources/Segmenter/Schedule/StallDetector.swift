@@ -1,50 +1,53 @@
-/// What is done about connections from which nothing comes any more.
+/// Decides what to do about connections that receive no more bytes.
 ///
-/// Pure: time is an argument, and comes in ticks.
+/// Pure: no I/O and no clock. The caller passes the time, and calls `step` at every tick.
 ///
-/// When all stall, nobody knows whether the server thinks or the network is gone. A *canary* finds
-/// out: a small request on a new connection. One that is answered shows that the way is there, and
-/// that the stalled connections are not on it: they are replaced. As long as none is answered,
-/// nothing is given up; the limits of connecting and of stalls go on as always.
+/// If all connections stall, either the server is busy or the network is gone. A *canary*
+/// distinguishes these: a small request on a new connection. If the canary is answered, the network
+/// works, and the stalled connections are replaced. As long as no canary is answered, no connection
+/// is given up. The connect timeout and the stall timeout still apply.
 ///
-/// One that stalls while others bring bytes is rescued: a new connection takes its place.
+/// If one connection stalls while others receive bytes, it is rescued: a new connection replaces
+/// it.
 ///
-/// Either costs a server that only thinks for long some work. So each time that nobody knows whether
-/// it was needed, the next stall has to last twice as long.
+/// Both cost work if the server was only slow to respond. So whenever it is unknown whether a
+/// replacement was needed, the next stall must last twice as long.
 struct StallDetector: Sendable {
-    /// Longest time from one step to the next that counts, in seconds.
+    /// The longest time between two steps that counts, in seconds.
     ///
-    /// It is about two ticks: in more the loop stood still.
+    /// This is about two ticks. If more time passes, the loop was blocked.
     static let longestStep = 0.2
-    /// Shortest time without a byte that is a stall, in seconds.
+    /// The shortest time without a byte that counts as a stall, in seconds.
     static let patience = 1.0
-    /// How much longer than the longest time to first byte of its server a stall has to last.
+    /// The factor by which a stall must exceed the longest time to first byte of its server.
     static let factor = 4.0
-    /// Seconds from one canary to the next.
+    /// The seconds between two canaries.
     static let interval = 0.5
-    /// Seconds from one to the next in the end.
+    /// The upper bound of the interval between two canaries, in seconds.
     static let longestInterval = 8.0
-    /// Canaries at the first interval, when none reaches the server.
+    /// The number of lost canaries after which the interval starts to double.
     static let quickTries = 20
-    /// Seconds of flow after which caution is halved again.
+    /// The seconds of flow after which `caution` is halved.
     static let forgetting = 30.0
-    /// Most that patience is multiplied by.
+    /// The upper bound of `caution`.
     static let greatestCaution = 64.0
 
-    /// What is known of one connection that has a request under way, or would have one had the
-    /// network not failed.
+    /// The state of one connection that has an active request, or that waits to retry because the
+    /// network failed.
     struct Connection: Hashable, Sendable {
-        /// Seconds since something came from the server, or since the request went out; time in
-        /// which nothing was asked for, or the loop stood still, is not in it.
+        /// The seconds since the server last sent something, or since the request was sent.
+        ///
+        /// Excludes times in which the connection was paused and in which the loop was blocked.
         var quiet: Double
-        /// Whether anything has come in answer to this request.
+        /// Whether anything was received in response to this request.
         var isAnswered = true
-        /// Whether its connection is made.
+        /// Whether its connection is established.
         var isConnected = true
-        /// Longest time to first byte of its server, in seconds.
+        /// The longest time to first byte of its server, in seconds.
         var longestTimeToFirstByte: Double?
 
-        /// Time without a byte that is no stall yet, in seconds.
+        /// Returns the time without a byte after which the connection counts as stalled, in
+        /// seconds.
         func limit(_ caution: Double) -> Double {
             let patience = max(
                 StallDetector.patience, StallDetector.factor * (longestTimeToFirstByte ?? 0))
@@ -52,56 +55,65 @@ struct StallDetector: Sendable {
         }
     }
 
-    /// What is to be done now.
+    /// The action that the caller has to take.
     enum Action: Hashable, Sendable {
         case nothing
-        /// All stall: try a new connection.
+        /// All connections stall: try a new connection.
         case sendCanary
-        /// Something has come: the canary is not needed any more.
+        /// Something was received: cancel the canary.
         case endCanary
-        /// These have stalled while others have not: give them new connections.
+        /// These connections stall while others receive bytes: replace them.
         case rescue([Int])
     }
 
-    /// How a canary ended.
+    /// The result of a canary.
     enum CanaryEnd: Hashable, Sendable {
-        /// With the reply that was asked for.
+        /// The server sent the requested response.
         case answered
-        /// With another reply, or none on a connection that was made: somebody is there, and has
-        /// enough to do.
+        /// The server sent another response, or accepted the connection and did not respond.
+        ///
+        /// The server is reachable, and may be busy.
         case refused
-        /// Without a connection.
+        /// No connection was established.
         case lost
     }
 
-    /// When the present stall was noticed; `nil` while there is none.
+    /// The time at which the present stall was noticed; `nil` if there is none.
     private(set) var noticed: Double?
-    /// Bytes that had come then: one more ends it, though whoever brought it may ask again already.
+    /// The number of bytes that had been received when the stall was noticed.
+    ///
+    /// One more byte ends the stall, even if the connection that received it has sent a new request
+    /// since.
     private var receivedWhenNoticed: Int64 = 0
-    /// What patience is multiplied by.
+    /// The factor by which the patience is multiplied.
     private(set) var caution = 1.0
     private var hasCanary = false
     private var nextCanary = 0.0
-    /// Canaries of this stall that were not answered.
+    /// The number of canaries of this stall that reached no server.
     private var lost = 0
-    /// Canaries of this stall that were refused.
+    /// The number of canaries of this stall that were refused.
     private var refused = 0
     private var lastStep: Double?
-    /// Seconds of flow since caution was changed.
+    /// The seconds of flow since `caution` was last changed.
     private var flow = 0.0
-    /// Bytes that had come when connections were last replaced.
+    /// The number of bytes that had been received when connections were last replaced.
     private var receivedAtReplacement: Int64?
-    /// Whether nothing had come since the replacement before the last one: replacing does not help, and
-    /// the stall of the old connections counts as that of the new ones.
+    /// Whether no byte was received between the last two replacements.
+    ///
+    /// Replacing does not help then. The time for which the old connections stalled counts as stall
+    /// time of the new ones.
     private(set) var isInVain = false
 
-    /// Decides what to do.
+    /// Returns the action for the present state of the connections.
+    ///
+    /// The caller must have carried out the action when it calls this method again.
     ///
     /// - Parameters:
-    ///   - connections: By number; those that wait for something else than the network are left out.
-    ///   - received: Bytes of the file that have come so far.
-    ///   - now: In seconds.
-    /// - Returns: The action; the caller has taken it when it calls again.
+    ///   - connections: The connections by number, without those that wait for something other than
+    ///     the network.
+    ///   - received: The number of bytes of the file that have been received so far.
+    ///   - now: The time in seconds.
+    /// - Returns: The action to take.
     mutating func step(
         _ connections: [Int: Connection], received: Int64 = 0, now: Double
     ) -> Action {
@@ -121,7 +133,8 @@ struct StallDetector: Sendable {
             return hasCanary ? .endCanary : .nothing
         }
         let stalled = connections.filter { $0.value.quiet >= $0.value.limit(caution) }
-        // Those that failed have been answered: that is no stall, though it may go on with them.
+        // An infinite time marks a connection whose request has failed. A failure is a response, so
+        // failed connections alone are not a stall. A stall of others includes them.
         guard stalled.values.contains(where: { $0.quiet < .infinity }) else { return .nothing }
         if stalled.count == connections.count {
             noticed = now
@@ -129,7 +142,7 @@ struct StallDetector: Sendable {
             (lost, refused, nextCanary) = (0, 0, now)
             return canary(now)
         }
-        // Making a connection has a limit of its own.
+        // The connect timeout limits connections that are not established yet.
         let lame = stalled.filter(\.value.isConnected).keys.sorted()
         guard flows, !lame.isEmpty else { return .nothing }
         strike()
@@ -139,20 +152,21 @@ struct StallDetector: Sendable {
     private mutating func canary(_ now: Double) -> Action {
         guard !hasCanary, now >= nextCanary else { return .nothing }
         hasCanary = true
-        // Nobody is troubled by what does not reach him; who refuses is not asked often.
+        // A lost canary costs no server anything. A refused one does, so refusals make canaries
+        // rarer from the first one on.
         let doublings = refused + max(0, lost - Self.quickTries)
         nextCanary =
             now + min(Self.longestInterval, Self.interval * Double(1 << min(doublings, 8)))
         return .sendCanary
     }
 
-    /// A canary has ended by itself.
+    /// Processes the result of a canary that was not cancelled.
     ///
     /// - Parameters:
-    ///   - end: How.
-    ///   - received: Bytes of the file that have come so far.
-    ///   - due: When the server wants to be asked again at the earliest (`Retry-After`).
-    /// - Returns: Whether the stalled connections are to be replaced.
+    ///   - end: The result of the canary.
+    ///   - received: The number of bytes of the file that have been received so far.
+    ///   - due: The earliest time at which the server permits another request (`Retry-After`).
+    /// - Returns: Whether the stalled connections have to be replaced.
     mutating func canaryEnded(
         _ end: CanaryEnd, received: Int64, due: Double? = nil
     ) -> Bool {
@@ -167,8 +181,8 @@ struct StallDetector: Sendable {
             if let due { nextCanary = max(nextCanary, due) }
             return false
         case .answered:
-            // The first is answered at once: perhaps the server had only thought. Nor does it help
-            // where canaries are answered and nothing else is.
+            // If the first canary is answered, the server may only have been slow to respond. If
+            // canaries are answered and nothing else is, replacing connections does not help.
             isInVain = received == receivedAtReplacement
             if lost == 0 || isInVain { strike() }
             receivedAtReplacement = received
