@@ -20,7 +20,7 @@ struct Hedging: Sendable, Hashable {
         var longestTimeToFirstByte: Double?
     }
 
-    /// The longest rest that is requested a second time, in bytes, as it is kept in memory.
+    /// The longest rest that is requested a second time, in bytes; memory holds its second body.
     static let longest: Int64 = 1 << 20
     /// The fraction of the file that may be requested a second time, or `least` bytes if that is
     /// more.

@@ -1,22 +1,22 @@
 import Assembler
 
-/// The cookies of one run: those of all its files that ask with the same user, headers and cookie options.
+/// The cookies of one run, shared by files that have the same user, headers and cookie options.
 ///
-/// In memory only. May be used from any thread.
+/// Kept in memory only. May be used from any thread.
 package final class CookieJars: Sendable {
-    /// Who asks; others share nothing with them.
+    /// The options that identify a client; clients with different options share no cookies.
     private struct Owner: Hashable {
         var access: AccessOptions
         var headers: [String]
         var caCertificate: String?
 
-        /// Takes what says who asks out of the options of a download, with the user of its URL.
+        /// Takes the identifying options from those of a download, with the user of its URL.
         init(_ options: DownloadOptions, _ url: WebURL?) {
             access = options.access
             if access.bearerToken == nil {
                 access.credentials = access.credentials ?? url?.credentials
             }
-            // A page that is said to lead here is another one for each file.
+            // The `Referer` differs for each file, and does not identify the client.
             access.referer = nil
             headers = options.headers
             caCertificate = options.caCertificate
@@ -25,10 +25,10 @@ package final class CookieJars: Sendable {
 
     private let jars = Monitor<[Owner: CookieMemory]>([:])
 
-    /// Makes a run without cookies.
+    /// Creates a run without cookies.
     package init() {}
 
-    /// The cookies of a download.
+    /// Returns the cookies that a download uses.
     func cookies(of options: DownloadOptions, _ url: WebURL?) -> CookieMemory {
         let owner = Owner(options, url)
         return jars.withLock { jars in

@@ -1,41 +1,44 @@
 import Assembler
 
-/// Cookies of requests that may share them: those of the caller's file, and those that servers have set since.
+/// The cookies of requests that may share them: those of the caller's file, and those that servers
+/// have set since.
 ///
-/// In memory only. May be used from any thread.
+/// Kept in memory only. May be used from any thread.
 final class CookieMemory: Sendable {
-    /// Those that https has set are kept apart from those that http has, which https gets, too.
+    /// The cookies, separated by the scheme over which they were set.
     ///
-    /// Nothing goes from https to http. Those for URLs behind a redirect from https to http are kept apart in both directions: whoever
-    /// stands there neither learns what https has set nor sets anything for it.
+    /// Requests over http never get cookies that were set over https; requests over https get both.
+    /// URLs behind a redirect from https to http have separate cookies. Such a server neither
+    /// receives cookies that were set over https, nor sets cookies for https.
     private struct State {
-        /// Set over http, or in the caller's file; `nil` until any was set.
+        /// The cookies of the caller's file, or that were set over http; `nil` until one was set.
         var plain: CookieLines?
-        /// Set over https.
+        /// The cookies that were set over https.
         var secure = CookieLines()
-        /// As `plain`, behind a redirect from https to http.
+        /// Like `plain`, for URLs behind a redirect from https to http.
         var downgraded: CookieLines?
-        /// Whether any was set.
+        /// Whether a server has set a cookie.
         var hasLearned = false
-        /// Those of mirrors, by origin.
+        /// The cookies of mirrors, by origin.
         var mirrors: [String: CookieMemory] = [:]
     }
 
-    /// Who of the files that share these is the first to be redirected; `nil` for a single file's.
+    /// Chooses the file that follows a redirect first; `nil` for the cookies of a single file.
     let logins: Logins?
     private let state = Monitor(State())
 
-    /// Makes an empty memory; `isShared`: several files use it.
+    /// Creates an empty memory; `isShared` is whether several files use it.
     init(isShared: Bool = false) { logins = isShared ? Logins() : nil }
 
-    /// The cookies that a request to `url` may need, of those that are known and, before any was set, of the
-    /// caller's file; libcurl chooses among them.
+    /// Returns the cookies that a request to `url` may need; libcurl chooses among them.
+    ///
+    /// Until a server has set a cookie, these are the cookies of the caller's file.
     func lines(for url: WebURL, file: CookieLines) -> [String] {
         let host = Self.host(of: url)
         return state.withLock { state in
             if url.isDowngraded { return (state.downgraded ?? file).lines(for: host) }
             let plain = (state.plain ?? file).lines(for: host)
-            // Of two for one cookie the later one counts.
+            // If both have the same cookie, the later one wins.
             return url.isSecure ? plain + state.secure.lines(for: host) : plain
         }
     }
@@ -43,12 +46,12 @@ final class CookieMemory: Sendable {
     /// Whether a server has set or changed a cookie.
     var hasLearned: Bool { state.withLock { $0.hasLearned } }
 
-    /// Learns from a reply that has set cookies.
+    /// Records the cookies that a response has set.
     ///
     /// - Parameters:
-    ///   - before: What `lines` gave for the request.
-    ///   - now: The cookies that libcurl has after it.
-    ///   - url: Where the request went.
+    ///   - before: The cookies that `lines` returned for the request.
+    ///   - now: The cookies that libcurl has after the response.
+    ///   - url: The URL of the request.
     ///   - file: The cookies of the caller's file.
     func learn(_ before: [String], now: [String], from url: WebURL, file: CookieLines) {
         state.withLock { state in
@@ -57,7 +60,8 @@ final class CookieMemory: Sendable {
                 state.downgraded = Self.learned(state.downgraded ?? file, before, now)
             } else if url.isSecure {
                 state.secure.replace(before, by: now)
-                // What https has ended or replaced, it does not get again.
+                // Requests over https no longer get a cookie that a response over https has removed
+                // or replaced.
                 state.plain = Self.learned(state.plain ?? file, before, now.filter(before.contains))
             } else {
                 state.plain = Self.learned(state.plain ?? file, before, now)
@@ -65,7 +69,7 @@ final class CookieMemory: Sendable {
         }
     }
 
-    /// The cookies for requests to a mirror, which has its own.
+    /// Returns the separate cookies for requests to a mirror.
     func mirror(at origin: String) -> CookieMemory {
         state.withLock { state in
             if let known = state.mirrors[origin] { return known }
@@ -75,8 +79,10 @@ final class CookieMemory: Sendable {
         }
     }
 
-    /// All cookies but those of mirrors and of URLs behind a redirect from https to http, as lines of Netscape's
-    /// cookie file; `file` are those of the caller's file.
+    /// Returns the cookies as lines of a cookie file in Netscape's format.
+    ///
+    /// They exclude those of mirrors and of URLs behind a redirect from https to http. `file` are
+    /// the cookies of the caller's file.
     func allLines(file: CookieLines) -> [String] {
         state.withLock { ($0.plain ?? file).all + $0.secure.all }
     }
@@ -89,7 +95,8 @@ final class CookieMemory: Sendable {
         return known
     }
 
-    /// The host of a URL as libcurl names it in a cookie: an IPv6 address without brackets and zone.
+    /// Returns a URL's host as libcurl writes it in a cookie: an IPv6 address without brackets and
+    /// zone.
     private static func host(of url: WebURL) -> String {
         // The origin ends in a port.
         var host = url.origin.drop { $0 != "/" }.dropFirst(2)

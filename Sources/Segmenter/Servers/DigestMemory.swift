@@ -1,25 +1,25 @@
 import Assembler
 
-/// Who has asked for digest authentication, so that the next request offers just that.
+/// The servers that require digest authentication, so that the next request uses only that scheme.
 ///
 /// May be used from any thread.
 final class DigestMemory: Sendable {
-    /// What stands for the proxy among the origins.
+    /// The key of the proxy among the origins.
     private static let proxy = "proxy"
 
     private let asked = Monitor<Set<String>>([])
 
-    /// Whether an origin is known to want digest.
+    /// Returns whether an origin is known to require digest authentication.
     func wantsDigest(_ origin: String) -> Bool { asked.withLock { $0.contains(origin) } }
 
-    /// Whether the proxy is known to want digest.
+    /// Whether the proxy is known to require digest authentication.
     var proxyWantsDigest: Bool { wantsDigest(Self.proxy) }
 
-    /// Notes that an origin asks for digest, and for nothing else.
+    /// Records that an origin offers digest authentication and no other scheme.
     ///
-    /// - Returns: Whether that is new.
+    /// - Returns: Whether this was unknown.
     func note(_ origin: String) -> Bool { asked.withLock { $0.insert(origin).inserted } }
 
-    /// Notes the same of the proxy.
+    /// Records the same for the proxy.
     func noteProxy() -> Bool { note(Self.proxy) }
 }

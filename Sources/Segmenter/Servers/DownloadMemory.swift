@@ -1,26 +1,29 @@
-/// What one download learns of the servers that it asks, for all its requests.
+/// The facts that one download learns about servers, for all of its requests.
 ///
-/// Of it nothing reaches the disk but hashes of dates and tags; and nothing reaches another download but these and
-/// cookies, which only downloads of one run share that ask in the same way.
+/// Only hashes of dates and entity tags are written to disk, and only these and cookies are shared
+/// with other downloads. Cookies are shared by downloads of one run that have the same access
+/// options.
 struct DownloadMemory: Sendable {
-    /// Who has asked for digest authentication.
+    /// The servers that require digest authentication.
     var digests = DigestMemory()
-    /// What cookies there are.
+    /// The known cookies.
     var cookies: CookieMemory
-    /// Who does not speak HTTP/1.1.
+    /// The servers that do not support HTTP/1.1.
     var versions = VersionMemory()
-    /// Which dates and tags distinguish versions.
+    /// The dates and entity tags that distinguish versions.
     var validators: ValidatorTrust
 
+    /// Creates the memory of a download.
+    ///
     /// - Parameters:
-    ///   - validators: What the session has seen of dates and tags, to which is added what this download sees.
-    ///   - cookies: Those that it shares with others of its run.
+    ///   - validators: The dates and tags that the session has seen; the download adds its own.
+    ///   - cookies: The cookies that the download shares with others of its run.
     init(validators: ValidatorBook = ValidatorBook(), cookies: CookieMemory = CookieMemory()) {
         self.validators = ValidatorTrust(validators)
         self.cookies = cookies
     }
 
-    /// The same for requests to a mirror, which has cookies of its own.
+    /// Returns the memory for requests to a mirror, which has separate cookies.
     func forMirror(at origin: String) -> DownloadMemory {
         var copy = self
         copy.cookies = cookies.mirror(at: origin)

@@ -1,39 +1,41 @@
 import Glibc
 
-/// The addresses of hosts, by origin, as far as they were found.
+/// The known addresses of hosts, by origin.
 struct HostAddresses {
-    /// Seconds after which a host that is asked again is looked up again: as long as libcurl remembers.
+    /// The seconds after which a host is looked up again; equal to libcurl's DNS cache timeout.
     static let lifetime = 60.0
-    /// Most addresses of a host that are used.
+    /// The maximum number of addresses that are used for a host.
     static let most = 16
 
-    /// All that are known, of both families.
+    /// All known addresses, of both families.
     private(set) var found: [String: [String]] = [:]
     private var asked: [String: Double] = [:]
-    /// The address that brought the last reply, by origin.
+    /// The address of the last response, by origin.
     private(set) var reached: [String: String] = [:]
 
-    /// Notes that a host is about to be looked up.
+    /// Records that a host is about to be looked up.
     ///
-    /// - Returns: Whether it has to be: not while that is under way, or has just been done.
+    /// - Returns: Whether to look it up; `false` if that is in progress or was done recently.
     mutating func ask(_ origin: String, now: Double) -> Bool {
         guard now - (asked[origin] ?? -.infinity) >= Self.lifetime else { return false }
         asked[origin] = now
         return true
     }
 
-    /// A host was looked up.
+    /// Records the addresses that a look-up has found.
     mutating func found(_ addresses: [String], of origin: String) {
         if !addresses.isEmpty { found[origin] = addresses }
     }
 
-    /// A reply has come from an address.
+    /// Records that a response was received from an address.
     mutating func reached(_ address: String, of origin: String) { reached[origin] = address }
 
-    /// The addresses that connections are spread over: the one that is known to work, then others of its
-    /// family, for the other may not work at all.
+    /// Returns the addresses over which connections are spread.
     ///
-    /// - Returns: Nothing as long as there are no two.
+    /// The first is the one that is known to work. The others are of its family, because the other
+    /// family may not work at all.
+    ///
+    /// - Returns: The addresses; empty if there are fewer than two.
     func spread(_ origin: String) -> [String] {
         guard let first = reached[origin] else { return [] }
         let others = (found[origin] ?? []).filter {
@@ -43,12 +45,14 @@ struct HostAddresses {
     }
 }
 
-/// The host and the port of an origin that has a name.
+/// The host and the port of an origin that has a host name.
 struct NamedHost: Hashable, Sendable {
     var name: String
     var port: String
 
-    /// - Returns: `nil` for an address, which has no others, and for this machine's own name.
+    /// Creates a named host.
+    ///
+    /// - Returns: `nil` for an address and for `localhost`, which need no look-up.
     init?(origin: String) {
         guard let scheme = origin.firstRange(of: "://"),
             let colon = origin.lastIndex(of: ":"), colon >= scheme.upperBound
@@ -61,9 +65,9 @@ struct NamedHost: Hashable, Sendable {
         else { return nil }
     }
 
-    /// The addresses that the options give the host; `nil` where they say nothing of it.
+    /// Returns the addresses that the options give for the host; `nil` if they give none.
     ///
-    /// Of several entries the last one holds, and one for `*` only where there is no other
+    /// The last of several entries applies, and one for `*` only if there is no other
     /// (`CURLOPT_RESOLVE`).
     func given(by entries: [String]) -> [String]? {
         func last(_ host: String) -> Substring? {
@@ -78,10 +82,10 @@ struct NamedHost: Hashable, Sendable {
         }
     }
 
-    /// All addresses, in their usual form; asks the name server, and waits for it.
+    /// Returns all addresses of the host in numeric form; blocks until the name server responds.
     ///
-    /// - Parameter access: What is given there stands alone.
-    /// - Returns: Nothing where there are none, or the name server does not know.
+    /// - Parameter access: The options; the addresses that they give replace the look-up.
+    /// - Returns: The addresses; empty if there are none or the look-up fails.
     func lookUp(_ access: AccessOptions) -> [String] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -101,7 +105,7 @@ struct NamedHost: Hashable, Sendable {
                 let address = text.withUnsafeBufferPointer { buffer in
                     buffer.baseAddress.map { String(cString: $0) } ?? ""
                 }
-                // One with a zone is another machine's at each interface.
+                // An address with a zone may be a different machine on each interface.
                 if code == 0, !address.contains("%"), !addresses.contains(address) {
                     addresses.append(address)
                 }
@@ -118,7 +122,7 @@ struct NamedHost: Hashable, Sendable {
 }
 
 extension String {
-    /// An IPv6 address without the brackets that it may stand in.
+    /// An IPv6 address without its brackets, if it has any.
     fileprivate var trimmingBrackets: String {
         hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
     }

@@ -1,27 +1,27 @@
-/// What a session knows of the hosts that it has asked, by origin.
+/// The hosts that have served files in a session, and those that were given up, by origin.
 ///
-/// Pure; lives on the loop thread.
+/// Pure: no I/O and no clock. Used on the loop thread.
 struct HostContacts: Sendable {
-    /// Seconds for which a host that was given up is tried once only for each further file.
+    /// The seconds for which a host that was given up gets only one attempt for each further file.
     static let memory = 5.0
 
     private(set) var served: Set<String> = []
     private var givenUp: [String: Double] = [:]
 
-    /// A host has sent a file, or a part of one.
+    /// Records that a host has sent a file, or a part of one.
     mutating func served(_ origin: String) {
         served.insert(origin)
         givenUp[origin] = nil
     }
 
-    /// A host was given up for a file.
+    /// Records that a host was given up for a file.
     ///
-    /// What lasted longer than one such time is not remembered anew by those that only rely on it.
+    /// A download that gives up because of an earlier record does not renew that record.
     mutating func gaveUp(_ origin: String, now: Double) {
         if !isGivenUp(origin, now: now) { givenUp[origin] = now }
     }
 
-    /// Whether a host has just been given up for another file.
+    /// Returns whether a host was recently given up.
     func isGivenUp(_ origin: String, now: Double) -> Bool {
         givenUp[origin].map { now - $0 < Self.memory } ?? false
     }

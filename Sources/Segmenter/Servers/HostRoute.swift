@@ -1,30 +1,31 @@
 import CLinux
 
-/// Whether this machine is in a network that leads to a host, as far as the kernel knows.
+/// Checks whether the kernel has a route to a host.
 ///
 /// Nothing is sent to the host; its name is looked up.
 enum HostRoute {
-    /// Addresses of nobody (RFC 5737, RFC 3849): what leads there, leads to the internet.
+    /// Reserved addresses (RFC 5737, RFC 3849): a route to them is a route to the internet.
     private static let anywhere = ["192.0.2.1", "2001:db8::1"]
 
-    /// Whether there is a route to an address; one to this machine there always is.
+    /// Returns whether there is a route to an address; there always is one to this machine.
     ///
-    /// - Returns: `nil` where the text is no address.
+    /// - Returns: `nil` if the text is not an address.
     static func leads(to address: String) -> Bool? {
         let found = segget_has_route(address)
         return found < 0 ? nil : found == 1
     }
 
-    /// Whether there is a route to a host: to any of its addresses, or where its name cannot be resolved, to the
-    /// internet.
+    /// Returns whether there is a route to any address of a host.
+    ///
+    /// If the name cannot be resolved, the result is whether there is a route to the internet.
     ///
     /// - Parameters:
-    ///   - origin: Scheme, host and port.
-    ///   - access: How it is reached; addresses that are given there stand alone.
-    /// - Returns: Whether there is one.
+    ///   - origin: The scheme, host and port.
+    ///   - access: The options of the request; the addresses that they give replace the look-up.
+    /// - Returns: Whether there is a route.
     static func leads(toOrigin origin: String, _ access: AccessOptions) async -> Bool {
         guard let host = NamedHost(origin: origin) else {
-            // An address, or this machine.
+            // The host is an address, or this machine.
             return leads(to: address(in: origin)) ?? true
         }
         let found = await NameVerdict.answer { host.lookUp(access) } ?? []
@@ -38,7 +39,7 @@ enum HostRoute {
         return (found.isEmpty ? anywhere.filter(isOf) : found).contains { leads(to: $0) != false }
     }
 
-    /// The address that an origin has for a host, without its brackets.
+    /// Returns the host of an origin without brackets.
     private static func address(in origin: String) -> String {
         let host = origin.firstRange(of: "://").map { origin[$0.upperBound...] } ?? origin[...]
         let end = host.lastIndex(of: ":") ?? host.endIndex

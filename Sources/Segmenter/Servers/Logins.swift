@@ -1,22 +1,25 @@
 import Assembler
 
-/// Has the first file of a run that a server redirects follow the redirect, while the others wait for its cookies.
+/// Lets the first redirected file of a run follow its redirect, while the others wait for its
+/// cookies.
 ///
-/// A redirect may lead to a login, whose cookie opens all files of the server: one login is enough for all.
-/// May be used from any thread.
+/// A redirect may lead to a login whose cookie opens all files of the server, so one login is
+/// enough for all. May be used from any thread.
 final class Logins: Sendable {
-    /// What a file that was redirected does.
+    /// The action of a file whose request was redirected.
     enum Turn: Sendable, Hashable {
-        /// It follows the redirect, and calls `settle` where its redirects end.
+        /// Follow the redirect, and call `settle` after the last one.
         case first
-        /// It follows the redirect.
+        /// Follow the redirect.
         case later
-        /// The first one has arrived since its request went out.
+        /// Repeat the request, if cookies were set.
+        ///
+        /// The first file has completed its redirects since this request was sent.
         case waited
     }
 
     private struct Origin {
-        /// When the first one had arrived; `nil` until then.
+        /// The time at which the first file had completed its redirects; `nil` until then.
         var settled: Double?
         var waiting: [Int: Answer<Turn>] = [:]
     }
@@ -28,12 +31,13 @@ final class Logins: Sendable {
 
     private let state = Monitor(State())
 
-    /// Takes a redirect by an origin, and waits while the first one is on its way.
+    /// Returns what to do about a redirect by an origin; waits while the first file follows its
+    /// redirect.
     ///
     /// - Parameters:
-    ///   - origin: Who has answered.
-    ///   - began: When the request went out, on the monotonic clock.
-    /// - Returns: What is to be done; `waited` when the task was cancelled.
+    ///   - origin: The origin that sent the redirect.
+    ///   - began: The time at which the request was sent, on the monotonic clock.
+    /// - Returns: The action to take; `waited` if the task was cancelled.
     func turn(at origin: String, began: Double) async -> Turn {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -62,14 +66,14 @@ final class Logins: Sendable {
             return .first
         }
         if let settled = known.settled { return began < settled ? .waited : .later }
-        // Nobody would wake it.
+        // The cancellation handler has already run, and would not resume this answer.
         guard !Task.isCancelled else { return .waited }
         wait(&known)
         state.origins[origin] = known
         return nil
     }
 
-    /// The first one has arrived, or failed: nobody waits any more.
+    /// Wakes all waiting files, after the first one has completed its redirects or failed.
     func settle(_ origin: String) {
         let waiting = state.withLock { state in
             let waiting = state.origins[origin]?.waiting ?? [:]

@@ -1,37 +1,41 @@
 import Assembler
 
-/// Writes what a session learns of servers into their memory: dates and tags soon after they were seen,
-/// because a session may be killed, and all the rest at its end.
+/// Writes the facts that a session learns about servers to their file.
 ///
-/// Any thread.
+/// Dates and tags are written soon after they were seen, because a session may be killed. All other
+/// facts are written at the end of the session. May be used from any thread.
 final class MemoryKeeper: Sendable {
-    /// How long dates and tags that were seen may wait.
+    /// The delay before new dates and tags are written.
     private static let delay = Duration.milliseconds(200)
 
     private let memory: ServerMemory
     private let book: ValidatorBook
     private let pending = Monitor<Task<Void, Never>?>(nil)
 
+    /// Creates a keeper.
+    ///
     /// - Parameters:
-    ///   - memory: The memory.
-    ///   - book: What the session sees of dates and tags.
+    ///   - memory: The file.
+    ///   - book: The dates and tags that the session sees.
     init(_ memory: ServerMemory, _ book: ValidatorBook) {
         self.memory = memory
         self.book = book
     }
 
-    /// Has a session begin with what is remembered; blocks.
+    /// Reads the file at the start of a session; blocks.
     ///
-    /// - Returns: Requests that servers serve at a time, by origin.
+    /// - Returns: The number of requests that servers serve at a time, by origin.
     func begin() -> [String: Int] {
         let memories = memory.memories(now: secondsSince1970())
         book.begin(with: memories.validators) { [weak self] in self?.saveSoon() }
         return memories.limits
     }
 
-    /// Writes down what is left; what cannot be written is only learned once more.
+    /// Writes the remaining facts.
     ///
-    /// - Parameter limits: Requests that servers serve at a time, by origin.
+    /// An error is ignored: a later session learns the facts again.
+    ///
+    /// - Parameter limits: The number of requests that servers serve at a time, by origin.
     func end(_ limits: [String: Int]) async {
         let task = pending.withLock { $0 }
         task?.cancel()

@@ -1,27 +1,29 @@
 import Assembler
 import Glibc
 
-/// What the system's resolver says of a name that libcurl could not resolve, of which libcurl does not
-/// say why (`CURLE_COULDNT_RESOLVE_HOST`).
+/// The system resolver's result for a name that libcurl could not resolve.
+///
+/// libcurl does not report the reason (`CURLE_COULDNT_RESOLVE_HOST`).
 enum NameVerdict: Sendable, Hashable {
-    /// It does not exist, or has no address.
+    /// The name does not exist, or has no address.
     case unknown
-    /// Nobody knows: the name server fails, says nothing, or cannot be reached.
+    /// The result is unknown: the name server fails, does not respond, or cannot be reached.
     case noAnswer
-    /// It has an address by now.
+    /// The name has an address now.
     case known
 
-    /// Seconds that the resolver is waited for: who knows that there is no such name says so sooner.
+    /// The seconds to wait for the resolver; a negative answer usually arrives sooner.
     private static let patience = 3.0
-    /// The codes of getaddrinfo(3) that say so: `EAI_NONAME`, `EAI_NODATA`, `EAI_ADDRFAMILY`.
+    /// The codes of getaddrinfo(3) for an unknown name: `EAI_NONAME`, `EAI_NODATA`,
+    /// `EAI_ADDRFAMILY`.
     private static let unknownCodes: Set<Int32> = [-2, -5, -9]
 
-    /// - Parameter code: What getaddrinfo(3) returned.
+    /// Creates a verdict from a return value of getaddrinfo(3).
     init(code: Int32) {
         self = code == 0 ? .known : Self.unknownCodes.contains(code) ? .unknown : .noAnswer
     }
 
-    /// Asks the name server, and waits for it.
+    /// Looks up a name, and blocks until the name server responds.
     private init(asking name: String, _ family: AccessOptions.AddressFamily) {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -31,19 +33,19 @@ enum NameVerdict: Sendable, Hashable {
         if let list { freeaddrinfo(list) }
     }
 
-    /// Asks the name server on a thread of its own.
+    /// Looks up a name on a separate thread.
     ///
-    /// Whoever is cancelled meanwhile does not wait for it, nor does anybody for long.
+    /// The wait ends when the task is cancelled, and after three seconds.
     ///
-    /// - Returns: What it says; `noAnswer` when it says nothing.
+    /// - Returns: The result; `noAnswer` if there is none in time.
     static func of(_ name: String, _ family: AccessOptions.AddressFamily) async -> NameVerdict {
         await answer { NameVerdict(asking: name, family) } ?? .noAnswer
     }
 
-    /// Has a thread of its own ask the name server.
+    /// Runs a blocking look-up on a separate thread.
     ///
-    /// - Parameter ask: Asks it, and waits for it.
-    /// - Returns: What it says; `nil` when it says nothing, or the task was cancelled.
+    /// - Parameter ask: The look-up.
+    /// - Returns: Its result; `nil` if there is none in time, or the task was cancelled.
     static func answer<Answer: Sendable>(
         _ ask: @escaping @Sendable () -> Answer
     ) async -> Answer? {
@@ -63,7 +65,7 @@ enum NameVerdict: Sendable, Hashable {
 }
 
 extension AccessOptions.AddressFamily {
-    /// As getaddrinfo(3) wants it.
+    /// The address family for getaddrinfo(3).
     var code: Int32 {
         switch self {
         case .any: AF_UNSPEC

@@ -1,45 +1,45 @@
-// Servers: what is remembered of servers, for all who ask them. It knows origins, and what each of
-// them has shown; it never makes a request, and never knows a file.
+// Servers: facts about servers, shared by all code that sends requests. This folder knows origins
+// and what they have shown. It sends no requests and knows no files.
 
-/// Whoever has requests under way at servers, as a server that serves only so many sees it.
+/// A sender of requests, whose active requests count towards the servers' limits.
 ///
-/// Lives on the loop thread.
+/// Used on the loop thread.
 protocol ServerUser: AnyObject {
-    /// What it has under way at an origin.
+    /// Returns the requests that it has at an origin.
     func load(of origin: String, now: Double) -> ServerLimit.Load
 }
 
-/// What is known of the servers that are asked on one loop, for all who ask them, by origin.
+/// The known facts about the servers of one loop, by origin.
 ///
-/// Lives on the loop thread.
+/// Used on the loop thread.
 final class ServerBook {
-    /// How many requests at a time servers serve: of those that turned one away.
+    /// The number of requests that servers serve at a time, for servers that have refused one.
     var limits: [String: ServerLimit] = [:]
-    /// What is known of servers that count requests.
+    /// The quotas of servers that count requests.
     var quotas: [String: RequestQuota] = [:]
-    /// What hosts mean by 403.
+    /// The meaning of 403 for each host.
     var forbidding: [String: Forbidding] = [:]
-    /// What is known of hosts' addresses.
+    /// The addresses of hosts.
     var addresses = HostAddresses()
-    /// Which hosts have served anything, and which were given up.
+    /// The hosts that have served something, and those that were given up.
     var contacts = HostContacts()
-    /// Shortest time to connect that was seen, in seconds.
+    /// The shortest time to connect to each origin, in seconds.
     private(set) var roundTrips: [String: Double] = [:]
-    /// Who has requests under way, by number.
+    /// The senders of requests, by number.
     private var users: [Int: any ServerUser] = [:]
 
-    /// Notes how long it took to connect, in seconds.
+    /// Records the time that connecting to an origin took, in seconds.
     func connected(to origin: String, in seconds: Double) {
         roundTrips[origin] = min(roundTrips[origin] ?? .infinity, seconds)
     }
 
-    /// Counts what somebody has under way, until `leave` is called with the same number.
+    /// Counts the requests of a user until `leave` is called with the same number.
     func join(_ user: any ServerUser, as number: Int) { users[number] = user }
 
-    /// Counts what a user has under way no more.
+    /// Stops counting the requests of a user.
     func leave(_ number: Int) { users[number] = nil }
 
-    /// What all users but one have under way at an origin.
+    /// Returns the requests of all users but one at an origin.
     func load(of origin: String, now: Double, but number: Int? = nil) -> ServerLimit.Load {
         users.reduce(ServerLimit.Load()) {
             $1.key == number ? $0 : $0 + $1.value.load(of: origin, now: now)
@@ -48,21 +48,21 @@ final class ServerBook {
 
     // MARK: Servers that count requests
 
-    /// Has a request to an origin go out, if one may.
+    /// Records that a request is sent to an origin, if it may be sent now.
     ///
-    /// - Returns: Seconds until one may; 0 when it goes out now.
+    /// - Returns: The seconds until it may be sent; 0 if it is sent now.
     func takeTurn(at origin: String, now: Double) -> Double {
         guard let delay = quotas[origin]?.delay(now: now) else { return 0 }
         if delay <= 0 { quotas[origin]?.asked(now: now) }
         return delay
     }
 
-    /// A request has its reply.
+    /// Records a response to a request.
     func answered(_ origin: String, _ method: RequestMethod, _ status: Int) {
         let isServed = method == .get && (status == 200 || status == 206)
         quotas[origin]?.answered(isServed: isServed)
     }
 
-    /// The limits that this session has learned.
+    /// The limits that this session has learned, by origin.
     var learnedLimits: [String: Int] { limits.compactMapValues { $0.isNews ? $0.limit : nil } }
 }

@@ -2,62 +2,67 @@ import Assembler
 import FoundationEssentials
 import Glibc
 
-/// What earlier runs learned of servers: how many requests at a time they serve, and which dates and tags
-/// they have sent for which sizes, as hashes.
+/// The facts about servers that earlier runs have learned.
 ///
-/// A file that is read when a session begins, and written anew soon after dates and tags were seen for the
-/// first time, and when a session ends that has learned something.
-/// It can be removed at any time, and what is wrong with it is no error: a server's limit is only learned
-/// once more. Any thread.
+/// These are the number of requests that servers serve at a time, and hashes of the dates and
+/// entity tags that they have sent, with file sizes.
 ///
-/// This folder knows what is remembered of servers, and never decides what follows from it.
+/// They are in a file that is read at the start of a session. The file is written soon after new
+/// dates and tags were seen, and at the end of a session that has learned something. It can be
+/// removed at any time. Errors in it are ignored, because a server's limit can be learned again.
+/// May be used from any thread.
+///
+/// This type stores facts about servers, and decides nothing.
 public struct ServerMemory: Sendable {
-    /// Seconds after which what was learned is forgotten: a week.
+    /// The seconds after which facts are forgotten: a week.
     static let lifetime = 604_800.0
-    /// Most servers that are remembered, those that were learned last.
+    /// The maximum number of servers; those that were learned last are kept.
     private static let most = 1000
-    /// Most bytes of the file that are read.
+    /// The maximum size of the file in bytes; a larger one is ignored.
     private static let longest: Int64 = 1 << 20
 
-    /// What is known of one server.
+    /// The facts about one server.
     struct Server: Codable, Sendable, Hashable {
-        /// Requests that it serves at a time.
+        /// The number of requests that the server serves at a time.
         var limit: Int
-        /// When that was learned, in seconds since 1970.
+        /// The time at which the limit was learned, in seconds since 1970.
         var learned: Double
     }
 
     fileprivate struct Content: Codable {
         var version = 1
-        /// By origin: scheme, host, and port when it is not the scheme's own.
+        /// The servers by origin: scheme, host, and the port unless it is the scheme's default.
         var servers: [String: Server] = [:]
-        /// Dates and tags: a hash, the size or `-` for several, and when that was learned.
+        /// The dates and tags: a hash, the size (`-` for several), and the time at which they were
+        /// learned.
         var validators: [String]?
     }
 
-    /// What is remembered.
+    /// The facts that have not been forgotten.
     struct Memories: Sendable, Hashable {
-        /// Requests that servers serve at a time, by origin.
+        /// The number of requests that servers serve at a time, by origin.
         var limits: [String: Int] = [:]
-        /// Dates and tags that hosts have sent, by hash.
+        /// The dates and tags that hosts have sent, by hash.
         var validators: [UInt64: ValidatorBook.Sighting] = [:]
 
-        /// Whether there is nothing.
         var isEmpty: Bool { limits.isEmpty && validators.isEmpty }
     }
 
-    /// Path of the file; its folder is made when it is missing.
+    /// The path of the file; its folder is created if it is missing.
     public let path: String
 
-    /// - Parameter path: Path of the file.
+    /// Uses the file at a path.
+    ///
+    /// - Parameter path: The path of the file.
     public init(path: String) { self.path = path }
 
-    /// `$XDG_STATE_HOME/segget/servers.json`, or `~/.local/state/segget/servers.json`; `nil` without a
-    /// home.
+    /// Uses the default file; `nil` without a home folder.
     ///
-    /// By the XDG Base Directory Specification a relative path there is to be ignored.
+    /// This is `$XDG_STATE_HOME/segget/servers.json`, or `~/.local/state/segget/servers.json`. A
+    /// relative path in the variable is ignored, as required by the XDG Base Directory
+    /// Specification.
     ///
-    /// - Parameter variable: A variable of the environment.
+    /// - Parameter variable: Returns the value of an environment variable.
     public init?(variable: (String) -> String?) {
         if let folder = variable("XDG_STATE_HOME"), folder.hasPrefix("/") {
             path = folder + "/segget/servers.json"
@@ -68,10 +73,10 @@ public struct ServerMemory: Sendable {
         }
     }
 
-    /// The limits that are not forgotten yet, by origin.
+    /// Returns the limits that have not been forgotten, by origin.
     func limits(now: Double) -> [String: Int] { memories(now: now).limits }
 
-    /// All that is not forgotten yet.
+    /// Returns all facts that have not been forgotten.
     func memories(now: Double) -> Memories {
         let content = read(now: now)
         return Memories(
@@ -90,20 +95,20 @@ public struct ServerMemory: Sendable {
         return content
     }
 
-    /// Whether what was learned then still counts.
+    /// Returns whether a fact that was learned at this time has not been forgotten.
     fileprivate static func isKept(_ learned: Double, now: Double) -> Bool {
         learned <= now && now - learned < lifetime
     }
 
-    /// Adds what was learned; what another process has added meanwhile stays.
+    /// Adds facts to the file, and keeps those that another process has added.
     ///
     /// - Parameters:
-    ///   - limits: By origin.
-    ///   - validators: By hash.
-    ///   - now: In seconds since 1970.
-    ///   - patience: Seconds to wait at the most for another process that is writing: one that was stopped
-    ///     meanwhile must not keep this one from ending.
-    /// - Returns: Whether it was written.
+    ///   - limits: The limits by origin.
+    ///   - validators: The dates and tags by hash.
+    ///   - now: The time in seconds since 1970.
+    ///   - patience: The seconds to wait for another process that writes. If that process is
+    ///     stopped, it must not keep this one from ending.
+    /// - Returns: Whether the file was written.
     @discardableResult
     func add(
         _ limits: [String: Int] = [:], validators: [UInt64: ValidatorBook.Sighting] = [:],
@@ -114,7 +119,7 @@ public struct ServerMemory: Sendable {
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
-        // Two that end at once wait for each other.
+        // Two sessions that end at the same time wait for each other.
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { return false }
         defer { close(lock) }
@@ -151,7 +156,7 @@ public struct ServerMemory: Sendable {
 }
 
 extension ServerMemory.Content {
-    /// Dates and tags that are not forgotten yet, by hash.
+    /// Returns the dates and tags that have not been forgotten, by hash.
     fileprivate func sightings(now: Double) -> [UInt64: ValidatorBook.Sighting] {
         (validators ?? []).reduce(into: [:]) { all, line in
             let words = line.split(separator: " ")

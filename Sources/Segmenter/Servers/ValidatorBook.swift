@@ -1,43 +1,45 @@
 import Assembler
 
-/// Which dates and tags hosts have sent for which sizes: one that a host sends for two files of different
-/// size distinguishes no versions there.
+/// The dates and entity tags that hosts have sent, with the sizes of the files.
 ///
-/// Knows hashes of them only. May be used from any thread.
+/// A date or tag that a host sends for two files of different sizes does not distinguish versions
+/// there. Only hashes are stored. May be used from any thread.
 final class ValidatorBook: Sendable {
-    /// What a host has sent with a date or a tag.
+    /// The file sizes that a host has sent with a date or tag.
     struct Sighting: Sendable, Hashable {
-        /// Size of the file in bytes; `nil` once there were several.
+        /// The size of the file in bytes; `nil` after different sizes.
         var size: Int64?
-        /// When that was learned, in seconds since 1970.
+        /// The time at which the size was learned, in seconds since 1970.
         var learned: Double
     }
 
-    /// Most of them that are remembered, of those with one size, and of those with several.
+    /// The maximum number of sightings with one size, and of sightings with several, that are
+    /// stored.
     static let most = 256
-    /// Seconds after which what is seen again is written down again: a day.
+    /// The seconds after which a repeated sighting is written again: a day.
     fileprivate static let freshness = 86_400.0
 
-    /// Seconds within which another size at the same URL corrects the one before: `HEAD` may have lied.
+    /// The seconds within which another size of the same URL replaces the first: `HEAD` may have
+    /// been wrong.
     fileprivate static let correction = 600.0
 
     fileprivate struct State {
         var sightings: [UInt64: Sighting] = [:]
-        /// Of which URL of this session a size is.
+        /// The URLs of this session whose sizes are stored.
         var urls: [UInt64: String] = [:]
-        /// Those that are not written down yet.
+        /// The sightings that have not been written yet.
         var news: Set<UInt64> = []
-        /// Has what is new written down soon; `nil` while that is due already.
+        /// Schedules writing; `nil` if that is already scheduled.
         var save: (@Sendable () -> Void)?
     }
 
     private let state = Monitor(State())
 
-    /// Begins with what earlier sessions have seen.
+    /// Starts with the sightings of earlier sessions.
     ///
     /// - Parameters:
-    ///   - sightings: By hash.
-    ///   - save: Called once as soon as there is something new, and not again before `takeNews`.
+    ///   - sightings: The sightings by hash.
+    ///   - save: Called when there is a new sighting, once until `takeNews` is called.
     func begin(
         with sightings: [UInt64: Sighting], save: @escaping @Sendable () -> Void
     ) {
@@ -47,14 +49,14 @@ final class ValidatorBook: Sendable {
         }
     }
 
-    /// What stands for a date or a tag of a host.
+    /// Returns the hash of a date or tag of a host.
     static func key(_ value: String, at origin: String) -> UInt64 {
         shortHash(of: "\(origin) \(value)")
     }
 
-    /// Takes what a host states of a file of `size` bytes.
+    /// Records the date or tag that a host states for a file of `size` bytes.
     ///
-    /// - Returns: Whether it has stated the same of a file of another size.
+    /// - Returns: Whether the host has stated the same for a file of another size.
     func note(_ key: UInt64, size: Int64, url: String, now: Double) -> Bool {
         let (isShared, save) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             let isShared = state.note(key, size, url, now)
@@ -66,10 +68,10 @@ final class ValidatorBook: Sendable {
         return isShared
     }
 
-    /// What was not written down yet, and counts as written down from now on.
+    /// Returns the sightings that have not been written, and marks them as written.
     ///
-    /// - Parameter save: Called once there is more.
-    /// - Returns: By hash.
+    /// - Parameter save: Called when there is a new sighting after this.
+    /// - Returns: The sightings by hash.
     func takeNews(save: (@Sendable () -> Void)? = nil) -> [UInt64: Sighting] {
         state.withLock { state in
             defer { (state.news, state.save) = ([], save) }
@@ -101,7 +103,7 @@ extension ValidatorBook.State {
         news.insert(key)
     }
 
-    /// Forgets the oldest, long before there are too many.
+    /// Removes the oldest sightings, once there are eight times as many as are written.
     private mutating func bound() {
         guard sightings.count >= 8 * ValidatorBook.most else { return }
         sightings = ValidatorBook.latest(sightings)
@@ -111,7 +113,7 @@ extension ValidatorBook.State {
 }
 
 extension ValidatorBook {
-    /// Those that were learned last, as many as are remembered.
+    /// Returns the latest sightings, up to the maximum number that is stored.
     static func latest(_ all: [UInt64: Sighting]) -> [UInt64: Sighting] {
         let shared = all.filter { $0.value.size == nil }
         let others = all.filter { $0.value.size != nil }
@@ -121,35 +123,35 @@ extension ValidatorBook {
         }
     }
 
-    /// What one session has seen, and another one.
+    /// Merges the sightings of two sessions.
     static func joined(_ one: Sighting, _ other: Sighting) -> Sighting {
         Sighting(
             size: one.size == other.size ? one.size : nil, learned: max(one.learned, other.learned))
     }
 }
 
-/// Which validators one download trusts.
+/// The validators that one download trusts.
 ///
-/// What it has trusted once, it trusts to its end: that other files have the same date is no reason to begin
-/// again in the middle. May be used from any thread.
+/// A validator that was trusted once is trusted until the end of the download. The same date on
+/// another file is no reason to start over in the middle. May be used from any thread.
 final class ValidatorTrust: Sendable {
     private let book: ValidatorBook
     private let shared = Monitor<[UInt64: Bool]>([:])
 
     init(_ book: ValidatorBook) { self.book = book }
 
-    /// Which of the validators of a file its host has stated of a file of another size.
+    /// Returns the validators of a file that its host has also stated for a file of another size.
     ///
     /// - Parameters:
-    ///   - identity: What a reply states.
-    ///   - origin: Whose reply.
-    ///   - url: The URL that was asked for, in full.
-    ///   - now: In seconds since 1970.
-    /// - Returns: Those that prove nothing.
+    ///   - identity: The size and validators that a response states.
+    ///   - origin: The origin of the response.
+    ///   - url: The requested URL, in full.
+    ///   - now: The time in seconds since 1970.
+    /// - Returns: The validators that distinguish no versions.
     func shared(
         in identity: RemoteIdentity, at origin: String, of url: String, now: Double
     ) -> RemoteIdentity.Blank {
-        // Encoded bytes have another size, and often the date of those that they were made of.
+        // Encoded bytes have another size, but often the date of the original file.
         guard let size = identity.size, identity.coding == nil else { return [] }
         var blank: RemoteIdentity.Blank = []
         if let tag = identity.strongETag, isShared(tag, size, origin, url, now) {

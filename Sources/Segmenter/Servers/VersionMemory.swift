@@ -1,39 +1,44 @@
 import Assembler
 
-/// Which origins do not speak HTTP/1.1, so that the next request goes out over HTTP/2.
+/// The origins that do not support HTTP/1.1, so that the next request uses HTTP/2.
 ///
 /// May be used from any thread.
 final class VersionMemory: Sendable {
     private enum Standing {
-        /// It has answered over HTTP/2.
+        /// The origin has responded over HTTP/2.
         case speaksHTTP2
-        /// It refuses HTTP/1.1, and has answered over HTTP/2.
+        /// The origin refuses HTTP/1.1, and has responded over HTTP/2.
         case needsHTTP2
     }
 
     private struct State {
         var standings: [String: Standing] = [:]
-        /// Where HTTP/2 was tried after HTTP/1.1 had failed, by method: not again, unless it helped.
+        /// The origins at which HTTP/2 was tried after HTTP/1.1 had failed, by method.
+        ///
+        /// HTTP/2 is not tried again at them unless it helped.
         var tried: [RequestMethod: Set<String>] = [:]
     }
 
     private let state = Monitor(State())
 
-    /// Whether an origin is asked over HTTP/2 only.
+    /// Returns whether requests to an origin have to use HTTP/2.
     func needsHTTP2(_ origin: String) -> Bool {
         state.withLock { $0.standings[origin] == .needsHTTP2 }
     }
 
-    /// Notes a reply that has come over HTTP/2.
+    /// Records a response over HTTP/2.
     func hasAnswered(_ origin: String) {
         state.withLock { state in
             if state.standings[origin] == nil { state.standings[origin] = .speaksHTTP2 }
         }
     }
 
-    /// Whether a request that looks as if HTTP/1.1 was refused is to be made again over HTTP/2: once for
-    /// an origin and a method (some answer `HEAD` with a body, which HTTP/2 does not forgive), and always
-    /// where HTTP/2 was found to be needed after it had gone out.
+    /// Returns whether to repeat a request over HTTP/2 after a failure that may mean that HTTP/1.1
+    /// is refused.
+    ///
+    /// That happens once for an origin and a method, because some servers respond to `HEAD` with a
+    /// body, which is an error in HTTP/2. It always happens if another request has found in the
+    /// meantime that HTTP/2 is needed.
     func begins(_ origin: String, _ method: RequestMethod) -> Bool {
         state.withLock { state in
             state.standings[origin] == .needsHTTP2
@@ -41,19 +46,21 @@ final class VersionMemory: Sendable {
         }
     }
 
-    /// Notes that the request which `begins` has asked for was answered over HTTP/2.
+    /// Records that a request for which `begins` returned `true` was answered over HTTP/2.
     ///
-    /// - Returns: Whether that is news: a request of another method may have shown it meanwhile.
+    /// - Returns: Whether this was unknown: a request of another method may have shown it in the
+    ///   meantime.
     func helped(_ origin: String) -> Bool {
         state.withLock { state in
             state.standings.updateValue(.needsHTTP2, forKey: origin) != .needsHTTP2
         }
     }
 
-    /// Whether a request that looks as if HTTP/1.1 was refused has failed because of that: the origin is
-    /// known to speak HTTP/2.
+    /// Returns whether HTTP/1.1 was refused because the origin needs HTTP/2.
     ///
-    /// - Returns: Whether that is news; `nil` where it failed for another reason.
+    /// The failure of a request may mean that, if the origin is known to speak HTTP/2.
+    ///
+    /// - Returns: Whether this was unknown; `nil` if the request failed for another reason.
     func explains(_ origin: String) -> Bool? {
         state.withLock { state in
             switch state.standings[origin] {
