@@ -7,7 +7,7 @@ import Testing
     private typealias Load = AddressBook.Load
     private static let names = ["a", "b", "c", "d"]
 
-    /// A book, behind a reference: so that what changes it may stand in an expectation.
+    /// A book behind a reference, so that mutating calls can be made inside expectations.
     private final class Kept {
         var book: AddressBook
 
@@ -20,7 +20,7 @@ import Testing
             book.leave(address, atLeast: atLeast, now: now)
         }
 
-        /// Opens connections one after the other.
+        /// Opens connections one after the other, and returns the loads.
         func open(_ count: Int, _ loads: [String: Load] = [:], now: Double = 0) -> [String: Load] {
             var loads = loads
             for _ in 0..<count {
@@ -30,7 +30,7 @@ import Testing
             return loads
         }
 
-        /// Ticks, and which addresses were left.
+        /// Runs ticks, and returns the addresses that are avoided from then on.
         func run(
             _ rates: [String: [Double]], from start: Double = 0, seconds: Double = 5,
             roundTrip: Double = 0
@@ -63,13 +63,13 @@ import Testing
     @Test func whatFailsIsLeftAndTriedByOne() {
         let kept = Kept()
         #expect(kept.leave("b", now: 0))
-        // Those that went out with it fail too.
+        // Requests that were sent at the same time fail too.
         #expect(!kept.leave("b", now: 1))
         #expect(kept.open(6, now: 29)["b"] == nil)
         #expect(kept.open(6, now: 31)["b"]?.connections == 1)
         kept.book.served("b")
         #expect(kept.open(6, now: 31)["b"]?.connections == 2)
-        // Twice as long the next time.
+        // The second time lasts twice as long.
         #expect(kept.leave("b", now: 40))
         #expect(kept.open(6, now: 99)["b"] == nil)
         #expect(kept.open(6, now: 101)["b"]?.connections == 1)
@@ -104,8 +104,9 @@ import Testing
         #expect(kept.open(3, now: 1) == ["c": Load(connections: 3)])
     }
 
-    /// One that served between its failures is left for longer each time: when another fails, it has its
-    /// turn all the same.
+    /// An address that served between its failures is avoided for longer each time.
+    ///
+    /// If the other address fails, the first one is used anyway, in rotation.
     @Test func whereNothingIsGoodEachHasItsTurn() {
         let kept = Kept(2)
         for now in 0..<5 {
@@ -116,7 +117,7 @@ import Testing
         #expect(kept.book.choose([:], instead: "b", now: 10) == "a")
         _ = kept.leave("a", now: 11)
         #expect(kept.book.choose([:], instead: "a", now: 11) == "b")
-        // Unless it has asked to be left.
+        // An address that asked to receive no requests is last.
         _ = kept.leave("a", atLeast: 60, now: 12)
         _ = kept.leave("b", now: 13)
         #expect(kept.book.choose([:], instead: "b", now: 14) == "b")
@@ -128,7 +129,7 @@ import Testing
         let slow = ["a": [9.0, 9], "b": [2.0, 2.5], "c": [8.0]]
         #expect(kept.run(slow, seconds: 0.4) == [])
         #expect(kept.run(slow, from: 0.5) == ["b"])
-        // That it serves is no proof of its speed.
+        // Received bytes do not show that a slow address has become fast.
         kept.book.served("b")
         #expect(!kept.book.isGood("b"))
         #expect(kept.run(["a": [9], "b": [9]], from: 20) == [])
@@ -145,7 +146,7 @@ import Testing
 
     @Test(arguments: [
         ["a": [9.0], "b": [3.1]], ["a": [9.0]], ["a": [1.0, 9.0], "b": [9.0, 1]], [:],
-        // Most are slow: who knows why.
+        // Most are slow, for an unknown reason.
         ["a": [9.0], "b": [1.0], "c": [1.0], "d": [1.0]],
     ])
     func othersStay(rates: [String: [Double]]) {
@@ -153,8 +154,10 @@ import Testing
         #expect(kept.run(rates) == [])
     }
 
-    /// Whatever happens: an address of the book is chosen, a good one if there is one, and one that
-    /// is due has one connection at most; slow ones are never all that is good.
+    /// In any state, a good address is chosen if there is one.
+    ///
+    /// An address that is due has at most one connection. Slowness never makes the book avoid all
+    /// good addresses.
     @Test func aGoodAddressIsChosenWhereThereIsOne() {
         forEachSeed(300) { seed, random in
             let count = Int.random(in: 1...4, using: &random)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CanaryRetryAfterTests {
     private static let stalled = [0: StallDetector.Connection(quiet: 5)]
 
-    /// When the canary after one that was refused goes out, in seconds.
+    /// Returns the time of the canary after one with this result, in seconds.
     private func next(after end: StallDetector.CanaryEnd, due: Double?) -> Double? {
         var detector = StallDetector()
         guard detector.step(Self.stalled, now: 0) == .sendCanary else { return nil }

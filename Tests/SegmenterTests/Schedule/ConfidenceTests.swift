@@ -11,7 +11,7 @@ import Testing
         var confidence = Confidence()
         #expect(confidence.most(roundTrip: nil) == 4)
         #expect(confidence.most(roundTrip: 0.009) == 4)
-        // Where each round trip counts, as many as are begun with there.
+        // With long round trips, the limit is the governor's first number.
         #expect(confidence.most(roundTrip: 0.08) == 16)
         confidence.accepted(Self.later, now: 0)
         #expect(confidence.isProven && confidence.most(roundTrip: nil) == .max)
@@ -21,7 +21,7 @@ import Testing
         #expect(Confidence(isProven: true).most(roundTrip: nil) == .max)
     }
 
-    /// Whoever ignores where a range begins sends the file's beginning, too.
+    /// A server that ignores the start of a range sends the beginning of the file too.
     @Test func theBeginningAloneProvesNothingAtOnce() {
         var confidence = Confidence()
         confidence.accepted(Self.first, now: 1)

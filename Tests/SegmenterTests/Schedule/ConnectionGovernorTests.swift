@@ -2,16 +2,16 @@ import Testing
 
 @testable import Segmenter
 
-/// The number of connections follows what they bring.
+/// Tests that the number of connections follows the goodput.
 struct ConnectionGovernorTests {
-    /// A network in which so many connections bring so much at a time.
+    /// A network in which the goodput depends on the number of connections.
     private struct Network {
         var governor: ConnectionGovernor
         var sample = ConnectionGovernor.Sample(received: 0)
-        /// Bytes per second by number of connections.
+        /// The bytes per second by number of connections.
         var rate: (Int) -> Double
         var now = 0.0
-        /// The numbers that were used, one for each tick.
+        /// The target at each tick.
         var numbers: [Int] = []
 
         init(
@@ -33,28 +33,29 @@ struct ConnectionGovernorTests {
         }
     }
 
-    /// A server that sends each connection a second's worth at once, and then nothing until the next second,
-    /// as nginx does where `limit_rate` is set.
+    /// A server that sends the bytes of a second at once to each connection, and then nothing until
+    /// the next second, as nginx does with `limit_rate`.
     ///
-    /// A connection that is not used any more ends the request that it has, which takes it 10 s.
+    /// A surplus connection finishes its request, which takes 10 s.
     private struct Bursts {
         var governor: ConnectionGovernor
-        /// When the requests under way began.
+        /// The times at which the active requests started.
         var requests: [Double] = []
         var now = 0.0
         var received: Int64 = 0
-        /// Bytes in a burst.
+        /// The bytes in a burst.
         var burst: Int64 = 200_000
-        /// Most bytes per second of all together.
+        /// The maximum number of bytes per second, over all connections.
         var capacity = Double.infinity
-        /// What may come by now of that.
+        /// The bytes of the capacity that have not been used yet.
         var credit = 0.0
 
         init(most: Int = 64, isGiven: Bool = false) {
             governor = ConnectionGovernor(most: most, isGiven: isGiven, roundTrip: 0.000_1)
         }
 
-        /// Seconds until so many connections are used; `nil` for more than a minute.
+        /// Returns the seconds until the target reaches a number; `nil` if that takes more than a
+        /// minute.
         mutating func seconds(to target: Int) -> Double? {
             while governor.target < target, now < 60 { tick() }
             return governor.target < target ? nil : now
@@ -69,7 +70,8 @@ struct ConnectionGovernorTests {
             requests.removeAll { now - $0 > 10 }
             while requests.count < governor.target { requests.append(now) }
             credit = min(capacity, credit + capacity * 0.1)
-            // Bursts begin with the request, and then with each second of the server's clock.
+            // A burst is sent at the start of the request, and at each second of the server's
+            // clock.
             for begun in requests
             where begun == now || now.rounded(.down) > (now - 0.1).rounded(.down) {
                 guard capacity == .infinity || credit >= Double(burst) else { continue }
@@ -77,7 +79,7 @@ struct ConnectionGovernorTests {
                 credit -= Double(burst)
             }
             now += 0.1
-            // On loopback the round trip is another one at each look, which is no queue.
+            // On loopback the round trip varies between checks, which does not show a queue.
             _ = governor.step(
                 .init(
                     received: received, roundTrip: 0.000_1, presentRoundTrip: 0.000_3,
@@ -87,7 +89,7 @@ struct ConnectionGovernorTests {
 
     private static let mebibyte = 1_048_576.0
 
-    /// It took 9 s and more: 1, 2, 1, 2 connections.
+    /// An earlier governor took 9 s and more: 1, 2, 1, 2 connections.
     @Test(arguments: [5, 16, 17, 32, 64])
     func climbsAtOnceWhereTheServerSendsInBursts(most: Int) {
         var network = Bursts(most: most)
@@ -104,7 +106,7 @@ struct ConnectionGovernorTests {
         #expect(network.governor.target <= 4)
     }
 
-    /// Of one more nothing would be seen: it has work already.
+    /// The effect of one more connection cannot be measured, because surplus connections have work.
     @Test func nothingIsTriedWhileMoreThanThatEndTheirWork() {
         var network = Network(roundTrip: 0.000_1) { _ in Self.mebibyte }
         network.run(seconds: 1)
@@ -122,7 +124,7 @@ struct ConnectionGovernorTests {
         var network = Network(roundTrip: 0.000_1) { Double($0) * Self.mebibyte }
         var looks = 0
         network.rate = { number in
-            // The second number that is tried brings nothing at first.
+            // The second number that is tried yields nothing at first.
             if number > 1 { looks += 1 }
             return (1...2).contains(looks) ? Self.mebibyte : Double(number) * Self.mebibyte
         }
@@ -174,7 +176,7 @@ struct ConnectionGovernorTests {
         var network = Network(roundTrip: 0.001) { _ in 100 * Self.mebibyte }
         network.run(seconds: 200)
         #expect(network.governor.target == 1)
-        // Each connection is limited now.
+        // From now on, each connection has its own limit.
         network.rate = { Double($0) * Self.mebibyte }
         network.run(seconds: 10)
         #expect(network.governor.target == 64)
@@ -187,7 +189,7 @@ struct ConnectionGovernorTests {
         #expect(network.numbers.max() == 1)
     }
 
-    /// Losses on a path that is not full: more connections are the only way.
+    /// Losses on a path that is not full: only more connections help.
     @Test func climbsByTheLossesOfALongWay() {
         var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
         network.sample.presentRoundTrip = 0.081
@@ -199,7 +201,7 @@ struct ConnectionGovernorTests {
         #expect(network.governor.target == 64)
     }
 
-    /// Losses because the path is full are no reason for more.
+    /// Losses on a full path are no reason for more connections.
     @Test func doesNotClimbByTheLossesOfAFullPath() {
         var network = Network(roundTrip: 0.08) { _ in 20 * Self.mebibyte }
         network.sample.presentRoundTrip = 0.16
@@ -212,7 +214,7 @@ struct ConnectionGovernorTests {
         #expect(network.numbers.max() ?? 0 <= 32)
     }
 
-    /// A queue that has run over is one, though it is empty when somebody looks.
+    /// A queue that has overflowed counts, even if it is empty when it is checked.
     @Test func doesNotClimbByTheLossesOfAQueueThatRanOver() {
         var network = Network(roundTrip: 0.08) { _ in 20 * Self.mebibyte }
         network.sample.presentRoundTrip = 0.081

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Segmenter
 
-/// How a connection's rate follows what is measured each 100 ms.
+/// Tests how a connection's rate follows a measurement every 100 ms.
 @Suite struct ConnectionRateTests {
     private static let tick = 0.1
 
-    /// Notes samples from an age on, and returns the rate after each.
+    /// Adds samples from an age on, and returns the rate after each.
     private func follow(
         _ samples: [Double], from age: Double, _ rate: inout ConnectionRate, roundTrip: Double
     ) -> [Double] {
@@ -22,8 +22,9 @@ import Testing
         #expect(follow(growing, from: 0, &rate, roundTrip: 0.08) == growing)
     }
 
-    /// A lost packet holds up 150 to 300 ms of data, which come all at once then: no more than that is
-    /// the connection's rate at any time.
+    /// A lost packet delays the data of 150 to 300 ms, which then arrive in one burst.
+    ///
+    /// The rate never rises above the connection's real one.
     @Test(arguments: [2, 3])
     func whatWasHeldUpIsNotTheRate(ticks: Int) {
         var rate = ConnectionRate()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// A time that counts how often it is compared.
+/// A time that counts its comparisons.
 private struct CountedTime: Comparable {
     final class Counter { var steps = 0 }
 
@@ -41,7 +41,8 @@ private struct CountedTime: Comparable {
         }
     }
 
-    /// Comparisons for an event among so many connections: they grow with the logarithm.
+    /// The number of comparisons for an event grows with the logarithm of the number of
+    /// connections.
     @Test(arguments: [1, 2, 4, 16, 64, 256, 1024])
     func costsLogarithmically(count: Int) {
         let counter = CountedTime.Counter()

@@ -15,7 +15,7 @@ import Testing
 
     @Test func givesUpAfterThreeTriesThatFailAtOnce() {
         #expect(Self.steps([.passing, .passing, .passing]) == Self.bounded)
-        // What the server asks for, or takes its time for, is no part of them.
+        // Responses with `Retry-After` and timeouts do not count.
         #expect(
             Self.steps([.passing, .other, .passing, .other, .passing])
                 == [Self.bounded[0], .asEver, Self.bounded[1], .asEver, .giveUp])
@@ -55,7 +55,7 @@ import Testing
         #expect(Self.steps([.other], isGivenUp: true) == [.asEver])
     }
 
-    /// libcurl's codes, as its documentation numbers them.
+    /// libcurl's error codes as numbered in libcurl-errors(3).
     @Test(
         arguments: [
             (.network(code: 6, message: ""), nil, .passing),
@@ -91,7 +91,7 @@ import Testing
             FirstContact.Trouble(failure, retryAfter: retryAfter, verdict: .known) == trouble)
     }
 
-    /// The codes of getaddrinfo(3).
+    /// The return values of getaddrinfo(3).
     @Test(
         arguments: [
             (0, .known), (-2, .unknown), (-5, .unknown), (-9, .unknown), (-3, .noAnswer),
@@ -116,7 +116,7 @@ import Testing
         hosts.gaveUp("a", now: 10)
         #expect(hosts.isGivenUp("a", now: 14.9))
         #expect(!hosts.isGivenUp("b", now: 10))
-        // Whoever relied on it has learned nothing anew.
+        // Giving up because of an earlier record does not renew that record.
         hosts.gaveUp("a", now: 14)
         #expect(!hosts.isGivenUp("a", now: 15))
         hosts.gaveUp("a", now: 15)

@@ -12,7 +12,7 @@ import Testing
         #expect(forbidding.meaning == .unknown)
     }
 
-    /// What is always refused ends after a few times, and the next one at once.
+    /// A file that is always refused fails after a few attempts, and the next file at once.
     @Test func besideOthersItIsBelievedAfterSomeTimes() {
         var forbidding = Forbidding()
         for refusals in 1..<Forbidding.tries {
@@ -33,7 +33,7 @@ import Testing
         forbidding.served()
         let answer6 = forbidding.mayPass(Forbidding.tries, isBeside: true)
         #expect(answer6)
-        // Nor is that for ever.
+        // These retries are limited, too.
         let answer7 = forbidding.mayPass(Forbidding.triesAtLimit, isBeside: true)
         #expect(!answer7)
     }

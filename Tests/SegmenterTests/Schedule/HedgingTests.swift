@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What is asked for a second time, and when.
+/// Tests which segments are requested a second time, and when.
 struct HedgingTests {
     private static func connection(
         rest: Int64 = 100_000, rate: Double? = 1e6, quiet: Double = 0, isAnswered: Bool = true,
@@ -16,19 +16,19 @@ struct HedgingTests {
 
     @Test(
         arguments: [
-            // What flows, and is soon there, is left alone.
+            // Receives bytes, and will finish soon.
             (connection(), 0.0, false),
-            // Stalled for longer than another request would take; on a long way that is more.
+            // Stalled for longer than a second request would take, which depends on the round trip.
             (connection(quiet: 0.3), 0.0, true), (connection(quiet: 0.3), 0.1, false),
             (connection(quiet: 0.5), 0.1, true),
-            // Slow: a second to go.
+            // Slow: one second remains.
             (connection(rate: 1e5), 0.0, true), (connection(rate: 3e5), 0.0, false),
             (connection(rate: nil), 0.0, false),
-            // No reply yet: not before it takes far longer than ever.
+            // No response yet, for far longer than ever before.
             (connection(quiet: 5, isAnswered: false, longestTimeToFirstByte: nil), 0.0, false),
             (connection(quiet: 5, isAnswered: false, longestTimeToFirstByte: 4), 0.0, false),
             (connection(quiet: 5, isAnswered: false, longestTimeToFirstByte: 1), 0.0, true),
-            // More than is kept in memory.
+            // Longer than the memory for a second body.
             (connection(rest: 2 << 20, quiet: 5), 0.0, false),
         ] as [(Hedging.Connection, Double, Bool)])
     func asksForWhatIsLate(
@@ -49,7 +49,7 @@ struct HedgingTests {
         #expect(hedging.choose(late, free: 0, roundTrip: 0) == [])
     }
 
-    /// Never more than the budget, whatever comes.
+    /// The budget is never exceeded.
     @Test func keepsToItsBudget() {
         forEachSeed(200) { seed, random in
             let size = Int64.random(in: 1...1 << 32, using: &random)

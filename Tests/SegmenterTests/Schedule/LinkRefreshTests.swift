@@ -12,7 +12,7 @@ import Testing
         #expect(refresh.step(refused: "b", received: 9, now: 1000) == .ask(after: 0))
     }
 
-    /// Links that bring nothing end it; one byte begins the count anew.
+    /// Links without a received byte end the refreshing; one byte resets the count.
     @Test func linksInVain() {
         var refresh = LinkRefresh()
         for round in 0..<LinkRefresh.most {
@@ -24,7 +24,7 @@ import Testing
         #expect(refresh.step(refused: "a", received: 8, now: 1000) == .ask(after: 0))
     }
 
-    /// Where somebody else sees to it that something comes, nothing is counted.
+    /// Links are not counted if the caller gives up on its own.
     @Test func whatIsNotCounted() {
         var refresh = LinkRefresh()
         for round in 0..<9 {
@@ -36,7 +36,8 @@ import Testing
         #expect(refresh.step(refused: "a", received: 0, now: 1000) == .ask(after: 0))
     }
 
-    /// Who had none is asked again when the minute is over, and not waited for.
+    /// After a query without a link, the next one is sent a minute later; the download does not
+    /// wait for it.
     @Test func whoHadNone() {
         var refresh = LinkRefresh()
         refresh.ask(now: 10, counts: true)
@@ -47,7 +48,7 @@ import Testing
         #expect(refresh.step(refused: "a", received: 0, now: 80) == .ask(after: 50))
     }
 
-    /// A link that was given and not tried is tried first, unless it is the one that is refused.
+    /// A kept link is used first, unless it is the refused one.
     @Test(arguments: ["b", "c"])
     func aLinkThatIsKept(kept: String) {
         var refresh = LinkRefresh()

@@ -4,30 +4,30 @@ import Testing
 @testable import Segmenter
 
 @Suite struct NetworkWaitTests {
-    /// A network that is away, a machine that may sleep, and when canaries go out.
+    /// A lost network, a machine that may be suspended, and the times of canaries.
     private struct Story {
         var boot = 100.0
         var asleep = 0.0
-        /// Seconds that a canary takes to fail.
+        /// The seconds until a canary fails.
         var patience = 0.0
         var wait: NetworkWait
-        /// When canaries went out, on the boot clock.
+        /// The times of the canaries, on the boot clock.
         var canaries: [Double] = []
-        /// Times that the machine woke, on the boot clock.
+        /// The times at which the machine woke, on the boot clock.
         var wakes: [Double] = []
 
         init() { wait = NetworkWait(.init(boot: 100, monotonic: 100)) }
 
         var now: NetworkWait.Moment { .init(boot: boot, monotonic: boot - asleep) }
 
-        /// Goes on to a time; changes are heard of at these times, as a watch would tell them.
+        /// Runs until `end`; `changes` are the times at which the watch reports a change.
         mutating func run(to end: Double, changes: [Double] = []) {
             var next = 0
             func pass(_ time: Double) {
                 while next < changes.count, changes[next] <= time { next += 1 }
             }
             func first(from start: Double, before end: Double) -> Double? {
-                // A socket keeps what it has heard of until somebody listens.
+                // The socket keeps changes until the next call reads them.
                 guard start < .infinity, next < changes.count else { return nil }
                 let told = max(changes[next], start)
                 return told < end ? told : nil
@@ -67,7 +67,7 @@ import Testing
         let gaps = zip(story.canaries, story.canaries.dropFirst()).map { $1 - $0 }
         #expect(story.canaries.first == 101)
         #expect(Array(gaps.prefix(8)) == [1, 2, 4, 8, 16, 32, 60, 60])
-        // It never ends by itself, and each canary costs one wake.
+        // The wait never ends, and each canary costs one wake.
         #expect(gaps.last == 60)
         #expect(story.wakes.count <= story.canaries.count + 1)
     }
@@ -82,11 +82,11 @@ import Testing
 
     @Test func aChangeIsFollowedByACanarySoon() {
         var story = Story()
-        // Far into the backoff: the next one is up to a minute away.
+        // Far into the backoff, the next canary is up to a minute away.
         story.run(to: 1000, changes: [950])
         let next = story.canaries.first { $0 >= 950 }
         #expect(next == 950 + NetworkWait.settling)
-        // And the intervals begin anew.
+        // The intervals start from the beginning.
         let later = story.canaries.filter { $0 > 951 }
         #expect(Array(later.prefix(2)) == [951.1, 953.1])
     }
@@ -98,7 +98,7 @@ import Testing
         #expect(story.wakes.filter { (950..<951).contains($0) }.count <= 2)
     }
 
-    /// The network comes back while a canary is under way that it will not reach any more.
+    /// The network returns while a canary is in flight that will not reach it any more.
     @Test func aChangeMakesACanaryVoid() {
         var story = Story()
         story.patience = 10
@@ -106,7 +106,7 @@ import Testing
         #expect(Array(story.canaries.prefix(2)) == [101, 103.5 + NetworkWait.settling])
     }
 
-    /// A canary that is younger than a second finds the way by itself: a SYN is sent again then.
+    /// A canary that is younger than a second will arrive, because the kernel repeats its SYN then.
     @Test func aYoungCanaryIsLeftAlone() {
         var story = Story()
         story.patience = 10
@@ -125,7 +125,7 @@ import Testing
         #expect(after == [0, 1, 3].map { before + 8 * 3600 + $0 })
     }
 
-    /// What two clocks differ by, read one after the other, is no sleep.
+    /// The time between reading two clocks does not count as a suspend.
     @Test func aWakeThatIsLateIsNoSleep() {
         var story = Story()
         story.run(to: 400)
@@ -144,8 +144,8 @@ import Testing
         #expect(story.canaries[count] - 400 > 30)
     }
 
-    /// Whatever changes, and however often the machine sleeps: at most one canary a second, at least one a
-    /// minute, and no more than three wakes a second.
+    /// With any changes and suspends, there is at most one canary a second, at least one a minute,
+    /// and at most three wakes a second.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func boundsHoldWhateverHappens(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

@@ -3,19 +3,20 @@ import Testing
 @testable import Segmenter
 
 @Suite struct RateFloorTests {
-    /// Each run of seconds at a speed, ten samples a second, against a floor of 1000 for 30 s: `c`
-    /// for a change of connections, `g` for giving up, with the second of it.
+    /// Runs of seconds at a speed, with ten samples a second, against a floor of 1000 for 30 s.
+    ///
+    /// The verdicts are `c` (change connections) and `g` (give up), each with its second.
     @Test(
         arguments: [
             ([(100, 1000)], []), ([(100, 5000)], []), ([(29, 0)], []), ([(31, 0)], ["c30"]),
             ([(61, 0)], ["c30", "g60"]), ([(70, 999)], ["c30", "g60"]),
-            // A fast beginning is no credit for later.
+            // A fast start does not count later.
             ([(100, 1_000_000), (31, 10)], ["c130"]),
-            // Short gaps do not count, as long as the mean is right.
+            // Short gaps do not count if the mean is high enough.
             ([(20, 0), (1, 40_000), (20, 0), (1, 40_000), (20, 0)], []),
-            // The change helped; a fall long afterwards is another one.
+            // The change helped; a later fall counts as a new one.
             ([(30, 0), (40, 2000), (31, 0)], ["c30", "c100"]),
-            // The change helped for a moment only.
+            // The change helped only briefly.
             ([(30, 0), (10, 2000), (31, 0)], ["c30", "g70"]),
         ] as [([(Int, Int64)], [String])])
     func decides(runs: [(Int, Int64)], verdicts: [String]) {

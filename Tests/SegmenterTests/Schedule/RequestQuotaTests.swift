@@ -11,7 +11,7 @@ import Testing
         #expect(!quota.isKnown && !quota.isStrict)
     }
 
-    // MARK: Requests that are too many in a time
+    // MARK: Too many requests in a time
 
     @Test func aRefusalSpacesRequests() {
         var quota = RequestQuota()
@@ -24,7 +24,7 @@ import Testing
         #expect(quota.delay(now: 11) == 2)
     }
 
-    /// Those that had gone out before the last one are not refused for being too soon after it.
+    /// Requests that were sent before the last one are not refused because of the spacing.
     @Test func thoseThatWentOutTogetherAreOneRefusal() {
         var quota = RequestQuota()
         quota.refused(asked: 10)
@@ -38,8 +38,9 @@ import Testing
         #expect(quota.spacing == RequestQuota.spacings.longest)
     }
 
-    /// What was a hiccup is forgotten after some requests that were served; each time that this was too bold it takes
-    /// twice as many.
+    /// A temporary failure is forgotten after some served requests.
+    ///
+    /// Their number doubles whenever the spacing turns out too short.
     @Test func servedRequestsHalveTheSpacing() {
         var quota = RequestQuota()
         quota.refused(asked: 0)
@@ -57,9 +58,10 @@ import Testing
         #expect(!quota.isKnown && quota.delay(now: 1) == 0)
     }
 
-    // MARK: Requests that are forbidden
+    // MARK: Forbidden requests
 
-    /// One refusal in twelve requests, whatever the spacing: the server does not count.
+    /// The server refuses one request in twelve, whatever the spacing, so it does not count
+    /// requests.
     @Test func troubleNowAndThenSpacesNoFurther() {
         var quota = RequestQuota()
         var now = 0.0
@@ -86,11 +88,11 @@ import Testing
             quota.asked(now: now)
         }
         #expect(quota.forbidden(now: now) == .giveUp)
-        // Who asks for another file then learns what the server says of that.
+        // The next download gets the server's own response.
         #expect(!quota.isResting(now: now) && quota.rests == 0)
     }
 
-    /// Several downloads are refused at the same time: that is one refusal.
+    /// Several downloads that are refused at the same time count as one refusal.
     @Test func aRestIsOneForAll() {
         var quota = RequestQuota()
         #expect(quota.forbidden(now: 0) == .rest(10))
@@ -98,7 +100,7 @@ import Testing
         #expect(quota.rests == 1)
     }
 
-    /// Behind a rest one request goes out, and the next ones when it was answered, or was for too long.
+    /// After a pause one request is sent, and further ones after its response or a timeout.
     @Test func oneRequestFollowsARest() {
         var quota = RequestQuota()
         _ = quota.forbidden(now: 0)

@@ -3,7 +3,7 @@ import Testing
 @testable import Segmenter
 
 struct RequestWindowTests {
-    /// Has `count` requests go out at `time`.
+    /// Sends `count` requests at time 0.
     private func sent(_ count: Int, _ window: inout RequestWindow) -> [Int] {
         (0..<count).map { _ in window.sent(now: 0) }
     }
@@ -68,7 +68,7 @@ struct RequestWindowTests {
         #expect(narrow > 0 && window.limit == nil && time > 5)
     }
 
-    /// Over one connection, more are under way as long as none waits for another.
+    /// Over one connection, the width grows as long as responses do not queue.
     @Test func theWidthOverOneConnectionFollowsTheWait() {
         var width = BatchWidth(jobs: nil)
         let queued = BatchWidth.Wait(usual: 0.03, least: 0.02, isMultiplexed: true)
@@ -81,7 +81,7 @@ struct RequestWindowTests {
         #expect(width.width == 86)
     }
 
-    /// However many replies come at a time, the requests in their places are spread.
+    /// If many responses arrive at a time, the next requests are still spaced.
     @Test(arguments: [0.001, 0.0001]) func requestsAreSpaced(spacing: Double) {
         var window = RequestWindow()
         window.spacing = spacing
@@ -97,14 +97,14 @@ struct RequestWindowTests {
                 now = max(window.due, now.nextUp)
             }
             for _ in times { window.left() }
-            // A few in one go, however long there were none.
+            // A few are sent in one burst, however long the pause before it was.
             let most = Int(RequestWindow.burst) + 1
             #expect(times.count { $0 == start } == most)
             #expect(abs(now - start - Double(51 - most) * spacing) < 1.5 * spacing)
         }
     }
 
-    /// One reply that took long holds up nothing when the next ones do not.
+    /// One slow response delays nothing if the next ones are fast.
     @Test func whatWentOutAtAnotherPaceCountsAtTheNewOne() {
         var window = RequestWindow()
         window.spacing = 1

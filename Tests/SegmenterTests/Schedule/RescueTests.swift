@@ -10,7 +10,7 @@ import Testing
             })
     }
 
-    /// Ticks until some time, and who was reopened when.
+    /// Runs ticks until a time, and returns the reopened connections with their times.
     private func run(
         _ rescue: inout Rescue, from start: Double = 0, until end: Double, roundTrip: Double = 0,
         _ connections: [Int: Rescue.Connection]
@@ -33,9 +33,9 @@ import Testing
 
     @Test(
         arguments: [
-            // More than an eighth;
+            // More than an eighth of the median.
             [8e6, 8e6, 1.1e6, 8e6], [8e6, 1.1e6],
-            // most of them are slow; there is nobody to compare with.
+            // Most of them are slow, or there are no peers.
             [64e3, 64e3, 64e3, 8e6], [64e3, 64e3], [64e3],
         ])
     func leavesOthersAlone(rates: [Double]) {
@@ -43,7 +43,7 @@ import Testing
         #expect(run(&rescue, until: 60, Self.peers(rates)).isEmpty)
     }
 
-    /// Slow start is not slowness: 0.2 s and ten round trips.
+    /// Slow start may take 0.2 s and ten round trips.
     @Test(arguments: [(1.1, true), (1.3, false)])
     func judgesOnlyWarmSamples(age: Double, isSpared: Bool) {
         var rescue = Rescue()
@@ -60,7 +60,7 @@ import Testing
         #expect(run(&rescue, until: 10, connections).isEmpty)
     }
 
-    /// One that stays slow on each new connection is left alone in the end.
+    /// A connection that is slow after each reopening is not reopened indefinitely.
     @Test func losesHopeInTheEnd() {
         var rescue = Rescue()
         let slow = Self.peers([8e6, 8e6, 64e3, 8e6])
@@ -68,7 +68,7 @@ import Testing
         #expect(found.count == Rescue.most)
         let waits = zip(found, found.dropFirst()).map { $1.time - $0.time }
         #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 < $1 })
-        // Half a minute of keeping up, and it may be tried once more.
+        // After half a minute at normal speed, the connection may be reopened once more.
         #expect(run(&rescue, from: 60, until: 91, Self.peers([8e6, 8e6, 8e6, 8e6])).isEmpty)
         #expect(run(&rescue, from: 91, until: 120, slow).count == 1)
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Segmenter
 
-/// Every byte is exactly one of done, verifying, assigned and unassigned, whatever happens.
+/// Tests that every byte is exactly one of done, verifying, assigned and unassigned.
 @Suite struct SegmentSchedulerTests {
-    /// What the events say, kept beside the scheduler.
+    /// A second record of the events, to compare the scheduler with.
     private struct Model {
         var scheduler: SegmentScheduler
         var done = RangeSet()
@@ -23,7 +23,7 @@ import Testing
             self.connections = connections
         }
 
-        /// What is wrong, `nil` when nothing is.
+        /// The broken rule; `nil` if all hold.
         var problem: String? {
             let whole = ByteRange(0, scheduler.size)
             var seen = RangeSet()
@@ -52,7 +52,7 @@ import Testing
             work[connection] = reached == rest.end ? nil : ByteRange(reached, rest.end)
         }
 
-        /// - Returns: What is wrong with the assignment, `nil` when nothing is.
+        /// Assigns work, and returns the broken rule; `nil` if all hold.
         mutating func assign(_ connection: Int) -> String? {
             let before = scheduler
             guard let assignment = scheduler.assign(connection, connections: connections, now: 0)
@@ -69,7 +69,7 @@ import Testing
                 let gap = before.unassigned.ranges.first { $0.contains(range) }
                 let isCrumb = range.count < SegmentScheduler.shortestRequest && range != gap
                 if isCrumb { return "a crumb of a larger gap" }
-                // The shortest segment may take a rest along that would be shorter.
+                // A segment includes a rest that would be shorter than the shortest segment.
                 let longest = SegmentScheduler.longestSegment + SegmentScheduler.shortestSegment
                 if range.count >= longest, connections > 1 { return "too long" }
             case .stolen(_, let victim):
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Disjoint ranges of a file, none adjacent.
+    /// Returns disjoint ranges of a file that are not adjacent.
     private static func earlier(_ size: Int64, _ random: inout SplitMix64) -> [ByteRange] {
         var ranges = RangeSet()
         for _ in 0..<Int.random(in: 0...5, using: &random) {
@@ -114,15 +114,15 @@ import Testing
         return ranges.ranges.shuffled(using: &random)
     }
 
-    /// A thing that happens to a connection or an earlier extent.
+    /// Applies a random event to a connection or an extent of an earlier run.
     ///
-    /// - Returns: What is wrong with an assignment, `nil` when nothing is.
+    /// - Returns: The rule that an assignment breaks; `nil` if all hold.
     private func event(_ model: inout Model, _ random: inout SplitMix64) -> String? {
         let connection = Int.random(in: 0..<model.connections, using: &random)
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<4:
             guard let rest = model.work[connection] else { break }
-            // At times a byte too many, or one that was there before.
+            // Sometimes one byte too many, or a byte before the range.
             let reached = [
                 rest.end, rest.end, rest.end - 1, rest.end + 1, rest.start - 1, rest.start,
                 Int64.random(in: rest.start...rest.end, using: &random),
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// From any state, a single connection brings the rest.
+    /// From any state, a single connection can download the rest.
     private func finish(_ model: inout Model, _ seed: UInt64) {
         for connection in 0..<model.connections { model.release(connection) }
         while !model.unchecked.isEmpty { model.verify(at: 0, isIntact: false) }
@@ -190,7 +190,7 @@ import Testing
         #expect(scheduler.unassigned.ranges == [ByteRange(450, 500), ByteRange(600, 1000)])
     }
 
-    /// A connection that may never come back loses all it has, to one that is better or new.
+    /// A connection that may have failed loses all of its work to a faster or a new one.
     @Test(arguments: [(3e5, true), (nil, true), (1.5e5, false), (1e5, false)] as [(Double?, Bool)])
     func takesTheWholeOfASlowOne(mine: Double?, isWhole: Bool) {
         let range = ByteRange(0, 200 << 10)
@@ -208,7 +208,7 @@ import Testing
         var scheduler = SegmentScheduler(size: size)
         #expect(scheduler.adopt(ByteRange(0, 20 << 20), by: 0) == true)
         #expect(scheduler.adopt(ByteRange(20 << 20, 60 << 20), by: 1) == true)
-        // The longer one is so much faster that the shorter one would finish last.
+        // The longer segment's connection is fast, so the shorter segment would finish last.
         for (connection, rate) in [(0, 1e6), (1, 10e6), (2, 3e6)] {
             scheduler.measured(connection, rate: rate, now: 0)
         }
@@ -216,20 +216,20 @@ import Testing
             Issue.record("nothing is taken from the first")
             return
         }
-        // What the thief brings until all could be done.
+        // The bytes that the thief downloads until all could finish.
         #expect(abs(Double(range.count) / 3e6 - Double(size) / 14e6) < 1e-3)
         #expect(scheduler.segments[0]?.rest == ByteRange(0, range.start))
         #expect(range.end == 20 << 20)
     }
 
-    /// Bytes that another connection has left, its speed, and how many of them an equally fast
-    /// one takes.
+    /// The remaining bytes of another connection, its rate, and how many bytes a connection of
+    /// equal speed steals.
     @Test(
         arguments: [
             (64 << 20, 10e6, 32 << 20), (64 << 20, nil, 0), (64 << 20, 0, 0),
-            // Over within an eighth of a second.
+            // The rest takes less than an eighth of a second.
             (1_180_000, 10e6, 0), (1_220_000, 10e6, 610_000),
-            // Little, where it takes long; never whole, or it would be taken back.
+            // Few bytes of a slow connection; never all, as they would be stolen back.
             (257 << 10, 2e5, 257 << 9),
             (255 << 10, 1e5, 255 << 9), (300 << 10, 1e5, 150 << 10), (1, 0.1, 0), (1, 1, 0),
         ] as [(Int64, Double?, Int64)])
@@ -246,7 +246,8 @@ import Testing
         #expect(scheduler.segments[0]?.rest == (kept.isEmpty ? nil : kept))
     }
 
-    /// All could be done sooner than a request is worth: it takes as much as is worth one.
+    /// All could finish before a request pays off, so the thief takes as much as is worth a
+    /// request.
     @Test func takesNoLessThanIsWorthARequest() {
         let size: Int64 = 1_100_000
         var scheduler = SegmentScheduler(size: size)
@@ -261,8 +262,7 @@ import Testing
         #expect(stolen == .stolen(ByteRange(899_000, 1_000_000), from: 0))
     }
 
-    /// Of connections that are late nothing is known but that they are slow: what is taken of a rest of two
-    /// bytes is one, and not none.
+    /// Late connections have a rate of one byte per second; of two bytes, the thief takes one.
     @Test func neverTakesNothing() {
         var scheduler = SegmentScheduler(size: 2)
         #expect(scheduler.adopt(ByteRange(0, 2), by: 0) == true)

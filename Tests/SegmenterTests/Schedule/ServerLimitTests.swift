@@ -7,7 +7,8 @@ import Testing
     private typealias Load = ServerLimit.Load
     private static let busy = TransferFailure.status(503)
 
-    /// A serverLimit that was learned at `time`: `limit` were served when others were turned away.
+    /// Returns a limit that was learned at `time`: `limit` requests were served when others were
+    /// refused.
     private static func learned(_ limit: Int, at time: Double = 0) -> ServerLimit {
         var serverLimit = ServerLimit()
         for _ in 0..<ServerLimit.doubt {
@@ -38,7 +39,7 @@ import Testing
         #expect(serverLimit.limit == 2)
     }
 
-    /// Those that went out together: some of them may be about to be served.
+    /// Some of the requests that were sent at the same time may still be served.
     @Test func theFirstRefusalBesideOthersThatAskDoesNotCount() {
         var serverLimit = ServerLimit()
         let verdict = serverLimit.refused(
@@ -60,7 +61,7 @@ import Testing
         #expect(!serverLimit.allows(beside: Load(served: 2, asking: 1), now: 2))
     }
 
-    /// What fails now and then is no serverLimit.
+    /// Occasional failures do not show a limit.
     @Test func onesServedAboveClearTheSuspicion() {
         var serverLimit = ServerLimit()
         for round in 0..<50 {
@@ -76,7 +77,7 @@ import Testing
         #expect(serverLimit.limit == nil)
     }
 
-    /// Replies that were on their way when the serverLimit was learned belong to it.
+    /// Responses that were in flight when the limit was learned belong to it.
     @Test func theFirstWaveIsCountedWhole() {
         var serverLimit = Self.learned(1, at: 1)
         serverLimit.served(Load(served: 2), asked: 0.5, now: 1.1)
@@ -87,7 +88,7 @@ import Testing
         #expect(serverLimit.takeNews(now: 9) == nil)
     }
 
-    /// With nothing under way, the delays of those that failed are kept.
+    /// If nothing is active, the delays of failed requests apply.
     @Test func othersDoNotTakeThePlaceOfOneThatWaits() {
         let serverLimit = Self.learned(1)
         #expect(!serverLimit.allows(beside: Load(waiting: 1), now: 1000))
@@ -126,7 +127,7 @@ import Testing
         #expect(serverLimit.allows(beside: Load(served: 1), now: 8), "below the serverLimit")
     }
 
-    /// What a server serves for a moment only, it had finished already.
+    /// A response that is served only for a moment had been finished before.
     @Test func isLiftedByWhatLasts() {
         var serverLimit = Self.learned(2)
         serverLimit.asked(beside: Load(served: 2), now: 10)
@@ -140,7 +141,7 @@ import Testing
         #expect(serverLimit.allows(beside: Load(served: 3), now: 11.2), "the next is tried at once")
     }
 
-    /// Another one is refused in the place of one that was served: that was not for long.
+    /// A request is refused after another one was served, so the higher number did not last.
     @Test func isNotLiftedByWhatDoesNotLast() {
         var serverLimit = Self.learned(2)
         serverLimit.asked(beside: Load(served: 2), now: 10)

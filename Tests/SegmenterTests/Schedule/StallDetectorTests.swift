@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// A `StallDetector` that an expectation may change.
+/// A `StallDetector` behind a reference, so that mutating calls can be made inside expectations.
 private final class Watch {
     private var detector = StallDetector()
 
@@ -22,7 +22,7 @@ private final class Watch {
 @Suite struct StallDetectorTests {
     typealias Connection = StallDetector.Connection
 
-    /// Numbers them from 0.
+    /// Numbers the connections from 0.
     private func all(_ connections: Connection...) -> [Int: Connection] {
         Dictionary(uniqueKeysWithValues: connections.enumerated().map { ($0, $1) })
     }
@@ -31,7 +31,7 @@ private final class Watch {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 0.9), .init(quiet: 5)), now: 0) == .nothing)
         #expect(detector.step(all(.init(quiet: 1), .init(quiet: 5)), now: 0.1) == .sendCanary)
-        // One at a time.
+        // Only one canary at a time.
         #expect(detector.step(all(.init(quiet: 9), .init(quiet: 9)), now: 8) == .nothing)
         #expect(detector.canaryEnded(.answered, received: 1))
         #expect(detector.noticed == nil)
@@ -49,13 +49,13 @@ private final class Watch {
     @Test func nobodyToWaitFor() {
         let detector = Watch()
         #expect(detector.step([:], now: 0) == .nothing)
-        // What was refused is no detector.
+        // Failed connections alone are not a stall.
         let waiting = Connection(quiet: .infinity, isAnswered: false, isConnected: false)
         #expect(detector.step(all(waiting, waiting), now: 1) == .nothing)
         #expect(detector.noticed == nil)
     }
 
-    /// Half a second apart at first; seldom in the end, whoever does not answer.
+    /// Canaries are half a second apart at first, and become rare after any failure.
     @Test(arguments: [(StallDetector.CanaryEnd.lost, 24), (.refused, 10)])
     func canariesBecomeRare(end: StallDetector.CanaryEnd, most: Int) {
         let detector = Watch()
@@ -75,8 +75,7 @@ private final class Watch {
         #expect(zip(sent.dropFirst(), sent).allSatisfy { $0 - $1 <= 8.2 })
     }
 
-    /// What comes by itself ends the stall, and the canary with it; a request that has only just
-    /// gone out does not.
+    /// A received byte ends the stall and its canary; a new request does not.
     @Test func endsByItself() {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
@@ -88,7 +87,7 @@ private final class Watch {
         #expect(!detector.canaryEnded(.answered, received: 0))
     }
 
-    /// All that had stalled have failed: the stall goes on while they wait to try again.
+    /// The stall continues while all of its connections have failed and wait to retry.
     @Test func goesOnWhileAllWait() {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
@@ -96,7 +95,7 @@ private final class Watch {
         let waiting = Connection(quiet: .infinity, isAnswered: false, isConnected: false)
         #expect(detector.step(all(waiting), now: 1) == .sendCanary)
         #expect(!detector.canaryEnded(.lost, received: 0))
-        // They have got other answers meanwhile.
+        // They have received other responses in the meantime.
         #expect(detector.step([:], now: 2) == .nothing)
         #expect(detector.noticed == nil)
     }
@@ -109,7 +108,7 @@ private final class Watch {
         #expect(
             detector.step(all(flowing, .init(quiet: 1), connecting, .init(quiet: 7)), now: 1)
                 == .rescue([1, 3]))
-        // Nobody knows whether that was needed: the next one has to stall for longer.
+        // It is unknown whether that was needed, so the next stall must last longer.
         #expect(detector.step(all(flowing, .init(quiet: 1.9)), now: 3) == .nothing)
         #expect(detector.step(all(flowing, .init(quiet: 2)), now: 3.1) == .rescue([1]))
         #expect(detector.caution == 4)
@@ -117,14 +116,14 @@ private final class Watch {
         #expect(detector.caution == 2)
     }
 
-    /// Those that have only begun show nothing.
+    /// Connections that have just started do not show a flow.
     @Test func nobodyIsRescuedWhereNothingFlows() {
         let detector = Watch()
         let fresh = Connection(quiet: 0, isAnswered: false)
         #expect(detector.step(all(.init(quiet: 5), fresh), now: 0) == .nothing)
     }
 
-    /// A server that pauses for a second and a half again and again, and answers whoever asks anew.
+    /// A server pauses for a second and a half again and again, and answers every new request.
     @Test func aServerThatSendsInBurstsKeepsItsConnections() {
         let detector = Watch()
         var replaced = 0
@@ -142,7 +141,7 @@ private final class Watch {
         #expect((1...8).contains(replaced))
     }
 
-    /// Canaries are answered, and nothing else is: the stall timeout must have its turn.
+    /// If canaries are answered and nothing else is, the stall timeout must be reached.
     @Test func answersWithoutProgressAreNotBelievedForLong() {
         let detector = Watch()
         var replaced = 0
@@ -151,7 +150,7 @@ private final class Watch {
         for tick in 0..<20_000 {
             let now = Double(tick) / 10
             let waiting = Connection(quiet: now - quietSince, isAnswered: false)
-            // Half of them are lost on the way, to look like an outage.
+            // Half of the canaries are lost, as in an outage.
             if detector.step(all(waiting), now: now) == .sendCanary {
                 sent += 1
                 if detector.canaryEnded(sent % 2 == 0 ? .answered : .lost, received: 0) {
@@ -165,8 +164,10 @@ private final class Watch {
         #expect(detector.caution >= 16)
     }
 
-    /// Links that go down and come back at random, connections that die: at most one canary at a
-    /// time, none without a stall, nobody gives up what flows, and whoever can be reached again is.
+    /// Links go down and return at random, and connections die.
+    ///
+    /// There is at most one canary at a time, and none without a stall. No connection that receives
+    /// bytes is given up, and every reachable server is found again.
     @Test func randomOutages() {
         forEachSeed(300) { seed, random in
             let detector = Watch()
@@ -215,7 +216,7 @@ private final class Watch {
                     canarySince = nil
                     #expect(!detector.canaryEnded(.lost, received: Int64(tick)))
                 }
-                // StallDetector that is noticed while the wire is whole ends with the next canary.
+                // A stall that is noticed while the network works ends with the next canary.
                 if detector.noticed != nil, isUp {
                     #expect(now - max(upSince, detector.noticed ?? 0) <= 2, "seed \(seed)")
                 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Segmenter
 
-/// Shares of a file whose link expires.
+/// Tests the shares of a file whose link expires.
 @Suite struct WholeShareTests {
-    /// All is given out at once, in equal parts, and each is asked for in one request.
+    /// All bytes are assigned at once in equal parts, each of which is one request.
     @Test(arguments: [1, 2, 3, 7, 16])
     func allIsSharedAtOnce(connections: Int) {
         let size: Int64 = 1 << 40

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Segmenter
 
-/// What is handed out when the output takes bytes in order, and only so far ahead.
+/// Tests the assignments for an output that takes bytes in order, within a window.
 @Suite struct WindowSchedulingTests {
-    /// A download to a reader, as far as the scheduler sees it.
+    /// The scheduler's view of a download to a reader.
     private struct Model {
         var scheduler: SegmentScheduler
         let window: Int64
         let connections: Int
-        /// What is held back for a digest, at the most.
+        /// The maximum number of bytes that are held back for a digest.
         let reserve: Int64
         var written: Int64 = 0
 
@@ -25,13 +25,13 @@ import Testing
         }
 
         var front: Int64 { scheduler.done.front }
-        /// How far a reader that takes everything would get.
+        /// The position that a reader could reach if it took everything.
         var readable: Int64 {
             front == scheduler.size ? front : max(written, front - reserve)
         }
         var limit: Int64 { written + window }
 
-        /// - Returns: What is wrong with the assignment, `nil` when nothing is.
+        /// Assigns work, and returns the broken rule; `nil` if all hold.
         mutating func assign(_ connection: Int, maySteal: Bool = true) -> String? {
             let before = scheduler
             let offer = OutputWindow(
@@ -81,7 +81,7 @@ import Testing
                     return
                 }
             }
-            // From any state, connections that fetch and a reader that reads get to the end.
+            // From any state, connections and the reader reach the end of the file.
             var rounds = 0
             while !model.scheduler.isComplete, rounds < 10_000 {
                 rounds += 1

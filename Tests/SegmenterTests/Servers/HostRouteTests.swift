@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Whether there is a way to a host or its proxy.
+/// Tests whether there is a route to a host or its proxy.
 @Suite struct HostRouteTests {
     @Test(arguments: [
         "http://127.0.0.1:80", "http://[::1]:80", "https://localhost:443",

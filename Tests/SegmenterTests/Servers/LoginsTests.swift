@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Who follows a redirect, and who waits for what that brings.
+/// Tests which file follows a redirect, and which ones wait for its cookies.
 @Suite(.timeLimit(.minutes(1))) struct LoginsTests {
     private let logins = Logins()
 
@@ -11,7 +11,7 @@ import Testing
         #expect(await logins.turn(at: "a", began: 0) == .first)
         async let one = logins.turn(at: "a", began: 0)
         async let two = logins.turn(at: "a", began: 0)
-        // Another origin's has a first one of its own.
+        // Another origin has a separate first file.
         #expect(await logins.turn(at: "b", began: 0) == .first)
         await Task.yield()
         logins.settle("a")
@@ -32,7 +32,7 @@ import Testing
         await Task.yield()
         waiting.cancel()
         #expect(await waiting.value == .waited)
-        // Nobody is resumed twice.
+        // No continuation is resumed twice.
         logins.settle("a")
     }
 }

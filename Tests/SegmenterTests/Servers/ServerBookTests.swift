@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What is known of servers, for all who ask them.
+/// Tests the facts about servers that all senders of requests share.
 @Suite struct ServerBookTests {
     private final class User: ServerUser {
         let served: Int

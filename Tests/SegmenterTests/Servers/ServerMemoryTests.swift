@@ -4,7 +4,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What was learned of servers is there in the next run, for a week.
+/// Tests that facts about servers are available in the next run, for a week.
 struct ServerMemoryTests {
     private static let now = 1_800_000_000.0
     private static let week = 604_800.0
@@ -34,7 +34,7 @@ struct ServerMemoryTests {
         memory.add(["https://b:443": 5], now: Self.now + 1000)
         #expect(memory.limits(now: Self.now + Self.week - 1).count == 2)
         #expect(memory.limits(now: Self.now + Self.week + 1) == ["https://b:443": 5])
-        // A clock that was wrong.
+        // The clock was wrong.
         #expect(memory.limits(now: Self.now - 1) == [:])
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Dates and tags that a host sends for files of different sizes.
+/// Tests dates and tags that a host sends for files of different sizes.
 @Suite struct ValidatorBookTests {
     private static let now = 1_800_000_000.0
     private static let week = 604_800.0
@@ -28,16 +28,16 @@ import Testing
         #expect(shared(book, Self.dated(2, "e"), of: "h") == [])
         #expect(shared(book, Self.dated(2), at: "https://b:443", of: "h") == [])
         #expect(shared(book, Self.dated(2), of: "h") == .lastModified)
-        // The first one's, too, from now on.
+        // From now on, this applies to the first file as well.
         #expect(shared(book, Self.dated(1), of: "f") == .lastModified)
         #expect(shared(book, RemoteIdentity(size: 1, etag: "\"d\""), of: "f") == [])
         #expect(shared(book, RemoteIdentity(size: 2, etag: "\"d\""), of: "h") == .etag)
-        // A weak one proves nothing in any case.
+        // A weak validator never counts.
         #expect(shared(book, RemoteIdentity(size: 1, etag: "W/\"w\""), of: "f") == [])
         #expect(shared(book, RemoteIdentity(size: 2, etag: "W/\"w\""), of: "h") == [])
     }
 
-    /// The size of an encoded body, or none, says nothing.
+    /// The size of an encoded body is no evidence, nor is a missing size.
     @Test func whatHasNoSizeOfItsOwnIsNoEvidence() {
         let book = ValidatorBook()
         #expect(shared(book, Self.dated(1), of: "f") == [])
@@ -48,7 +48,7 @@ import Testing
         #expect(shared(book, Self.dated(1), of: "f") == [])
     }
 
-    /// `HEAD` may state a size that `GET` corrects; later it is another version.
+    /// `HEAD` may state a size that `GET` corrects; later, another size means another version.
     @Test func aSizeIsCorrectedSoonAfter() {
         let book = ValidatorBook()
         #expect(shared(book, Self.dated(1), of: "f") == [])
@@ -56,7 +56,7 @@ import Testing
         #expect(shared(book, Self.dated(3), of: "f", after: 3600) == .lastModified)
     }
 
-    /// That other files have the same date is no reason to begin again in the middle.
+    /// The same date on other files is no reason to start over in the middle.
     @Test func aDownloadTrustsWhatItHasTrusted() {
         let book = ValidatorBook()
         let trust = ValidatorTrust(book)
@@ -74,7 +74,7 @@ import Testing
         _ = shared(first, Self.dated(1), of: "f")
         #expect(memory.add(validators: first.takeNews(), now: Self.now))
         #expect(first.takeNews().isEmpty)
-        // Another one, at the same time, has seen another size.
+        // Another session has seen another size at the same time.
         let second = ValidatorBook()
         _ = shared(second, Self.dated(2), of: "g")
         _ = shared(second, Self.dated(7, "e"), of: "g")
@@ -91,7 +91,7 @@ import Testing
         #expect(memory.limits(now: Self.now + 10) == ["https://a:443": 4])
     }
 
-    /// However many a host sends, the memory stays small, and keeps what is evidence.
+    /// The file stays small for any number of validators, and keeps those that are evidence.
     @Test func isBounded() throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = ServerMemory(path: "\(sandbox.path)/servers.json")

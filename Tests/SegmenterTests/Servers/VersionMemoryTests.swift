@@ -2,14 +2,14 @@ import Testing
 
 @testable import Segmenter
 
-/// When HTTP/2 takes the place of HTTP/1.1.
+/// Tests when HTTP/2 replaces HTTP/1.1.
 @Suite struct VersionMemoryTests {
     private static let alert = "error:0A000460:SSL routines::tlsv1 alert no application protocol"
     private static let garbage = "Received HTTP/0.9 when not allowed"
 
     private static func request(_ url: String, proxy: String? = "") throws -> TransferRequest {
         var options = DownloadOptions()
-        // Whatever the environment says.
+        // Independent of the environment variables for proxies.
         options.access.proxy = proxy
         let url = try #require(WebURL(url))
         return TransferRequest(url: url, connecting: .init(options, url: url))
@@ -26,7 +26,7 @@ import Testing
         let failure = TransferFailure.network(code: code, message: text)
         #expect(try Self.request("http://h/").mayNeedHTTP2(failure) == plain)
         #expect(try Self.request("https://h/").mayNeedHTTP2(failure) == secure)
-        // A proxy answers for itself, unless it makes a tunnel.
+        // A proxy without a tunnel answers for itself.
         #expect(try !Self.request("http://h/", proxy: "http://p:1").mayNeedHTTP2(failure))
         var second = try Self.request("https://h/")
         second.wantsHTTP2 = true
@@ -52,15 +52,15 @@ import Testing
         #expect(memory.begins(after: failure, of: head))
         #expect(!memory.begins(after: failure, of: head))
         #expect(memory.begins(after: failure, of: other))
-        // Two that were under way at a time may both have been answered: it is reported once.
+        // Two simultaneous requests may both be answered; this is reported once.
         #expect(memory.helped(other.url.origin))
         #expect(!memory.helped(other.url.origin))
         #expect(memory.needsHTTP2(other.url.origin) && !memory.needsHTTP2(one.url.origin))
-        // What had gone out before that was found is made again, whatever its method.
+        // A request that was sent before this was found is repeated, whatever its method.
         #expect(memory.begins(after: failure, of: other))
     }
 
-    /// Who is not known to speak it at all is not asked over HTTP/2 for one failure.
+    /// One failure is no reason to use HTTP/2 for a server that is not known to support it.
     @Test func aFailureIsExplainedByWhatIsKnown() throws {
         let memory = VersionMemory()
         let request = try Self.request("https://h/")
