@@ -4,19 +4,22 @@ import Testing
 
 @testable import Segmenter
 
-/// What holds for every fetch, whatever goes wrong: many small ones in simulated time, with troubles that a
-/// seed chooses.
+/// Tests properties of every fetch, with many small ones in simulated time and random failures.
 ///
-/// With `SEGGET_SIMULATION=all` in the environment many more.
+/// With `SEGGET_SIMULATION=all` in the environment there are many more.
 @Suite struct FetchPropertyTests {
     private static let seeds: UInt64 = getenv("SEGGET_SIMULATION") != nil ? 20_000 : 150
-    /// Seconds in which any of them ends, beside the time that bytes take: ten attempts that bring nothing,
-    /// each bounded by the stall timeout and followed by half a minute at most, are seven and a half
-    /// minutes.
+    /// The seconds in which each fetch ends, in addition to the time for its bytes.
+    ///
+    /// Ten attempts without a byte, each limited by the stall timeout and followed by at most half
+    /// a minute, take seven and a half minutes.
     private static let longest = 600.0
 
-    /// Each byte has one writer; nothing is asked for outside the file, or that is there; no more is under
-    /// way than may be; the file is complete, or the outcome says why not; it ends.
+    /// Checks properties that hold for every fetch.
+    ///
+    /// Each byte has one writer. No request is outside the file, or for bytes that are already on
+    /// disk. No more requests are active than allowed. The file is complete, or the outcome states
+    /// why not. The fetch ends.
     @Test func holdsWhateverGoesWrong() throws {
         var (complete, troubled) = (0, 0)
         for seed in 0..<Self.seeds {
@@ -29,7 +32,7 @@ import Testing
             #expect(ended != nil, "seed \(seed): no end, \(log.notices.suffix(3))")
             #expect(log.isComplete || !story.isSurvivable, "seed \(seed): \(outcome)")
             if case .cancelled? = log.outcome { Issue.record("seed \(seed): nobody cancelled it") }
-            // What came is what was written, was asked for a second time, or was compared.
+            // All received bytes were written, requested a second time, or compared.
             let errands = log.hedgedWire + log.sampledWire
             #expect(log.wire == log.received + errands, "seed \(seed)")
             #expect(log.received <= story.size - story.intact, "seed \(seed)")
@@ -39,7 +42,7 @@ import Testing
             complete += log.isComplete ? 1 : 0
             troubled += log.retries + log.rescues + log.hedges > 0 ? 1 : 0
         }
-        // It is no proof where nothing goes wrong, nor where nothing goes well.
+        // The test requires that enough fetches fail, and enough succeed.
         #expect(complete >= Int(Self.seeds) / 2)
         #expect(troubled >= Int(Self.seeds) / 4)
     }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Segmenter
 
-/// Servers that count requests.
+/// Tests of servers that count requests.
 extension FetchStoryTests {
-    /// Forbids all for ten seconds, counted from the last request, when there were too many.
+    /// A server that forbids all requests after too many, until there was none for ten seconds.
     private final class Evasive {
-        /// Requests since it last forbade anything that are too many; 0 is any.
+        /// The number of requests since the last refusal that is too high; with 0 it forbids all.
         var most = 3
-        /// Whether it forbids without end from then on.
+        /// Whether it forbids all further requests permanently.
         var isForGood = false
         private(set) var arrivals: [(time: Double, range: ByteRange?, isServed: Bool)] = []
         private(set) var blockedUntil = -Double.infinity
@@ -43,7 +43,8 @@ extension FetchStoryTests {
         if case .failed(let reason) = log.outcome { reason } else { nil }
     }
 
-    /// A 403 after 206s: the server is sent nothing for ten seconds, and then one request for all that is missing.
+    /// After a 403 that follows 206s, the server gets no requests for ten seconds, and then one
+    /// request for all missing bytes.
     @Test func aServerThatForbidsWhatItServedIsLeftAlone() throws {
         let evasive = Evasive()
         var fetch = SimulatedFetch(
@@ -60,7 +61,7 @@ extension FetchStoryTests {
         #expect(first >= RequestQuota.leastRequest)
     }
 
-    /// Ten seconds, twenty, forty; and then it is a refusal.
+    /// After ten, twenty and forty seconds, the next 403 is final.
     @Test func theThirdRefusalBehindRestsEnds() throws {
         let evasive = Evasive()
         evasive.isForGood = true
@@ -72,11 +73,12 @@ extension FetchStoryTests {
         #expect(rests.map(\.seconds) == RequestQuota.rests)
         let lasted = seconds - (rests.first?.time ?? 0)
         #expect(lasted >= 70 && lasted < 75, "\(lasted)")
-        // One for each rest, after those of the connections that came first.
+        // One request for each pause, after those of the initial connections.
         #expect(evasive.arrivals.count <= 2 * 8)
     }
 
-    /// The neighbours: what was never served is refused at once, and so is what shows a password.
+    /// Related cases: a URL that was never served, or a request with a password, is refused at
+    /// once.
     @Test func aTrueRefusalEndsAtOnce() throws {
         let evasive = Evasive()
         (evasive.most, evasive.isForGood) = (0, true)
@@ -95,8 +97,8 @@ extension FetchStoryTests {
         #expect(rests(of: second.log).isEmpty)
     }
 
-    /// A server that forbids ranges of more than 4 MiB (aria2#1627): after the second rest it is asked for shorter
-    /// ones.
+    /// A server forbids ranges of more than 4 MiB (aria2#1627); after the second pause, shorter
+    /// ones are requested.
     @Test func longRangesThatAreForbiddenAreAskedForInParts() throws {
         var network = network
         network.cap = { _ in 20e6 }
@@ -108,7 +110,7 @@ extension FetchStoryTests {
             return .serve
         }
         server.resolution = { _ in .failed(.refused(status: 403)) }
-        // What is missing at first is a short piece.
+        // The first missing range is short.
         var fetch = SimulatedFetch(
             network, server, size: 200_000_000, connections: 2, isChecked: true,
             earlier: [(ByteRange(2_000_000, 50_000_000), true)])
@@ -118,7 +120,7 @@ extension FetchStoryTests {
         #expect(longest > 0)
     }
 
-    /// In a queue the fetch ends, and another download may run meanwhile.
+    /// In a queue the fetch ends, so that another download can run during the pause.
     @Test func endsWhereOthersMayRunMeanwhile() throws {
         let evasive = Evasive()
         var fetch = SimulatedFetch(
@@ -130,14 +132,16 @@ extension FetchStoryTests {
             failure(of: fetch.log) == .transfer(.resting(for: .seconds(10)), attempts: 1))
     }
 
-    /// One request a second, else 503: few requests, each for much, and not later than in one request.
+    /// The server serves one request a second, and answers 503 to others.
+    ///
+    /// Few large requests are no slower than a single one.
     @Test(arguments: [1, 4])
     func aServerThatCountsPerSecondIsAskedForMuch(connections: Int) throws {
         var network = network
         network.cap = { _ in 20e6 }
         var alone = SimulatedFetch(network, size: 100_000_000, connections: 1)
         let least = try run(&alone, within: 60)
-        // `HEAD` was the first.
+        // `HEAD` was the first request.
         var last = 0.0
         var requests = 0
         var server = SimulatedServer()
@@ -152,12 +156,12 @@ extension FetchStoryTests {
             isChecked: true)
         let seconds = try run(&fetch, within: 60)
         #expect(fetch.log.isComplete)
-        // A second goes by until the second one is served.
+        // A second passes until the second request is served.
         #expect(seconds <= least + 1.25, "\(seconds) of \(least)")
         #expect(requests <= 12 && fetch.log.refusals.count <= 8, "\(requests)")
     }
 
-    /// Trouble at the beginning is no quota: after a while all connections are at work.
+    /// Failures at the start do not show a quota: after a while all connections are active.
     @Test func troubleIsForgotten() throws {
         var server = SimulatedServer()
         server.answer = { $0.now < 1 ? .status(503) : .serve }
@@ -169,9 +173,10 @@ extension FetchStoryTests {
         #expect(seconds <= 50 + 10)
     }
 
-    // MARK: Where nothing is counted
+    // MARK: Servers that do not count
 
-    /// On a short and wide way few requests do: most of them would be there in a millisecond.
+    /// On a fast path with a short round trip few requests suffice: most of them would last a
+    /// millisecond.
     @Test(arguments: [(100, 30), (1000, 60)] as [(Int64, Int)])
     func fewRequestsDo(mebibytes: Int64, most: Int) throws {
         var network = SimulatedNetwork(roundTrip: 0.0002, handshakes: 1)

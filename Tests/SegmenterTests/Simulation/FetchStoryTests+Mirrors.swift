@@ -3,17 +3,17 @@ import Testing
 
 @testable import Segmenter
 
-// Several servers for one file, and a reader that takes it in order.
+// Tests with several servers for one file, and with a reader that takes it in order.
 extension FetchStoryTests {
-    /// Another server of the file.
+    /// Returns another server of the file.
     private func mirror(_ size: Int64) throws -> FetchMachine.Mirror {
         let url = try #require(WebURL("https://b.test/file"))
         let identity = RemoteIdentity(size: size, etag: SimulatedFetch.tag)
         return .init(number: 1, shownURL: "https://b.test/file", url: url, identity: identity)
     }
 
-    /// A mirror joins when a sample of it was the same, and goes on alone when the first server has lost
-    /// the file.
+    /// A mirror joins after its sample matched, and continues alone when the first server loses the
+    /// file.
     @Test func aMirrorGoesOnAlone() throws {
         let size: Int64 = 64_000_000
         let mirror = try mirror(size)
@@ -33,7 +33,8 @@ extension FetchStoryTests {
         #expect(seconds <= 8 + 3)
     }
 
-    /// A mirror on a server that serves no more at a time is compared when there is room.
+    /// A mirror whose server has reached its limit is compared once the limit permits another
+    /// request.
     @Test func aMirrorOnAFullServerIsNotAsked() throws {
         let size: Int64 = 200_000_000
         let url = try #require(WebURL("https://a.test/other"))
@@ -50,12 +51,14 @@ extension FetchStoryTests {
         fetch.world.plan("join", in: 20) { machine, world in machine.join(mirror, world) }
         _ = try run(&fetch, within: 300)
         #expect(fetch.log.isComplete)
-        // What is refused then are the probes of the limit, each later than the one before.
+        // Later refusals are only those of probes of the limit, at growing intervals.
         #expect(fetch.log.refusals.count { $0 > 20 } <= 3)
         #expect(asked <= 3)
     }
 
-    /// A mirror has other bytes under the same tag: a sample shows it, and none of them is written.
+    /// A mirror has other bytes with the same entity tag.
+    ///
+    /// A sample shows this, and none of its bytes are written.
     @Test func aMirrorWithOtherBytesIsDropped() throws {
         let mirror = try mirror(40_000_000)
         var server = SimulatedServer()
@@ -72,14 +75,15 @@ extension FetchStoryTests {
         #expect(seconds <= 5 + 1.5)
     }
 
-    /// A reader that is slower than the network: nothing is written behind what it can take, and it never
-    /// waits for long.
+    /// A reader is slower than the network.
+    ///
+    /// Nothing is written behind its window, and it never waits for long.
     @Test(arguments: [1e6, 4e6, 1e9]) func aReaderIsNeverRunOver(rate: Double) throws {
         var fetch = SimulatedFetch(network, size: 40_000_000, connections: 8, isChecked: true)
         fetch.world.reader = SimulatedReader(rate: rate, size: 8 << 20)
         let seconds = try run(&fetch, within: 120)
         #expect(fetch.log.isComplete)
-        // All has come when the last window has: the reader has that before it.
+        // When the last window arrives, the reader has all bytes before it.
         let least = max((40e6 - 0x1p23) / rate, 5)
         #expect(seconds <= 1.1 * least + 2)
     }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Segmenter
 
-// A network that is away for good: whoever waits for it is told soon, and nobody else is.
+// Tests of a lost network: a download that waits for the network ends its fetch early, others do
+// not.
 extension FetchStoryTests {
     private func isNetworkLoss(_ outcome: FetchMachine.Outcome?) -> Bool {
         guard case .failed(let reason)? = outcome else { return false }
@@ -17,7 +18,7 @@ extension FetchStoryTests {
         return network
     }
 
-    /// A stall of a second, and three canaries of a second that nobody answers.
+    /// A stall of a second, and three unanswered canaries of a second each.
     @Test(arguments: [1, 8])
     func aNetworkThatIsAwayEndsAFetchSoon(connections: Int) throws {
         var fetch = SimulatedFetch(
@@ -28,8 +29,8 @@ extension FetchStoryTests {
         #expect((5...9).contains(seconds), "\(seconds)")
     }
 
-    /// Their second failures in a row end it, where stalls and canaries are over sooner than they are
-    /// noticed.
+    /// The connections' second failures in a row end the fetch, if these are faster than stalls and
+    /// canaries.
     @Test func shortTimeoutsEndItSooner() throws {
         var fetch = SimulatedFetch(
             lost(at: 3), size: 640_000_000, connections: 8, isChecked: true
@@ -47,7 +48,7 @@ extension FetchStoryTests {
         #expect(fetch.log.breaches == [])
     }
 
-    /// An outage of two seconds is over before it counts as one.
+    /// An outage of two seconds is too short to count as a loss.
     @Test func aShortOutageIsNoLoss() throws {
         var fetch = SimulatedFetch(
             lost(at: 3, until: 5), size: 64_000_000, connections: 8, isChecked: true
@@ -56,7 +57,7 @@ extension FetchStoryTests {
         #expect(fetch.log.isComplete)
     }
 
-    /// A server that answers each request late, or with an error, is there.
+    /// A server that answers each request late, or with an error, is reachable.
     @Test func aServerInTroubleIsNoLoss() throws {
         var server = SimulatedServer()
         server.answer = { (3..<20).contains($0.now) ? .status(503) : .serve }

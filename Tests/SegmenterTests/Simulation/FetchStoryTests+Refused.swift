@@ -2,9 +2,9 @@ import Testing
 
 @testable import Segmenter
 
-/// A file that its server refuses while it serves others of other downloads.
+/// Tests of a file that its server refuses while it serves requests of other downloads.
 extension FetchStoryTests {
-    /// How the file is refused.
+    /// The ways in which the file is refused.
     static let refusals: [SimulatedServer.Answer] = [
         .status(500), .status(502), .status(503), .status(429), .status(403), .reset,
     ]
@@ -25,7 +25,8 @@ extension FetchStoryTests {
         return fetch
     }
 
-    /// In a queue it ends within ten seconds, whatever the server answers, and may be tried again.
+    /// In a queue the fetch ends within ten seconds, whatever the server answers, and can be
+    /// retried.
     @Test(arguments: refusals.indices)
     func aFileThatIsRefusedBesideOthersEndsSoon(number: Int) throws {
         var fetch = refused(Self.refusals[number], others: { _ in 2 }) { $0.endsToRest = true }
@@ -37,7 +38,9 @@ extension FetchStoryTests {
         #expect(attempts >= 3)
     }
 
-    /// 500 and 502 are no limits: they count although others are served, also where nobody tries again.
+    /// 500 and 502 do not show a limit.
+    ///
+    /// They count while others are served, even without retries.
     @Test(arguments: [500, 502])
     func whatIsNoLimitCountsBesideOthers(status: Int) throws {
         var fetch = refused(.status(status), others: { _ in 2 })
@@ -48,7 +51,8 @@ extension FetchStoryTests {
         }
     }
 
-    /// What may be a limit is no failure beside others: the file comes when these have ended.
+    /// A failure that may show a limit does not count beside others: the file is downloaded after
+    /// these.
     @Test(arguments: [503, 429])
     func whatMayBeALimitIsWaitedOut(status: Int) throws {
         var server = SimulatedServer()

@@ -3,17 +3,17 @@ import Testing
 
 @testable import Segmenter
 
-/// Whole fetches in simulated time: the program's machine, and a network and a server that do something
-/// on the way.
+/// Tests whole fetches in simulated time: the program's machine, with a network and a server that
+/// change during the fetch.
 @Suite struct FetchStoryTests {
-    /// Eight connections of 1 MB/s at 50 ms.
+    /// Eight connections of 1 MB/s with a round trip of 50 ms.
     var network: SimulatedNetwork {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
         return network
     }
 
-    /// Runs a story to its end, and checks that no rule was broken.
+    /// Runs a fetch until it ends, and checks that no rule was broken.
     func run(_ fetch: inout SimulatedFetch, within limit: Double) throws -> Double {
         let ended = fetch.run(limit: limit)
         let log = fetch.log
@@ -23,8 +23,9 @@ import Testing
 
     // MARK: Stalls
 
-    /// Everything dies, and five seconds later the way is there again: a canary finds that out, and all
-    /// connections are new ones at once, without having failed.
+    /// All connections die, and the network returns five seconds later.
+    ///
+    /// A canary detects that, and all connections are replaced at once without counting as failed.
     @Test func aCanaryWakesAll() throws {
         var network = network
         network.capacity = [(0, 8e6), (3, 0), (8, 8e6)]
@@ -36,16 +37,17 @@ import Testing
         #expect(log.count { if case .stalled = $0 { true } else { false } } == 1)
         #expect(log.count { $0 == .stallOver(connections: 8) } == 1)
         #expect(log.retries == 0)
-        // A canary that went out just before has its second, and the next one follows with a tick.
+        // A canary that was sent just before may take its second, and the next one follows at the
+        // next tick.
         let woken = try #require(
             log.time { if case .stallOver = $0 { true } else { false } })
         #expect(woken <= 8 + StallDetector.patience + 0.1 + 0.15)
-        // What is brought in 8 s is there after what was lost, and slow start of two seconds.
+        // The remaining bytes take at most five seconds, after two seconds of slow start.
         #expect(seconds <= woken + 5 + 2)
     }
 
-    /// An outage, then a connection that dies, then one that keeps the last bytes: a canary, a rescue and a
-    /// second request follow each other in one file.
+    /// An outage, then a connection that dies, then one that delays the last bytes: a canary, a
+    /// rescue and a second request follow each other in one file.
     @Test func aHedgeAfterARescueAfterAnOutage() throws {
         var network = network
         network.capacity = [(0, 4e6), (2, 0), (4, 4e6)]
@@ -75,12 +77,14 @@ import Testing
         let hedged = try #require(log.time { if case .hedged = $0 { true } else { false } })
         #expect(over < rescued && rescued < hedged)
         #expect(log.isComplete && log.retries == 0)
-        // The second request is there a little after the file would have been.
+        // The second request completes a little later than the file would have.
         #expect(seconds - hedged <= 1)
     }
 
-    /// The last bytes are on a connection that brings nothing more, and all others are free: they are asked
-    /// for a second time, once, though the answer takes longer than a tick.
+    /// A connection with the last bytes stalls, and all others are free.
+    ///
+    /// The bytes are requested a second time, only once, although the response takes longer than a
+    /// tick.
     @Test func theLastBytesAreHedged() throws {
         var network = network
         network.roundTrip = 0.2
@@ -99,15 +103,16 @@ import Testing
         let log = fetch.log
         #expect(log.isComplete && log.hedges == 1)
         #expect(log.hedged <= 30_000)
-        // Late by what makes it late, a tick, and a request on a connection that is there.
+        // The lateness that triggers a second request, a tick, and a request on an open connection.
         let lateness = max(Hedging.lateness.seconds, Hedging.lateness.trips * network.roundTrip)
         #expect(seconds <= least + lateness + 0.1 + network.roundTrip + 0.1)
     }
 
     // MARK: Writers
 
-    /// Writers go on between the question where they are and the moment when their tails are taken: what
-    /// they have written by then stays theirs.
+    /// Writers continue between the query of their position and the theft of their tails.
+    ///
+    /// They keep the bytes that they have written by then.
     @Test func whoeverIsStolenFromHasMovedOn() throws {
         var network = network
         network.cap = { $0 % 4 == 3 ? 2e5 : 1e6 }
@@ -119,8 +124,10 @@ import Testing
         #expect(fetch.log.overruns > 0)
     }
 
-    /// A reply goes on behind what was taken of it: it ends at its writer's new end, the connection is
-    /// closed, and whoever took the tail asks for no byte before that.
+    /// A response continues beyond the stolen tail.
+    ///
+    /// It ends at its writer's new end, and its connection is closed. The thief requests no byte
+    /// before that end.
     @Test func aShortenedReplyEndsWhereItWasCut() throws {
         var network = network
         network.cap = { $0 == 0 ? 1e5 : 1e6 }
@@ -134,7 +141,8 @@ import Testing
 
     // MARK: Servers
 
-    /// A server that serves four at a time, and after a minute eight: both are found, and kept to.
+    /// A server serves four requests at a time, and eight after a minute: both limits are found and
+    /// respected.
     @Test func aServersLimitIsFoundKeptAndRaised() throws {
         var server = SimulatedServer()
         server.answer = { $0.served < ($0.now < 60 ? 4 : 8) ? .serve : .status(503) }
@@ -148,15 +156,16 @@ import Testing
             if case .serverLimit(let limit, _) = notice { limit } else { nil }
         }
         #expect(limits.first == 4 && limits.last == 8 && limits == limits.sorted())
-        // Once known, no minute sees more than three refusals.
+        // Once the limit is known, no minute has more than three refusals.
         let later = log.refusals.filter { $0 > 15 }
         #expect(later.allSatisfy { start in later.count { $0 >= start && $0 < start + 60 } <= 3 })
-        // 4 MB/s until a probe finds out, which are at most forty seconds apart by then, and 8 MB/s.
+        // 4 MB/s until a probe detects the change, then 8 MB/s. Probes are at most forty seconds
+        // apart by then.
         let raised = 60 + 40.0 + 8 * (ServerLimit.settling + 0.2)
         #expect(seconds <= 1.03 * (raised + (2000 - 4 * raised) / 8))
     }
 
-    /// The server asks to wait for three seconds: so it is, and nobody asks meanwhile.
+    /// The server sends `Retry-After: 3`, and receives no requests for three seconds.
     @Test func retryAfterIsKept() throws {
         var (refused, after) = (-1.0, [Double]())
         var server = SimulatedServer()
@@ -174,13 +183,14 @@ import Testing
         let seconds = try run(&fetch, within: 60)
         #expect(fetch.log.isComplete)
         #expect(after.allSatisfy { $0 >= refused + 3 })
-        // Spread over a second at most, and then a tick, a connection and a request.
+        // Spread over at most a second, plus a tick, a connection and a request.
         #expect(after.first ?? 0 <= refused + 3 + 1 + 0.1 + 0.1)
         #expect(seconds <= 4 + 3 + 1 + 1.5)
     }
 
-    /// From some moment on the server sends the whole file to whoever asks for a part: nothing of that is
-    /// written, and the fetch ends with what is to be done otherwise.
+    /// The server starts to answer ranges with the whole file.
+    ///
+    /// Nothing of that is written, and the fetch ends with the outcome that names the alternative.
     @Test func aServerIgnoresRangesMidway() throws {
         var server = SimulatedServer()
         server.answer = { $0.now < 3 ? .serve : .whole }
@@ -195,7 +205,7 @@ import Testing
         #expect(fetch.log.wire == fetch.log.received)
     }
 
-    /// A server that answers `If-Range` with the whole file: the range is asked for without it.
+    /// A server answers `If-Range` with the whole file: the range is requested without it.
     @Test func aServerIgnoresRangesWithIfRange() throws {
         var server = SimulatedServer()
         server.answer = { $0.sentIfRange ? .whole : .serve }
@@ -206,8 +216,8 @@ import Testing
         #expect(seconds <= 2 + 1.5)
     }
 
-    /// A link that is refused midway is resolved again, once for all connections, and they go on with the
-    /// new one.
+    /// A link that is refused during the fetch is resolved again, once for all connections, which
+    /// continue with the new one.
     @Test func anExpiredLinkIsResolvedAgain() throws {
         let fresh = try #require(WebURL("https://a.test/file?again"))
         var server = SimulatedServer()
@@ -222,10 +232,10 @@ import Testing
         #expect(seconds <= 5 + 1.5)
     }
 
-    /// A link states when it expires, and nothing else leads there: all was asked for in time, and
-    /// what runs is left to run, however slow it is.
+    /// A link states its expiry, and no other link exists.
     ///
-    /// A connection that breaks asks for all of its rest, though its rate is known by then.
+    /// All bytes are requested in time, and active requests are left alone, however slow they are.
+    /// A connection that breaks requests its whole rest, although its rate is known by then.
     @Test func whatWasAskedForInTimeArrives() throws {
         var network = network
         network.cap = { $0 == 0 ? 4e5 : 1e6 }
@@ -248,7 +258,9 @@ import Testing
 
     // MARK: Addresses
 
-    /// Nobody answers at one of two addresses: its connections go to the other one, and nothing has failed.
+    /// No server answers at one of two addresses.
+    ///
+    /// Its connections use the other one, and nothing counts as failed.
     @Test func aDeadAddressBesideAGoodOne() throws {
         var network = network
         network.addresses = [.init(name: "192.0.2.1"), .init(name: "192.0.2.2", isDead: true)]
@@ -259,11 +271,11 @@ import Testing
         let left = try #require(
             log.time { if case .addressLeft("192.0.2.2", _) = $0 { true } else { false } })
         #expect(left <= StallDetector.patience + 0.2)
-        // Half of the connections begin when it is left.
+        // Half of the connections start when the dead address is avoided.
         #expect(seconds <= left + (40 - 4 * left) / 8 + 1)
     }
 
-    /// The connections to one of two addresses are slow by far: no more go there.
+    /// Connections to one of two addresses are far slower, so no more connections use it.
     @Test func aSlowAddressBesideAGoodOne() throws {
         var network = network
         network.addresses = [.init(name: "192.0.2.1"), .init(name: "192.0.2.2", cap: 5e4)]
@@ -281,7 +293,7 @@ import Testing
 
     // MARK: The end
 
-    /// What has arrived when the fetch is cancelled stays, and nothing is under way.
+    /// The bytes that were received before the cancellation are kept, and no request is active.
     @Test func cancelledMidway() throws {
         var fetch = SimulatedFetch(network, size: 80_000_000, connections: 8, isChecked: true)
         fetch.world.plan("cancel", in: 4.03) { machine, world in machine.cancel(world) }
@@ -298,7 +310,8 @@ import Testing
         #expect(fetch.world.requests.allSatisfy { $0 == nil })
     }
 
-    /// What an earlier run left is checked while the rest comes, and only what is damaged comes again.
+    /// The bytes of an earlier run are checked while the rest is downloaded; only damaged ones are
+    /// downloaded again.
     @Test func whatIsDamagedComesAgain() throws {
         let earlier: [(ByteRange, Bool)] = [
             (ByteRange(0, 10_000_000), true), (ByteRange(12_000_000, 14_000_000), false),

@@ -4,34 +4,35 @@ import TestSupport
 
 @testable import Segmenter
 
-/// A transfer through a network that a seed chooses, with a number of connections that is to be found.
+/// A transfer through a network derived from a seed, for which the governor finds the number of
+/// connections.
 struct GovernedCase {
     enum Kind: String, CaseIterable {
-        /// All share one bottleneck: one connection does.
+        /// All connections share one bottleneck, which one of them can fill.
         case shared
-        /// A bottleneck, and each connection has the same cap.
+        /// A bottleneck, and the same cap for all connections.
         case capped
-        /// A bottleneck, and each connection has another cap, which losses set.
+        /// A bottleneck, and a different cap for each connection, determined by losses.
         case lossy
         /// A bottleneck that changes, and caps.
         case changing
-        /// The server serves so many requests at a time, and no more.
+        /// The server limits the number of requests at a time.
         case served
-        /// Each fifth connection is ten times slower.
+        /// Every fifth connection is ten times slower.
         case stragglers
     }
 
-    /// Most connections.
+    /// The maximum number of connections.
     static let most = 64
 
     let network: SimulatedNetwork
-    /// In bytes.
+    /// The length of the file in bytes.
     let size: Int64
-    /// Part of the segments that come out of order.
+    /// The fraction of segments that arrive out of order.
     private let loss: Double
 
     init(_ kind: Kind, seed: UInt64) {
-        // Another network for each kind, too.
+        // Each kind has different networks.
         let number = Kind.allCases.firstIndex(of: kind) ?? 0
         var random = SplitMix64(seed: UInt64(Kind.allCases.count) * seed + UInt64(number))
         func spread(_ range: ClosedRange<Double>) -> Double {
@@ -66,13 +67,13 @@ struct GovernedCase {
         size = Int64(rate * seconds)
     }
 
-    /// Seconds with a fixed number of connections; `nil` for more than a limit.
+    /// Returns the seconds with a fixed number of connections; `nil` if they exceed the limit.
     func seconds(connections: Int, limit: Double) -> Double? {
         var fetch = SimulatedFetch(network, size: size, connections: connections)
         return fetch.run(limit: limit)
     }
 
-    /// Seconds with the number that the governor finds; `nil` for more than a limit.
+    /// Returns the seconds with the number that the governor finds; `nil` if they exceed the limit.
     func governed(limit: Double) -> Double? {
         var fetch = SimulatedFetch(
             network, size: size, connections: Self.most, isFound: true)

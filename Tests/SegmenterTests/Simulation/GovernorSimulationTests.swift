@@ -3,16 +3,15 @@ import Testing
 
 @testable import Segmenter
 
-/// The governor in simulated networks: how close the number of connections that it finds comes to the
-/// best one.
+/// Compares the governor's number of connections with the best one in simulated networks.
 ///
-/// A sample against a few numbers; with `SEGGET_SIMULATION=all` in the environment more cases, against
-/// each number from 1 to 64.
+/// The default is a sample against a few numbers. With `SEGGET_SIMULATION=all` in the environment
+/// there are more cases, against each number from 1 to 64.
 @Suite struct GovernorSimulationTests {
     private static let isFull = getenv("SEGGET_SIMULATION") != nil
     private static let seeds: UInt64 = isFull ? 80 : 6
     private static let numbers = isFull ? Array(1...GovernedCase.most) : [1, 4, 16, 32, 64]
-    /// Seconds that the number is looked for: from one that is far off, ticks and looks are not free.
+    /// The seconds for finding the number: steps from a distant first number, and ticks, take time.
     private static let search = 0.6
 
     @Test(arguments: GovernedCase.Kind.allCases)

@@ -4,36 +4,36 @@ import TestSupport
 
 @testable import Segmenter
 
-/// A small fetch with trouble that a seed chooses.
+/// A small fetch with failures that are derived from a seed.
 struct RandomStory {
-    /// What may go wrong with a request.
+    /// The possible failures of a request.
     private enum Trouble: CaseIterable {
         case breaksOff, fallsSilent, silence, reset, overload, retryAfter, failure, ignoresIfRange
-        // What may be final.
+        // These may be final.
         case forbidden, otherVersion, ignoresRanges, notFound
     }
 
     let seed: UInt64
     let size: Int64
     let connections: Int
-    /// Whether nothing goes wrong that the file does not survive.
+    /// Whether the download can survive all failures.
     let isSurvivable: Bool
-    /// What the slowest connection brings, in bytes per second: it may be the only one that is served.
+    /// The rate of the slowest connection in bytes per second; only that one may be served.
     let leastRate: Double
-    /// When nothing goes wrong with requests any more.
+    /// The time after which requests no longer fail.
     private let calm: Double
     private let network: SimulatedNetwork
     private let troubles: [Trouble]
-    /// How often something goes wrong.
+    /// The probability of a failure.
     private let share: Double
-    /// Requests that the server serves at a time.
+    /// The number of requests that the server serves at a time.
     private let served: Int
     private let isFound: Bool
     private let lag: Int64
     private let earlier: [(range: ByteRange, isIntact: Bool)]
-    /// When another server of the file joins, and whether it has other bytes.
+    /// The time at which another server of the file joins, and whether its bytes differ.
     private let mirror: (joins: Double, lies: Bool)?
-    /// Who takes what comes in order.
+    /// The reader that takes the bytes in order.
     private let reader: SimulatedReader?
 
     init(seed: UInt64) {
@@ -54,7 +54,7 @@ struct RandomStory {
         network.cap = { SimulatedCase.dice(seed, $0) < 0.25 ? each / slow : each }
         slowest = each / slow
         if chance(0.3) {
-            // Some of what is down kills what was there.
+            // Some outages kill the present connections.
             let (from, length) = (spread(0.3...seconds + 1), spread(0.2...8))
             network.capacity = [(0, 1e12), (from, 0), (from + length, 1e12)]
             if chance(0.7) { network.cuts = [from] }
@@ -84,14 +84,14 @@ struct RandomStory {
             chance(0.2)
             ? SimulatedReader(rate: Double(size) / spread(1...10), size: Int64(spread(1e6...1e7)))
             : nil
-        // The first server is not waited for as long as the only one while another may do better.
+        // With another server, the first one is given up sooner than a single one.
         self.isSurvivable = isSurvivable && mirror?.lies != true
         let parts = reader == nil && chance(0.3) ? Int.random(in: 1...4, using: &random) : 0
         let (step, all) = (size / Int64(2 * max(1, parts)), Int64(parts))
         earlier = (0..<all).map { (ByteRange(2 * $0 * step, (2 * $0 + 1) * step), chance(0.7)) }
     }
 
-    /// Bytes that an earlier run left and are right.
+    /// The number of intact bytes from an earlier run.
     var intact: Int64 { earlier.reduce(0) { $0 + ($1.isIntact ? $1.range.count : 0) } }
 
     func fetch() -> SimulatedFetch {
@@ -136,7 +136,8 @@ struct RandomStory {
 
     private static let mirror = "https://b.test/file"
 
-    /// Most requests that may be under way: each of several servers has two connections at the least, where
-    /// their number is found.
+    /// The maximum number of active requests.
+    ///
+    /// If the governor finds the number of connections, each of several servers has at least two.
     private var most: Int { isFound && mirror != nil ? max(connections, 4) : connections }
 }

@@ -4,14 +4,15 @@ import Testing
 
 @testable import Segmenter
 
-/// The scheduler in simulated networks: how close it comes to the best that is possible.
+/// Compares the scheduler with the theoretical optimum in simulated networks.
 ///
-/// A sample of small cases; with `SEGGET_SIMULATION=all` in the environment many, large ones too.
+/// The default is a sample of small cases. With `SEGGET_SIMULATION=all` in the environment there
+/// are many, including large ones.
 @Suite struct SchedulingSimulationTests {
     private static let isFull = getenv("SEGGET_SIMULATION") != nil
-    /// Seeds that are tried, and cases that are run, of each kind.
+    /// The number of seeds that are tried, and of cases that are run, of each kind.
     private static let (seeds, cases) = isFull ? (1000, 1000) : (200, 25)
-    /// Seconds times connections of a case.
+    /// The maximum product of seconds and connections of a case.
     private static let largest = isFull ? 30_000.0 : 300.0
 
     @Test(arguments: SimulatedCase.Kind.allCases)
@@ -26,7 +27,7 @@ import Testing
                 trial.network, size: trial.size, connections: trial.connections, seed: seed)
             let ended = fetch.run(limit: 5 * bound)
             let seconds = try #require(ended, "seed \(seed): no end")
-            // What is decided by ticks is late by half of one, and a rate is known after two.
+            // Decisions at ticks are half a tick late, and a rate is known after two ticks.
             let allowed = kind.margin * bound + 1.5 * SimulatedFetch.tick
             #expect(
                 seconds <= allowed, "\(kind), seed \(seed): \(seconds / bound) of \(bound) s")
@@ -37,10 +38,10 @@ import Testing
         #expect(median <= 1 + (kind.margin - 1) / 2, "the median is \(median)")
     }
 
-    /// Connections that are slow lose their work, and others take their place: that beats waiting.
+    /// Slow connections lose their work and are replaced, which is faster than waiting for them.
     @Test func reopensStragglers() throws {
         var network = SimulatedNetwork(roundTrip: 0.001, handshakes: 1)
-        // Every fifth is at 64 KiB/s, the others at 8 MiB/s.
+        // Every fifth connection has 64 KiB/s, the others 8 MiB/s.
         network.cap = { $0 % 5 == 4 ? 65_536 : 8_388_608 }
         var fetch = SimulatedFetch(network, size: 256 << 20, connections: 16)
         let ended = fetch.run(limit: 60)
@@ -50,7 +51,7 @@ import Testing
         #expect(seconds < waiting)
     }
 
-    /// A server that serves a few requests at a time, and turns others away.
+    /// A server serves a few requests at a time, and refuses others.
     @Test func usesWhatIsServed() throws {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
@@ -62,26 +63,26 @@ import Testing
         #expect(seconds <= 1.03 * bound)
     }
 
-    /// The number of connections follows what this download may have of all that may be made.
+    /// The number of connections follows this download's part of the connections of all downloads.
     @Test func followsTheNumberOfConnections() throws {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
         var fetch = SimulatedFetch(
             network, size: 200_000_000, connections: 16, isFound: true)
-        // Thirty-two at a time have two connections each: 64 for all.
+        // Each of 32 downloads has two connections: 64 in all.
         fetch.world.downloads = { $0 < 10 ? 32 : 1 }
         let ended = fetch.run(limit: 100)
         let seconds = try #require(ended)
         #expect(fetch.log.mostBusy == 16)
-        // 20 MB in the first ten seconds, and the rest with all.
+        // 20 MB in the first ten seconds, and the rest over all connections.
         #expect(seconds >= 10 + 180.0 / 16)
-        // The governor, not the world, decides when more are tried: when what it has waited for twice in
-        // vain is over, which is its first patience and twice that.
+        // The governor decides when to try more connections. It does so after two unsuccessful
+        // waits: its first patience, and twice that.
         let found = 10 + 2 * ConnectionGovernor.firstPatience
         #expect(seconds <= 1.05 * (found + (200 - 2 * found) / 16))
     }
 
-    /// Bytes that are asked for twice: what is cut off a request, and still comes.
+    /// Few bytes are received twice, because a request was shortened and its tail arrived anyway.
     @Test func wastesLittle() {
         forEachSeed(20) { seed, _ in
             let trial = SimulatedCase(.stragglers, seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 /// A server that serves `limit` requests at a time, and connections that always have work.
 private struct ServerLimitSimulation {
-    /// Seconds between two looks.
+    /// The seconds between two calls of `watch`.
     static let tick = 0.05
 
     enum Place {
@@ -17,19 +17,19 @@ private struct ServerLimitSimulation {
 
     var random: SplitMix64
     var limit: Int
-    /// How often a request fails for another reason.
+    /// The probability that a request fails for another reason.
     var badLuck = 0.0
-    /// Longest time that a body takes after the server has finished with it.
+    /// The longest time for which a body arrives after the server has finished with it.
     var drain = 0.05
     var cap = ServerLimit()
     private(set) var places: [Place]
     private var failures: [Int]
-    /// When the server is done with each.
+    /// The time at which the server has finished with each request.
     private var finished: [Double]
     private(set) var now = 0.0
     private(set) var refused: [Double] = []
     private(set) var asked = 0
-    /// Seconds of service.
+    /// The total seconds of service.
     private(set) var service = 0.0
 
     init(connections: Int, limit: Int, random: SplitMix64) {
@@ -112,7 +112,7 @@ private struct ServerLimitSimulation {
 }
 
 @Suite struct ServerLimitSimulationTests {
-    /// Fifteen seconds to learn, then ten minutes.
+    /// Fifteen seconds to learn the limit, then ten minutes.
     @Test func settlesAtWhatIsServed() {
         forEachSeed(10) { seed, random in
             let connections = Int.random(in: 2...32, using: &random)
@@ -134,7 +134,7 @@ private struct ServerLimitSimulation {
         }
     }
 
-    /// What the server allows goes up and down.
+    /// The server's limit rises and falls.
     @Test func followsWhatChanges() {
         forEachSeed(5) { seed, random in
             let connections = Int.random(in: 4...16, using: &random)
@@ -144,7 +144,7 @@ private struct ServerLimitSimulation {
             for _ in 0..<4 {
                 let limit = Int.random(in: 1...connections, using: &random)
                 simulation.limit = limit
-                // Probes may be four minutes apart by now.
+                // By now, probes may be four minutes apart.
                 simulation.run(for: 270 + 3 * Double(connections))
                 let before = (simulation.refused.count, simulation.service)
                 simulation.run(for: 300)
@@ -156,7 +156,7 @@ private struct ServerLimitSimulation {
         }
     }
 
-    /// Failures that have nothing to do with a limit do not keep connections away for long.
+    /// Failures for other reasons do not keep connections idle for long.
     @Test(arguments: [0.02, 0.1, 0.3])
     func badLuckIsNoLimit(share: Double) {
         forEachSeed(8) { seed, random in

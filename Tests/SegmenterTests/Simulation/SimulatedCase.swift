@@ -1,25 +1,25 @@
 import Glibc
 import TestSupport
 
-/// A transfer through a network that a seed chooses.
+/// A transfer through a network that is derived from a seed.
 struct SimulatedCase {
     enum Kind: String, CaseIterable {
-        /// Each connection has the same cap.
+        /// All connections have the same cap.
         case capped
-        /// All share one bottleneck.
+        /// All connections share one bottleneck.
         case shared
-        /// Each connection has another cap, as where loss sets it.
+        /// Each connection has a different cap, as if losses determined it.
         case lossy
-        /// Caps, and a bottleneck.
+        /// Caps and a bottleneck.
         case mixed
-        /// Some connections are slower by far.
+        /// Some connections are far slower.
         case stragglers
-        /// The bottleneck changes.
+        /// The capacity of the bottleneck changes.
         case changing
-        /// Connections die without a word.
+        /// Connections die without a reset.
         case dying
 
-        /// What the bound may be exceeded by.
+        /// The factor by which the bound may be exceeded.
         var margin: Double {
             switch self {
             case .capped, .shared, .lossy, .mixed: 1.03
@@ -74,15 +74,17 @@ struct SimulatedCase {
         }
     }
 
-    /// A number from 0 to 1 for each connection that is made.
+    /// Returns a pseudorandom number from 0 to 1 for each new connection.
     static func dice(_ seed: UInt64, _ number: Int) -> Double {
         var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(number) &* 7919)
         _ = random.next()
         return Double.random(in: 0..<1, using: &random)
     }
 
-    /// Seconds that it takes at the least; `nil` for what is no case: less than 50 round trips, or
-    /// too little for each connection to be worth one, or too short for a death to be noticed in.
+    /// The least number of seconds that the transfer takes.
+    ///
+    /// It is `nil` for cases that are not run: less than 50 round trips, less than 128 KiB for each
+    /// connection, or too short to notice a death.
     var bound: Double? {
         guard size / Int64(connections) >= 128 << 10 else { return nil }
         let bound = SimulatedConnections.bound(

@@ -2,37 +2,36 @@ import Assembler
 
 @testable import Segmenter
 
-/// A fetch through a simulated network: reports to the program's `FetchMachine` what happens, event
-/// by event.
+/// A fetch through a simulated network, which reports each event to the program's `FetchMachine`.
 ///
-/// What the program does each 100 ms it does each 100 ms of virtual time.
+/// Work that the program does every 100 ms is done every 100 ms of virtual time.
 struct SimulatedFetch {
     static let tick = 0.1
-    /// The version of the file.
+    /// The entity tag of the file.
     static let tag = "\"1\""
 
     let world: SimulatedWorld
-    /// Most requests that may be under way.
+    /// The maximum number of active requests.
     let most: Int
     private(set) var machine: FetchMachine
     private var hasBegun = false
     private var nextTick = Self.tick
-    /// Whether each event is followed by a check of the rules, which takes time.
+    /// Whether the rules are checked after each event, which takes time.
     let isChecked: Bool
 
-    /// Makes a fetch.
+    /// Creates a fetch.
     ///
     /// - Parameters:
-    ///   - network: The way to the server.
-    ///   - server: What it does.
-    ///   - size: Of the file, in bytes.
-    ///   - connections: Their number, or the most.
-    ///   - isFound: Whether the number is found.
-    ///   - isChecked: Whether the rules are checked at each event.
-    ///   - most: Most requests that may be under way, if not one for each connection.
-    ///   - seed: Of what is left to chance.
-    ///   - earlier: What an earlier run left, and whether it is still right.
-    ///   - adjust: Changes what the machine begins with.
+    ///   - network: The network path to the server.
+    ///   - server: The behaviour of the server.
+    ///   - size: The length of the file in bytes.
+    ///   - connections: The number of connections, or its maximum.
+    ///   - isFound: Whether the governor determines the number of connections.
+    ///   - isChecked: Whether the rules are checked after each event.
+    ///   - most: The maximum number of active requests; by default one for each connection.
+    ///   - seed: The seed of the random numbers.
+    ///   - earlier: The ranges of an earlier run, and whether they are intact.
+    ///   - adjust: Changes the machine's setup.
     init(
         _ network: SimulatedNetwork, _ server: SimulatedServer = .init(), size: Int64,
         connections: Int, isFound: Bool = false, isChecked: Bool = false, most: Int? = nil,
@@ -58,9 +57,9 @@ struct SimulatedFetch {
 
     var log: SimulatedRecord { world.log }
 
-    /// Runs to the end.
+    /// Runs the fetch until it ends.
     ///
-    /// - Returns: Seconds, or `nil` when it does not end within a limit.
+    /// - Returns: The seconds that it took; `nil` if it exceeded the limit.
     mutating func run(limit: Double = .infinity) -> Double? {
         if !hasBegun { machine.start(nil, world) }
         hasBegun = true
@@ -88,7 +87,7 @@ struct SimulatedFetch {
         }
     }
 
-    /// As the worker's tick: what stalls for too long is over.
+    /// Ends requests that have stalled for too long, like the worker's tick.
     private mutating func tick() {
         for request in world.requests.compactMap({ $0 }) where !machine.isOver {
             guard world.requests[request.link] === request else { continue }
@@ -119,7 +118,7 @@ struct SimulatedFetch {
     private mutating func bodyEnded(_ request: SimulatedRequest) {
         guard let position = request.writer?.position else { return }
         if position < min(request.limit, request.replyEnd) {
-            // It is at its fault.
+            // The request has reached its fault.
             request.faultAt = .max
             if request.fallsSilent {
                 world.connections.kill(request.link, world.now)
@@ -200,7 +199,7 @@ struct SimulatedFetch {
         world.connections.setFlow(request.link, true)
     }
 
-    /// Tells the machine of the end of a request.
+    /// Reports the result of a request to the machine.
     private mutating func end(
         _ request: SimulatedRequest, _ end: TransferEnd, closing: Bool = true
     ) {
@@ -220,7 +219,7 @@ struct SimulatedFetch {
 }
 
 extension SimulatedServer.Answer {
-    /// The head of the reply.
+    /// Returns the head of the response.
     fileprivate func reply(to range: ByteRange?, size: Int64) -> Reply {
         switch self {
         case .status(let status, let retryAfter): Reply(status: status, retryAfter: retryAfter)

@@ -1,43 +1,44 @@
 @testable import Segmenter
 
-/// A network between a client and a server, as far as bytes flow in it: a fluid model in virtual time.
+/// A network between a client and a server: a fluid model of its bytes in virtual time.
 ///
-/// Connections share a bottleneck fairly (max-min); each has a cap of its own, and a congestion window
-/// that doubles each round trip as long as it is what limits.
+/// Connections share a bottleneck fairly (max-min). Each one has a separate cap, and a congestion
+/// window that doubles in each round trip as long as it limits the connection.
 struct SimulatedNetwork {
-    /// First congestion window, in bytes (RFC 6928).
+    /// The initial congestion window in bytes (RFC 6928).
     static let firstWindow = 10.0 * 1460
 
-    /// Seconds that a request takes on a connection that is made.
+    /// The seconds that a request takes on an established connection.
     var roundTrip = 0.05
-    /// Round trips that making one takes: one, with TLS 1.3 two.
+    /// The round trips that establishing a connection takes: one, or two with TLS 1.3.
     var handshakes = 1.0
-    /// Bytes per second of the bottleneck, from a time on; ascending, the first from 0.
+    /// The bytes per second of the bottleneck from a time on, in ascending order; the first from 0.
     var capacity: [(from: Double, rate: Double)] = [(0, .infinity)]
-    /// Bytes per second of the connection with a number, in the order of being made.
+    /// The bytes per second of a connection; connections are numbered in the order in which they
+    /// are established.
     var cap: (Int) -> Double = { _ in .infinity }
-    /// Seconds after which the connection with a number is dead, without a word.
+    /// The seconds after which a connection dies without a reset.
     var life: (Int) -> Double = { _ in .infinity }
-    /// When all connections that are there die, without a word.
+    /// The times at which all present connections die without a reset.
     var cuts: [Double] = []
-    /// Requests that are served at a time; others are turned away.
+    /// The number of requests that are served at a time; others are refused.
     var served = Int.max
-    /// The host's addresses; none where nobody knows of several.
+    /// The host's addresses; empty if the client does not know several.
     var addresses: [Address] = []
 
     /// An address of the host.
     struct Address {
         var name: String
-        /// Most bytes per second of a connection to it.
+        /// The maximum number of bytes per second of a connection to it.
         var cap = Double.infinity
-        /// Whether nobody answers there.
+        /// Whether no server answers at the address.
         var isDead = false
     }
 
-    /// Whether nothing passes at a time.
+    /// Returns whether the network is down at a time.
     func isDown(at time: Double) -> Bool { capacity(at: time) == 0 }
 
-    /// When something passes, from a time on.
+    /// Returns the first time, not before `time`, at which the network is up.
     func up(from time: Double) -> Double {
         guard isDown(at: time) else { return time }
         return capacity.first { $0.from > time && $0.rate > 0 }?.from ?? .infinity
@@ -47,7 +48,7 @@ struct SimulatedNetwork {
         (capacity.last { $0.from <= time } ?? capacity[0]).rate
     }
 
-    /// When the capacity changes next.
+    /// Returns the time of the next change of the capacity.
     func change(after time: Double) -> Double {
         capacity.first { $0.from > time }?.from ?? .infinity
     }
@@ -57,24 +58,24 @@ struct SimulatedNetwork {
 struct SimulatedConnections {
     struct Connection {
         var isOpen = false
-        /// Whether a body flows.
+        /// Whether a body is being received.
         var flows = false
         var cap = 0.0
-        /// Congestion window, in bytes per second.
+        /// The congestion window in bytes per second.
         var window = 0.0
         var dies = Double.infinity
-        /// Bytes per second at present.
+        /// The present rate in bytes per second.
         var rate = 0.0
-        /// Bytes that came in the present body.
+        /// The number of bytes of the present body that were received.
         var brought = 0.0
     }
 
     let network: SimulatedNetwork
     private(set) var all: [Connection]
-    /// Connections that were made so far.
+    /// The number of connections that have been established.
     private(set) var made = 0
     private(set) var isGrowing = false
-    /// Whether rates have to be set anew.
+    /// Whether the rates have to be recalculated.
     private var isStale = true
 
     init(_ network: SimulatedNetwork, count: Int) {
@@ -84,21 +85,21 @@ struct SimulatedConnections {
 
     subscript(_ index: Int) -> Connection { all[index] }
 
-    /// Takes one more.
+    /// Adds a connection, and returns its index.
     mutating func add() -> Int {
         all.append(Connection())
         return all.count - 1
     }
 
-    /// Makes a connection, if it is not made.
+    /// Establishes a connection, if it is not open.
     ///
     /// - Parameters:
-    ///   - index: Of the connections.
+    ///   - index: The index of the connection.
     ///   - now: The time.
-    ///   - address: Where it leads.
-    ///   - isCounted: Whether it has a number: one for a canary has none, so that canaries do not decide
-    ///     which fate the others have.
-    /// - Returns: Round trips that a request takes until its first byte.
+    ///   - address: The address to which it connects.
+    ///   - isCounted: Whether the connection gets a number. A canary's connection gets none, so
+    ///     that canaries do not change the fate of other connections.
+    /// - Returns: The number of round trips until the first byte of a request.
     mutating func open(
         _ index: Int, _ now: Double, to address: SimulatedNetwork.Address? = nil,
         isCounted: Bool = true
@@ -115,7 +116,7 @@ struct SimulatedConnections {
         return 1 + network.handshakes
     }
 
-    /// Has no more than so many bytes come: what waits for room comes when there is some.
+    /// Limits the bytes that have arrived; the rest waits until there is space.
     mutating func hold(_ index: Int, at most: Double) {
         all[index].brought = min(all[index].brought, most)
     }
@@ -125,7 +126,7 @@ struct SimulatedConnections {
         isStale = true
     }
 
-    /// Has nothing more come on a connection, without a word.
+    /// Stops a connection without a reset.
     mutating func kill(_ index: Int, _ now: Double) {
         all[index].dies = now
         isStale = true
@@ -138,7 +139,7 @@ struct SimulatedConnections {
         isStale = true
     }
 
-    /// Tells rates anew, if something has changed.
+    /// Recalculates the rates if something has changed.
     mutating func settle(_ now: Double) {
         guard isStale else { return }
         isStale = false
@@ -159,7 +160,8 @@ struct SimulatedConnections {
         }
     }
 
-    /// Max-min: who needs less than an equal part of what is left gets that.
+    /// Shares the capacity (max-min): a connection that needs less than an equal part gets what it
+    /// needs.
     private mutating func share(_ capacity: Double, _ flowing: [Int]) {
         var left = capacity
         var count = flowing.count
@@ -175,12 +177,12 @@ struct SimulatedConnections {
         }
     }
 
-    /// When one of these dies next.
+    /// Returns the time at which the next of these connections dies.
     func death(after time: Double) -> Double {
         all.reduce(.infinity) { $1.flows && $1.dies > time ? min($0, $1.dies) : $0 }
     }
 
-    /// Lets time pass in which nothing happens.
+    /// Advances the time over an interval without events.
     mutating func pass(from now: Double, to then: Double) {
         let seconds = then - now
         let growth = isGrowing ? Self.power(seconds / network.roundTrip) : 1
@@ -195,14 +197,16 @@ struct SimulatedConnections {
 
     mutating func markStale() { isStale = true }
 
-    /// Two to the power of a number from 0 to 1, nearly.
+    /// Returns an approximation of two to the power of a number from 0 to 1.
     private static func power(_ exponent: Double) -> Double {
         let x = exponent * 0.693147
         return 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)))
     }
 
-    /// Seconds in which a number of connections would bring so many bytes if they never lacked work:
-    /// the fluid optimum, with handshakes, slow start and the stalls that are waited out.
+    /// Returns the least number of seconds in which connections download a number of bytes.
+    ///
+    /// This is the fluid optimum for connections that always have work, with handshakes, slow
+    /// start, and the time until dead connections are given up.
     static func bound(_ network: SimulatedNetwork, count: Int, bytes: Double) -> Double {
         let count = min(count, network.served)
         var connections = SimulatedConnections(network, count: count)
@@ -238,9 +242,10 @@ struct SimulatedConnections {
     }
 }
 
-/// How long connections that have died without a word are waited for, at the least: as long as
-/// `StallDetector` waits for a stalled one, which is twice as long after each time, and half as
-/// long again after a while, and no longer than the stall timeout.
+/// The least time until connections that died without a reset are given up.
+///
+/// It is the time for which `StallDetector` waits for a stalled connection. It doubles each time,
+/// is halved after a while, and is never longer than the stall timeout.
 struct SimulatedStalls {
     private let patience: Double
     private var caution = 1.0
@@ -251,9 +256,9 @@ struct SimulatedStalls {
         patience = max(StallDetector.patience, StallDetector.factor * longestTimeToFirstByte)
     }
 
-    /// A connection has died.
+    /// Records that a connection has died.
     ///
-    /// - Returns: Seconds until it is given up.
+    /// - Returns: The seconds until the connection is given up.
     mutating func next(_ now: Double) -> Double {
         while caution > 1, now - changed >= StallDetector.forgetting {
             caution /= 2

@@ -1,31 +1,31 @@
 import Assembler
 
-/// Who takes what is written, in order and at a rate of its own, as the reader of a pipe does.
+/// A reader that takes the written bytes in order and at a limited rate, like the reader of a pipe.
 struct SimulatedReader {
-    /// Bytes per second.
+    /// The rate in bytes per second.
     var rate: Double
-    /// Most bytes between what has gone out and the limit.
+    /// The maximum number of bytes between the read position and the limit.
     var size: Int64
-    /// Bytes that have gone out.
+    /// The number of bytes that have been read.
     private(set) var read: Int64 = 0
-    /// Where writing ends at present.
+    /// The position at which writing presently has to end.
     private(set) var limit: Int64 = 0
 
     init(rate: Double, size: Int64) { (self.rate, self.size) = (rate, size) }
 
-    /// Takes what is there.
+    /// Reads the available bytes.
     ///
     /// - Parameters:
-    ///   - front: Where the first gap begins in what is written.
-    ///   - seconds: Since it was last called.
-    /// - Returns: Whether there is more room.
+    ///   - front: The start of the first gap in the written bytes.
+    ///   - seconds: The seconds since the last call.
+    /// - Returns: Whether there is more space now.
     mutating func read(_ front: Int64, _ seconds: Double) -> Bool {
         let before = read
         read = min(front, read + Int64(rate * seconds))
         return read > before
     }
 
-    /// What may be written from now on, as `StreamOutput.takeWindow`.
+    /// Returns the range that may be written from now on, like `StreamOutput.takeWindow`.
     mutating func takeWindow(_ front: Int64) -> OutputWindow {
         limit = read + size
         return OutputWindow(limit: limit, size: size, isBehind: front - read >= size / 2)

@@ -2,48 +2,48 @@ import Assembler
 
 @testable import Segmenter
 
-/// What has happened in a simulation, and what should not have.
+/// The events of a simulation, and the rules that were broken.
 struct SimulatedRecord {
-    /// Requests that went out, of all kinds.
+    /// The number of requests of all kinds.
     var requests = 0
-    /// Requests that were cut short because another connection took their tail.
+    /// The number of requests that were shortened because another connection stole their tail.
     var cuts = 0
-    /// Times that a writer was behind where its tail was taken.
+    /// The number of times that a writer had passed the position at which its tail was stolen.
     var overruns = 0
-    /// Bytes of the file that were written from replies.
+    /// The bytes of the file that were written from responses.
     var received: Int64 = 0
-    /// Bytes of bodies that came, of all kinds, without what was on its way when a connection was closed.
+    /// The received bytes of all bodies, without those in flight when a connection was closed.
     var wire: Int64 = 0
-    /// What was on its way on connections that were closed: in round trips' worth of bytes.
+    /// The bytes in flight on connections that were closed, in round trips' worth of bytes.
     var wasted = 0.0
-    /// Bytes that were asked for a second time, and of those what came.
+    /// The bytes that were requested a second time, and those of them that were received.
     var hedged: Int64 = 0
     var hedgedWire: Int64 = 0
-    /// Bytes that came to be compared.
+    /// The bytes that were received for comparison.
     var sampledWire: Int64 = 0
-    /// Bytes that were written by a writer that is retired, or were there.
+    /// The bytes that existed before, or were written by writers that are now retired.
     var written = RangeSet()
     var notices: [(time: Double, notice: DownloadNotice)] = []
-    /// When the server turned a request away.
+    /// The times at which the server refused a request.
     var refusals: [Double] = []
     var outcome: FetchMachine.Outcome?
-    /// Most connections that had a request under way.
+    /// The maximum number of connections that had an active request.
     var mostBusy = 0
-    /// What broke a rule.
+    /// The broken rules.
     var breaches: [String] = []
 
-    /// Notes what a writer has written.
+    /// Records the bytes that a writer has written.
     mutating func wrote(_ range: ByteRange) {
         if written.intersects(range) { breaches.append("\(range) has two writers") }
         written.insert(range)
     }
 
-    /// How many notices there are of a kind.
+    /// Returns the number of notices of a kind.
     func count(_ isMeant: (DownloadNotice) -> Bool) -> Int {
         notices.count { isMeant($0.notice) }
     }
 
-    /// When the first notice of a kind came.
+    /// Returns the time of the first notice of a kind.
     func time(_ isMeant: (DownloadNotice) -> Bool) -> Double? {
         notices.first { isMeant($0.notice) }?.time
     }

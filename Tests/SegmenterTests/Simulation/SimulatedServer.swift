@@ -2,57 +2,57 @@ import Assembler
 
 @testable import Segmenter
 
-/// What a simulated server does with requests.
+/// The behaviour of a simulated server.
 struct SimulatedServer {
     /// A request that the server answers.
     struct Arrival {
-        /// How many came before it.
+        /// The number of requests before it.
         var number: Int
-        /// When it is answered, in seconds.
+        /// The time at which it is answered, in seconds.
         var now: Double
-        /// What is asked for; `nil` for the whole file.
+        /// The requested range; `nil` for the whole file.
         var range: ByteRange?
         var url: WebURL
         var sentIfRange: Bool
-        /// The address that it came to; `nil` where nobody knows of several.
+        /// The address at which it arrived; `nil` if the client does not know several.
         var address: String?
-        /// Requests that are being served.
+        /// The number of requests that are being served.
         var served: Int
     }
 
-    /// What comes of a request.
+    /// The server's answer to a request.
     enum Answer {
-        /// What was asked for.
+        /// The requested range.
         case serve
-        /// What was asked for; the connection is closed after so many bytes.
+        /// The requested range; the connection is closed after this number of bytes.
         case breakOff(after: Int64)
-        /// What was asked for; after so many bytes nothing more comes.
+        /// The requested range; nothing is sent after this number of bytes.
         case fallSilent(after: Int64)
-        /// The whole file, whatever was asked for.
+        /// The whole file, whatever range was requested.
         case whole
-        /// Another version's bytes.
+        /// The bytes of another version.
         case otherVersion
         case status(Int, retryAfter: Double? = nil)
         /// The connection is closed.
         case reset
-        /// Nothing ever comes.
+        /// Nothing is ever sent.
         case silence
     }
 
-    /// Decides when the request is answered.
+    /// Returns the answer at the time at which the request is answered.
     var answer: (Arrival) -> Answer = { _ in .serve }
-    /// Seconds that it takes to do so, beside the way.
+    /// Returns the seconds until the answer, in addition to the round trip.
     var thinking: (Arrival) -> Double = { _ in 0 }
-    /// Hosts whose bytes are others than those of the file.
+    /// The origins whose bytes differ from those of the file.
     var liars: Set<String> = []
-    /// What the URL leads to when it is resolved again.
+    /// Returns the result of resolving the URL again.
     var resolution: (WebURL) -> Probe.Resolution = { .same($0) }
 }
 
-/// A writer of the body of a reply.
+/// A writer of the body of a response.
 final class SimulatedWriter {
     let start: Int64
-    /// Where it is.
+    /// The position up to which it has written.
     var position: Int64
 
     init(at start: Int64) { (self.start, position) = (start, start) }
@@ -60,7 +60,7 @@ final class SimulatedWriter {
 
 /// A request on a connection of a simulated network.
 final class SimulatedRequest {
-    /// Whose it is.
+    /// The sender and purpose of the request.
     enum Purpose: Hashable {
         case slot(Int)
         case hedge(Int)
@@ -69,39 +69,39 @@ final class SimulatedRequest {
 
     let purpose: Purpose
     let ask: FetchMachine.Ask
-    /// How many requests went out before it.
+    /// The number of requests that were sent before it.
     let number: Int
-    /// The connection's number in the network.
+    /// The number of the connection in the network.
     let link: Int
     let since: Double
-    /// When the connection is made.
+    /// The time at which the connection is established.
     var connectedAt = 0.0
-    /// When the head of the reply comes.
+    /// The time at which the head of the response arrives.
     var headAt = Double.infinity
-    /// Until when the connection has to be made.
+    /// The time until which the connection has to be established.
     var connectsUntil = Double.infinity
-    /// Seconds without a byte after which it is given up.
+    /// The seconds without a byte after which the request is given up.
     var stallTimeout = Double.infinity
     var isAnswered = false
-    /// Whether it asks for what is there: only a comparison may.
+    /// Whether it requests bytes that are already on disk, which only a sample may do.
     var asksForOld = false
-    /// Whether its body is compared, and not written.
+    /// Whether its body is compared and not written.
     var isSample = false
-    /// Where the room ends that there is for its body.
+    /// The position at which the space for its body ends.
     var allowed = Int64.max
-    /// When it was last noted how far the body has come.
+    /// The time at which the position of the body was last recorded.
     var syncedAt = -1.0
-    /// Where its body goes, or is kept.
+    /// The writer that writes or keeps its body.
     var writer: SimulatedWriter?
-    /// Where writing ends at the latest.
+    /// The position at which writing ends at the latest.
     var limit: Int64 = 0
-    /// Where the reply ends.
+    /// The position at which the response ends.
     var replyEnd: Int64 = 0
-    /// Where the connection breaks, or falls silent.
+    /// The position at which the connection breaks, or stalls.
     var faultAt = Int64.max
     var fallsSilent = false
 
-    /// For how long nothing has come, as a transfer knows it.
+    /// The clock of the time without a byte, as in a transfer.
     private(set) var stallClock: StallClock
 
     init(_ purpose: Purpose, _ ask: FetchMachine.Ask, number: Int, link: Int, now: Double) {
@@ -111,18 +111,18 @@ final class SimulatedRequest {
         stallClock.before = ask.stalledBefore
     }
 
-    /// Bytes of the body that have come.
+    /// The number of bytes of the body that were received.
     var count: Int64 { writer.map { $0.position - $0.start } ?? 0 }
 
-    /// Where what comes ends, as it looks now.
+    /// The expected end of the received bytes.
     var goal: Int64 {
         max(writer?.position ?? 0, min(limit, replyEnd, faultAt))
     }
 
-    /// Whether its body waits for room.
+    /// Whether its body waits for space.
     var isPaused: Bool { writer.map { $0.position >= allowed } ?? false }
 
-    /// Notes what has happened since the last tick.
+    /// Records the activity since the last tick.
     func noteActivity(_ now: Double) {
         stallClock.note(
             .init(

@@ -46,7 +46,7 @@ extension SimulatedWorld: FetchActions {
         return writer.position
     }
 
-    // MARK: Second requests, canaries, and other errands
+    // MARK: Second requests, canaries, and other requests
 
     func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask) {
         if hedges[slot] != nil { log.breaches.append("\(slot) is hedged twice") }
@@ -78,7 +78,7 @@ extension SimulatedWorld: FetchActions {
         canary = nil
     }
 
-    /// Drops a request that may be over.
+    /// Cancels a request that may have ended.
     private func drop(_ request: SimulatedRequest) {
         if requests[request.link] === request { end(request, closing: true) }
     }
@@ -103,7 +103,7 @@ extension SimulatedWorld: FetchActions {
         }
     }
 
-    // MARK: What is remembered and reported
+    // MARK: Recording and reporting
 
     func record() throws(AssemblyError) {}
     func reached(_ address: String, of origin: String) {}
@@ -126,9 +126,9 @@ extension SimulatedWorld: FetchActions {
 
     // MARK: Rules
 
-    /// Checks what is asked for.
+    /// Checks a request against the rules.
     ///
-    /// - Returns: Whether some of it is there.
+    /// - Returns: Whether some of the requested bytes are already on disk.
     private func check(_ slot: Int, _ ask: FetchMachine.Ask) -> Bool {
         if lines[slot].request != nil { log.breaches.append("\(slot) asks twice") }
         if lines[slot].writer != nil { log.breaches.append("\(slot) has a writer left") }
@@ -141,7 +141,7 @@ extension SimulatedWorld: FetchActions {
             || others.contains { !$0.intersection(range).isEmpty }
     }
 
-    /// Checks that no more is under way than may be, when an event is over.
+    /// Checks after an event that no more requests are active than allowed.
     func check(most: Int) {
         let busy = lines.count { $0.request != nil }
         if busy + hedges.count > most {

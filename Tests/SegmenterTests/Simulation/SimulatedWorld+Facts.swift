@@ -5,7 +5,7 @@ import Assembler
 extension SimulatedWorld: FetchFacts {
     var date: Double { 1_800_000_000 + now }
 
-    // MARK: A connection's request
+    // MARK: The request of a connection
 
     private func line(_ slot: Int) -> Line { slot < lines.count ? lines[slot] : Line() }
 
@@ -93,7 +93,7 @@ extension SimulatedWorld: FetchFacts {
     var recorded: [Extent] { [] }
     var canReadBack: Bool { reader == nil }
 
-    /// Where the first gap begins in what is written.
+    /// The start of the first gap in the written bytes.
     var front: Int64 {
         var written = log.written
         for case let writer? in lines.map(\.writer) {

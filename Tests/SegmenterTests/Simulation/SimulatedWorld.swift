@@ -3,39 +3,39 @@ import TestSupport
 
 @testable import Segmenter
 
-/// The world of a `FetchMachine` with simulated time, connections and a server: it carries out what the
-/// machine decides on, and knows what comes of it and when.
+/// The world of a `FetchMachine` with simulated time, connections and a server.
 ///
-/// `Fetch` and what is below it are the same in the program. It decides nothing; `SimulatedFetch`
-/// reports to the machine what happens.
+/// It carries out the machine's decisions, and knows their results and times. In the program,
+/// `Fetch` and the layers below it do this. The world decides nothing; `SimulatedFetch` reports the
+/// events to the machine.
 final class SimulatedWorld {
-    /// What serves one of the machine's connections.
+    /// The parts that serve one of the machine's connections.
     struct Line {
         var request: SimulatedRequest?
-        /// Writes the body of its reply; there until it is retired.
+        /// The writer of the response's body, until it is retired.
         var writer: SimulatedWriter?
-        /// Takes the body of a sample.
+        /// The writer that receives the body of a sample.
         var sampler: SimulatedWriter?
-        /// The connection that it used last.
+        /// The connection of the network that it used last.
         var link: Int?
     }
 
-    /// Where a connection of the network leads.
+    /// The destination of a connection of the network.
     struct Way: Hashable {
         var origin: String
         var pin: String?
         var address: String?
     }
 
-    /// An event that is to come.
+    /// A future event.
     struct Plan {
         var time: Double
-        /// What would take it back.
+        /// The name by which the event can be cancelled.
         var name: String
         var event: (inout FetchMachine, SimulatedWorld) -> Void
     }
 
-    /// Segments of TCP, in bytes.
+    /// The length of a TCP segment in bytes.
     static let segment = 1448.0
 
     let network: SimulatedNetwork
@@ -43,27 +43,27 @@ final class SimulatedWorld {
     let size: Int64
     var connectTimeout = 10.0
     var stallTimeout = 15.0
-    /// Bytes that writers go on by between the moment that a position is of and the next action.
+    /// The bytes that writers write between the query of a position and the next action.
     var lag: Int64 = 0
-    /// Part of the segments that come out of order.
+    /// The fraction of segments that arrive out of order.
     var loss = 0.0
-    /// Downloads under way at a time, this one included.
+    /// The number of active downloads, this one included.
     var downloads: (Double) -> Int = { _ in 1 }
-    /// Requests of other downloads that the server serves at a time.
+    /// The number of other downloads' requests that the server serves at a time.
     var servedOthers: (Double) -> Int = { _ in 0 }
-    /// Who takes what is written, in order; `nil` where it goes into a file.
+    /// The reader that takes the written bytes in order; `nil` if they are written to a file.
     var reader: SimulatedReader?
-    /// Whether what is asked for is checked, which takes time.
+    /// Whether requests are checked, which takes time.
     var checksRequests = false
-    /// What an earlier run left, and whether it is still right.
+    /// The ranges of an earlier run, and whether they are intact.
     var earlier: [(range: ByteRange, isIntact: Bool)] = []
 
     private(set) var now = 0.0
     var connections: SimulatedConnections
-    /// By number of the network's connection.
+    /// The requests by number of the network's connection.
     var requests: [SimulatedRequest?] = []
     private(set) var ways: [Way] = []
-    /// Connections that are closed: their numbers are used again.
+    /// The numbers of closed connections, for reuse.
     private var free: [Int] = []
     var lines: [Line] = []
     var hedges: [Int: SimulatedRequest] = [:]
@@ -85,19 +85,20 @@ final class SimulatedWorld {
 
     func random() -> Double { .random(in: 0..<1, using: &dice) }
 
-    /// Whether the bottleneck has a queue: the connections could bring more than it.
+    /// Whether the bottleneck has a queue, because the connections could carry more than its
+    /// capacity.
     var isCrowded: Bool {
         let sum = connections.all.reduce(0) { $0 + ($1.flows ? min($1.cap, $1.window) : 0) }
         return sum > 1.1 * network.capacity(at: now)
     }
 
-    /// Segments of the file that have come, and how many of these out of order.
+    /// The number of segments of the file that were received, and of those out of order.
     var segments: (all: Int64, disordered: Int64) {
         let all = Double(log.received) / Self.segment
         return (Int64(all), Int64(loss * all))
     }
 
-    /// Has something happen later.
+    /// Schedules an event.
     func plan(
         _ name: String, in seconds: Double,
         _ event: @escaping (inout FetchMachine, SimulatedWorld) -> Void
@@ -107,7 +108,7 @@ final class SimulatedWorld {
 
     // MARK: Time
 
-    /// When something happens next.
+    /// The time of the next event.
     var nextEvent: Double {
         connections.settle(now)
         var next = min(network.change(after: now), plans.map(\.time).min() ?? .infinity)
@@ -128,7 +129,7 @@ final class SimulatedWorld {
         return min(now + max(0, left) / connection.rate, dies)
     }
 
-    /// Lets time pass in which nothing happens.
+    /// Advances the time over an interval without events.
     func pass(to then: Double) {
         if network.change(after: now) <= then || connections.death(after: now) <= then {
             connections.markStale()
@@ -141,7 +142,7 @@ final class SimulatedWorld {
         now = then
     }
 
-    /// Notes how far the body of a request has come.
+    /// Records the position that the body of a request has reached.
     func sync(_ request: SimulatedRequest) {
         guard request.syncedAt != now, let writer = request.writer,
             connections[request.link].flows
@@ -152,12 +153,12 @@ final class SimulatedWorld {
         note(request, writer, at: position)
     }
 
-    /// Whether all that a request brings has come.
+    /// Returns whether all bytes of a request have been received.
     func isOver(_ request: SimulatedRequest) -> Bool {
         guard let writer = request.writer, connections[request.link].flows else { return false }
         let connection = connections[request.link]
         let left = Double(request.goal - writer.start) - connection.brought
-        // What comes within a nanosecond has come.
+        // Bytes that arrive within a nanosecond count as received.
         guard left <= max(1e-3, connection.rate * 1e-9) else { return false }
         note(request, writer, at: request.goal)
         return true
@@ -178,7 +179,7 @@ final class SimulatedWorld {
 
     // MARK: Requests
 
-    /// Sends a request, on a connection that is there or on a new one.
+    /// Sends a request on an existing or a new connection.
     func send(
         _ purpose: SimulatedRequest.Purpose, _ ask: FetchMachine.Ask, preferring link: Int? = nil,
         patience: Double = .infinity
@@ -200,9 +201,9 @@ final class SimulatedWorld {
         return request
     }
 
-    /// Makes a connection.
+    /// Establishes a connection.
     ///
-    /// - Returns: When it is made.
+    /// - Returns: The time at which it is established.
     private func connect(_ link: Int, _ request: SimulatedRequest) -> Double {
         let ask = request.ask
         let address =
@@ -219,14 +220,15 @@ final class SimulatedWorld {
             connections.open(
                 link, now, to: address, isCounted: request.purpose != .canary) - 1
         guard address?.isDead != true else { return .infinity }
-        // The kernel sends a SYN again after 1 s, 3 s, 7 s, 15 s (RFC 6298).
+        // The kernel repeats a SYN after 1 s, 3 s, 7 s and 15 s (RFC 6298).
         let times = [0.0, 1, 3, 7, 15].map { now + $0 }
         guard let goes = times.first(where: { !network.isDown(at: $0) }) else { return .infinity }
         return goes + trips * network.roundTrip
     }
 
-    /// A connection without a request that may be used for another: libcurl uses none that was
-    /// given another address.
+    /// Returns an idle connection that may be reused for a request.
+    ///
+    /// libcurl does not reuse a connection to another address.
     private func idle(for ask: FetchMachine.Ask, preferring link: Int?) -> Int? {
         func fits(_ link: Int) -> Bool {
             requests[link] == nil && connections[link].isOpen && ways[link].pin == ask.address
@@ -236,7 +238,7 @@ final class SimulatedWorld {
         return requests.indices.first(where: fits)
     }
 
-    /// What the server sees of a request.
+    /// Returns the server's view of a request.
     func arrival(of request: SimulatedRequest) -> SimulatedServer.Arrival {
         SimulatedServer.Arrival(
             number: request.number, now: now, range: request.ask.range, url: request.ask.url,
@@ -250,7 +252,7 @@ final class SimulatedWorld {
         return .init(origin: way.origin, pin: way.pin, address: way.address)
     }
 
-    /// Takes a request off its connection.
+    /// Removes a request from its connection.
     func end(_ request: SimulatedRequest, closing: Bool) {
         sync(request)
         let link = request.link
