@@ -29,7 +29,7 @@ struct Confidence: Sendable, Hashable {
     /// Whether a response was not the requested one.
     private var hasLied = false
 
-    /// Creates a confidence; `isProven` is whether a range of the probe was correct.
+    /// Creates the initial state; `isProven` is whether a range of the probe was correct.
     init(isProven: Bool = false) { self.isProven = isProven }
 
     /// Returns the number of requests that may be open at a time.

@@ -82,7 +82,7 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// This holds whatever the present round trip is: a queue has overflowed, or the sender does not
     /// react to loss. A sender that reacts has a window of about 1.2 divided by the square root of
     /// the loss rate (Mathis et al., CCR 27(3), 1997). A lost segment puts the rest of its window
-    /// out of order, which makes 1.5 segments; more at the start.
+    /// out of order: about 1.5 segments per round trip, and more at the start.
     static let overflow = 10.0
     /// The ratio of the present round trip to the time to connect that shows a queue.
     ///

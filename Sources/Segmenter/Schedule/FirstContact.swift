@@ -1,8 +1,7 @@
 /// Limits the retries at a host that has not served anything yet, before the first byte of a file.
 ///
-/// Pure: no I/O and no clock. `RetryPolicy` allows long waits for a download that has started. A
-/// host that has served nothing may have a wrong name as likely as be down, and the user needs a
-/// quick answer.
+/// Pure: no I/O and no clock. `RetryPolicy` allows long waits for a download that has started. If a
+/// host has served nothing, its URL may be wrong, and the user needs a quick answer.
 struct FirstContact: Sendable, Hashable {
     /// The number of attempts in all.
     static let tries = 3

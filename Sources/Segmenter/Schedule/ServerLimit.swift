@@ -3,13 +3,14 @@
 ///
 /// Pure: no I/O and no clock.
 ///
-/// If a server refuses a request while it serves others, the request was over the server's limit,
-/// or the refusal had another cause. After several refusals in a row, the limit is the largest
-/// number of requests that were served at a time in between. From then on, surplus connections
-/// idle. After growing intervals, one request above the limit tests whether the server now serves
-/// more. If that request is served, the number of requests stays one above the limit. If they are
-/// all still served after `settling` seconds, the limit rises. (For a moment there is always one
-/// more request than the limit: the server has finished a response that is still arriving.)
+/// If a server refuses a request while it serves others, the request may have been over the server's
+/// limit. After several refusals in a row, the limit is the largest number of requests that were
+/// served at a time in between. From then on, surplus connections idle.
+///
+/// At growing intervals, segget sends one request above the limit. If the server serves it, and
+/// still serves as many requests after `settling` seconds, the limit rises by one. Before that, one
+/// request too many may only seem to be served: a response that the server has finished arrives
+/// for a moment longer.
 struct ServerLimit: Sendable, Hashable {
     /// The meaning of a request that was refused.
     enum Verdict: Sendable, Hashable {
