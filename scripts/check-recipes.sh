@@ -170,7 +170,7 @@ install_with() {
     ends 0 "${shell[@]}" "$work/older/install.sh" "$prefix"
     "$prefix/bin/segget" serve >"$work/serve.log" 2>&1 &
     service=$!
-    until grep -qs "works the queue" "$work/serve.log"; do
+    until grep -qs "runs the queue" "$work/serve.log"; do
         kill -0 "$service" || { cat "$work/serve.log" >&2; fail "the service has ended"; }
         sleep 0.05
     done

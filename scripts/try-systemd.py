@@ -206,7 +206,7 @@ def reads_settings_again(user):
     folder.mkdir(parents=True)
     (folder / "config").write_text("nice = 15\n")
     user.systemctl("reload", "segget.service")
-    wait("the settings", lambda: any(text == "the settings were read again" for text, _ in journal()))
+    wait("the settings", lambda: any(text == "the settings were reloaded" for text, _ in journal()))
     check("`systemctl --user reload` has it read its settings again, in the same process",
           user.property("MainPID") == pid and os.getpriority(os.PRIO_PROCESS, int(pid)) == 15)
 

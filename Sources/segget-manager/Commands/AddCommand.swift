@@ -13,12 +13,12 @@ struct AddCommand: ParsableCommand {
     static let configuration = QueueCommandName.add.configuration(
         usage: "segget add <url>... [<options>]\nsegget add --recover <dir> [<options>]",
         discussion: """
-            Prints the id of each task, one a line. A URL that a task has already, for whatever folder, gets no second \
-            task: segget prints id and path of that task, and resumes a task that was paused, failed or was \
-            cancelled. `--again`, or `-d` or `-o` with another place, makes a copy.
+            Prints the id of each task, one per line. If the queue already has a task with the URL, for any folder, no \
+            second task is added: segget prints that task's id and path, and resumes it if it was paused, has failed \
+            or was cancelled. To download a copy, use `--again`, or `-d` or `-o` with another path.
             """)
 
-    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The http or https URLs to download.", valueName: "url"))
     var urls: [String] = []
 
     @OptionGroup var placing: PlaceOptions
@@ -26,35 +26,38 @@ struct AddCommand: ParsableCommand {
     @Option(
         name: [.customLong("input-file"), .customShort("i")],
         help: ArgumentHelp(
-            "Add the files of this list too, in the form of `segget get`; repeatable.",
+            "Also add the files of this list, in the format of `segget get`; repeatable.",
             valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     var inputFile: [String] = []
 
-    @Flag(help: "Add paused: `segget start` or `segget resume` starts the task.") var paused = false
-    @Flag(help: "Put before all others.") var first = false
-    @Option(help: ArgumentHelp("Put at this place in the order, from 1.", valueName: "n"))
+    @Flag(help: "Add the tasks paused; `segget start` or `segget resume` starts them.") var paused =
+        false
+    @Flag(help: "Add to the front of the queue.") var first = false
+    @Option(
+        help: ArgumentHelp("Add at this position in the queue, counted from 1.", valueName: "n"))
     var at: Int?
     @Option(
-        help: ArgumentHelp("Give the tasks this tag; repeatable.", valueName: "tag"),
+        help: ArgumentHelp("Add this tag to the tasks; repeatable.", valueName: "tag"),
         completion: .custom(Completions.tags))
     var tag: [String] = []
-    @Flag(help: "Download a copy of a URL that the queue has already.") var again = false
+    @Flag(help: "Add a second task for a URL that is already in the queue.") var again = false
     @Option(
-        help: ArgumentHelp("The id of the task: 16 hexadecimal digits.", valueName: "hex"),
+        help: ArgumentHelp("Set the id of the task: 16 hexadecimal digits.", valueName: "hex"),
         transform: AddCommand.id)
     var id: QueueTask.ID?
     @Flag(
         help: ArgumentHelp(
-            "Write passwords, headers and the queries of URLs nowhere.",
-            discussion: "Whoever works the queue has them in memory; when it ends, they are gone."))
+            "Do not store passwords, headers and the queries of URLs on disk.",
+            discussion: "The worker keeps them in memory; they are lost when it ends."))
     var noStoreSecrets = false
     @Option(
         help: ArgumentHelp(
             "Add paused tasks for the parts in this folder that no task has.",
             discussion: """
-                They keep their places and names; all other options hold for each of them. Given the queue's own file, \
-                which is damaged, it makes a new one of what can be read, and keeps the damaged one beside it.
+                The parts keep their folders and names; the other options apply to each task. If the path is the \
+                queue's own file and the file is damaged, segget rebuilds the queue from the readable records and \
+                keeps the damaged file beside it.
                 """, valueName: "dir"),
         completion: .directory, transform: PathArgument.folder)
     var recover: String?
@@ -78,17 +81,16 @@ struct AddCommand: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Show how the tasks get on, until they have ended, as `segget attach` does.",
+            "Show the progress of the tasks until all have ended, like `segget attach`.",
             discussion: """
-                `segget get --enqueue` is short for it. The ids are printed as notes; the options of *Attaching* say how \
-                much is shown.
+                `segget get --enqueue` does the same. The ids are printed as notes; the options under *Attaching* set \
+                how much is shown.
                 """))
     var attach = false
 
     @OptionGroup(title: "Attaching") var display: DisplayOptions
-    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json:
-        JSONFormat?
-    @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
+    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json: JSONFormat?
+    @OptionGroup(title: "Resuming") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
@@ -105,7 +107,7 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("Missing expected argument: a URL, `--input-file` or `--recover`")
         }
         guard recover == nil || urls.isEmpty && inputFile.isEmpty else {
-            throw ValidationError("`--recover` takes a folder, and no URLs")
+            throw ValidationError("`--recover` takes a folder and no URLs")
         }
         for (option, isGiven) in [
             ("directory", directory != nil), ("again", again), ("auto-rename", names.autoRename),
@@ -117,7 +119,7 @@ struct AddCommand: ParsableCommand {
         let isOne = urls.count == 1 && inputFile.isEmpty
         guard output != "-" else {
             throw ValidationError(
-                "a task of the queue saves a file; `segget get -o -` writes to standard output")
+                "the queue cannot write to standard output: use `segget get -o -`")
         }
         for (option, isGiven) in [
             ("output", output != nil), ("id", id != nil),
@@ -127,7 +129,8 @@ struct AddCommand: ParsableCommand {
             throw ValidationError("`--\(option)` is for one file")
         }
         guard goingOn.continueFrom == nil || output == nil && directory == nil else {
-            throw ValidationError("`--continue-from` names the file already")
+            throw ValidationError(
+                "`--continue-from` already names the file: leave out `--output` and `--directory`")
         }
         guard !urls.contains(""), recover != "", goingOn.adopt != "" else {
             throw ValidationError("an empty URL or path cannot be used")
@@ -136,7 +139,9 @@ struct AddCommand: ParsableCommand {
         guard at == nil || !first else {
             throw ValidationError("only one of `--first` and `--at` can be given")
         }
-        if let at, at < 1 { throw ValidationError("`--at` takes a number from 1 on, not \(at)") }
+        if let at, at < 1 {
+            throw ValidationError("`--at` takes a number of at least 1, not \(at)")
+        }
         for tag in tag { try Tags.check(tag) }
         guard inputFile.count(where: { $0 == "-" }) <= 1,
             !inputFile.contains("-") || !access.readsStandardInput
@@ -145,7 +150,8 @@ struct AddCommand: ParsableCommand {
         }
         guard !singleRequest || sources.mirrors.isEmpty else {
             throw ValidationError(
-                "`--single-request` and `--mirror` cannot be used together: each request may count")
+                "`--single-request` and `--mirror` cannot be used together: another request may use up the link"
+            )
         }
         guard !overwrite || !names.autoRename else {
             throw ValidationError("`--overwrite` and `--auto-rename` cannot be used together")
@@ -179,7 +185,7 @@ struct AddCommand: ParsableCommand {
             for result in try await access.door.perform(commands).joined() {
                 if let id = result.id, result.outcome != .refused {
                     if attachment == nil { StandardStreams.write("\(id)\n", to: STDOUT_FILENO) }
-                    let text = Self.text(result, id) ?? (attachment == nil ? nil : "is added")
+                    let text = Self.text(result, id) ?? (attachment == nil ? nil : "was added")
                     if let text, !isQuiet { Voice.say(.note, "task \(id) \(text)") }
                     if !ids.contains(id) { ids.append(id) }
                 } else {
@@ -203,7 +209,7 @@ struct AddCommand: ParsableCommand {
         guard let known = result.known else { return result.message }
         let path = Diagnostic.quote(known.path)
         guard known.id == id else {
-            return "is a copy: task \(known.id) has the same URL, for \(path)"
+            return "is a copy: task \(known.id) has the same URL and saves to \(path)"
         }
         return "\(result.message ?? "has this URL"), \(path)"
     }
@@ -214,7 +220,7 @@ struct AddCommand: ParsableCommand {
             guard result.id == nil, result.step == NextStep.place.rawValue else {
                 return result.queueHint
             }
-            return "give it another name with `--name`, or remove that task"
+            return "choose another name with `--name`, or remove that task"
         }
         let options = ["checksum": "--checksum", "user": "--user", "headers": "--header"]
         let given = known.differs.compactMap { options[$0] }.map { "`\($0)`" }

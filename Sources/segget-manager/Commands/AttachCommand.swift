@@ -10,13 +10,13 @@ import SeggetService
 struct AttachCommand: ParsableCommand {
     static let configuration = QueueCommandName.attach.configuration(
         discussion: """
-            What is shown, and the code that it ends with, are those of `segget get`; of several tasks, the code of the \
-            worst failure. Ctrl-C lets go of what is shown only: the tasks stay in the queue, and go on. So does \
-            whoever works the queue when this ends in any other way.
+            The output and the exit code are those of `segget get`; for several tasks, the exit code is that of the \
+            worst failure. Ctrl-C detaches. However this command ends, the tasks stay in the queue and the worker \
+            continues.
             """)
 
     @Argument(
-        help: ArgumentHelp("The ids of tasks, or their beginnings.", valueName: "id"),
+        help: ArgumentHelp("Ids of tasks, or unique prefixes of them.", valueName: "id"),
         completion: .custom(Completions.ids))
     var ids: [String]
     @OptionGroup var display: DisplayOptions
@@ -75,9 +75,10 @@ final class Attachment: Sendable {
             guard !display.quiet, let first = shown.ids.first else { return }
             let (tasks, goes) =
                 shown.ids.count == 1
-                ? ("task \(first)", "goes on") : ("the \(shown.ids.count) tasks", "go on")
-            let what = shown.isWorked ? "\(goes) without this" : "\(goes) when the queue is worked"
-            Voice.say(.note, "\(tasks) \(what); `segget attach` shows it again")
+                ? ("task \(first)", "continues") : ("the \(shown.ids.count) tasks", "continue")
+            let what =
+                shown.isWorked ? "\(goes) in the background" : "\(goes) once a worker is running"
+            Voice.say(.note, "\(tasks) \(what); `segget attach` shows the progress again")
         }
     }
 

@@ -20,65 +20,67 @@ struct DoorOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Answer aria2's JSON-RPC and the API over TCP.",
+            "Serve aria2's JSON-RPC and the API over TCP.",
             discussion: """
-                The address is 127.0.0.1 where none is given; an address of IPv6 stands in brackets. Clients have to \
-                know the secret, which `--show-secret` prints.
+                The default address is 127.0.0.1; put an IPv6 address in brackets. Clients need the secret that \
+                `--show-secret` prints.
                 """,
             valueName: "[address:]port[,port]"),
         transform: { try DoorOptions.places($0, of: "--rpc") })
     var rpc: [Place]?
     @Option(
         help: ArgumentHelp(
-            "Show a page to browsers, which also have the API.",
+            "Serve the web page and the API to browsers.",
             discussion:
-                "The place may be that of `--rpc`. `segget open` prints the address, and lets a browser in.",
+                "May share the address of `--rpc`. `segget open` prints the address and logs a browser in.",
             valueName: "[address:]port"),
         transform: { try DoorOptions.places($0, of: "--web") })
     var web: [Place]?
     @Option(
         help: ArgumentHelp(
-            "Show the page that stands in this folder, such as AriaNg, in place of segget's.",
+            "Serve the page in this folder, such as AriaNg, instead of segget's.",
             valueName: "dir"),
         completion: .directory, transform: PathArgument.folder)
     var ui: String?
-    @Flag(help: "Print the secret of clients over TCP, and end.") var showSecret = false
-    @Flag(help: "Say by the exit code whether a service of the queue answers, and end.") var ping =
+    @Flag(help: "Print the secret for clients over TCP, and exit.") var showSecret = false
+    @Flag(help: "Check the service and exit: 0 if it responds.") var ping =
         false
     @Flag(
         help: ArgumentHelp(
-            "Take calls of JSON-RPC without the secret, from this machine.",
-            discussion: "Only `POST` and WebSockets, and only where no other machine can reach it.")
+            "Accept JSON-RPC calls from this machine without the secret.",
+            discussion: "Applies to `POST` and WebSockets. `--rpc` must have a loopback address.")
     )
     var rpcNoSecret = false
     @Option(
         help: ArgumentHelp(
-            "Let pages of this origin call; repeatable.",
+            "Accept requests from web pages of this origin; repeatable.",
             discussion: "Such as `https://ariang.example.org` or `chrome-extension://ID`.",
             valueName: "origin"))
     var rpcAllowOrigin: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Let clients ask for the service by this name, too; repeatable.",
-            discussion: "`localhost` and addresses need not be named.", valueName: "name"))
+            "Also accept this host name in requests (`Host`); repeatable.",
+            discussion: "`localhost` and IP addresses are always accepted.", valueName: "name"))
     var allowHost: [String] = []
     @Option(
         name: [.long, .customShort("d", allowingJoined: true)],
         help: ArgumentHelp(
-            "Save what clients add here. (default: ~/Downloads)", valueName: "dir"),
+            "Save downloads that clients add in this folder. (default: ~/Downloads)",
+            valueName: "dir"),
         completion: .directory, transform: PathArgument.folder)
     var directory: String?
     @Option(
         help: ArgumentHelp(
-            "Let clients save below this folder, too; repeatable.", valueName: "dir"),
+            "Also allow clients to save below this folder; repeatable.", valueName: "dir"),
         completion: .directory, transform: PathArgument.folder)
     var allowDir: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Whether what clients add may not come from private addresses: yes or no.",
+            "Refuse downloads from private addresses that clients add: yes or no.",
             discussion: """
-                Private are this machine and its networks. The default is yes where `--rpc` has an address that other \
-                machines reach, else no; tasks of the command line may come from anywhere.
+                Private addresses are those of this machine and of its networks. The default is yes if other machines \
+                can reach the address of `--rpc` or `--web`, otherwise no. Tasks added on the command line may use any \
+                address.
                 """,
             valueName: "yes|no"))
     var denyPrivate: Answer?
@@ -98,7 +100,8 @@ struct DoorOptions: ParsableArguments {
         guard ui == nil || web != nil else { throw ValidationError("`--ui` needs `--web`") }
         guard !rpcNoSecret || rpc?.allSatisfy(\.isLoopback) != false else {
             throw ValidationError(
-                "`--rpc-no-secret` is for this machine only: `--rpc` has another address")
+                "`--rpc-no-secret` needs a loopback address: other machines can reach that of `--rpc`"
+            )
         }
     }
 
@@ -114,7 +117,7 @@ struct DoorOptions: ParsableArguments {
         }
         if address == "localhost" { address = "127.0.0.1" }
         guard isNumber(address) else {
-            throw ValidationError("`\(option)` takes the number of an address, not `\(address)`")
+            throw ValidationError("`\(option)` takes an IP address, not `\(address)`")
         }
         return try ports.split(separator: ",", omittingEmptySubsequences: false).map { port in
             guard let port = UInt16(port) else {
@@ -160,7 +163,8 @@ struct DoorOptions: ParsableArguments {
         }
         if let ui, let problem = Page.problem(ofFolder: Paths.absolute(ui)) {
             throw QueueError(
-                .invalid, problem, hint: "give `--ui` the folder that has the page's `index.html`")
+                .invalid, problem,
+                hint: "give `--ui` the folder that contains the page's `index.html`")
         }
         let secret = try SecretFile(of: path).read()
         var policy = RPCPolicy(secret: secret, folder: folder)

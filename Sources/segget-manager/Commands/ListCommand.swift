@@ -11,47 +11,45 @@ import Segmenter
 struct ListCommand: ParsableCommand {
     static let configuration = QueueCommandName.list.configuration(
         discussion: """
-            Tasks that wait stand in their order, those that have ended behind them. Ends that this shows on a \
-            terminal count as seen; what `--json` prints does with `--mark-seen` only.
+            Waiting tasks are listed in queue order, ended tasks after them. Results shown on a terminal are marked \
+            as seen; results that `--json` prints only with `--mark-seen`.
             """)
 
     @Flag(help: "Print one JSON array of objects (see docs/json.md).") var json: JSONFormat?
     @Flag(
         help: ArgumentHelp(
-            "With `--json`: add the whole links.",
-            discussion: "With their queries, which may be secret; passwords are `***`."))
+            "With `--json`: include the full URLs.",
+            discussion: "They include queries, which may be secret; passwords are shown as `***`."))
     var links = false
-    @Flag(help: "With `--json`: the ends that are printed count as seen.") var markSeen = false
+    @Flag(help: "With `--json`: mark the printed results as seen.") var markSeen = false
     @Option(
         help: ArgumentHelp(
-            "Only tasks in this state; repeatable.",
+            "List only tasks in this state; repeatable.",
             discussion:
                 "One of \(TaskStatus.words.joined(separator: ", ")).",
             valueName: "state"),
         completion: .list(TaskStatus.words))
     var state: [String] = []
     @Option(
-        help: ArgumentHelp("Only tasks with this tag; repeatable.", valueName: "tag"),
+        help: ArgumentHelp("List only tasks with this tag; repeatable.", valueName: "tag"),
         completion: .custom(Completions.tags))
     var tag: [String] = []
     @Option(
-        help: ArgumentHelp("Only tasks with this text in URL, name or folder.", valueName: "text"))
+        help: ArgumentHelp(
+            "List only tasks whose URL, name or folder contains this text.", valueName: "text"))
     var text: String?
-    @Flag(help: "Only tasks that have ended since you last looked.") var unseen = false
-    @Flag(help: "Show the table again and again, in place, until Ctrl-C.") var watch = false
+    @Flag(help: "List only tasks whose result you have not seen yet.") var unseen = false
+    @Flag(help: "Update the table in place until Ctrl-C.") var watch = false
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
         for state in state where TaskStatus.word(given: state) == nil {
             throw ValidationError(
-                "there is no state `\(state)`: they are \(TaskStatus.words.joined(separator: ", "))"
-            )
+                "there is no state `\(state)`; the states are \(TaskStatus.words.joined(separator: ", "))")
         }
-        guard !links || json != nil else { throw ValidationError("`--links` goes with `--json`") }
-        guard !markSeen || json != nil else {
-            throw ValidationError("`--mark-seen` goes with `--json`")
-        }
+        guard !links || json != nil else { throw ValidationError("`--links` needs `--json`") }
+        guard !markSeen || json != nil else { throw ValidationError("`--mark-seen` needs `--json`") }
         try WatchScreen.check(watch, json: json != nil)
     }
 

@@ -9,9 +9,9 @@ import SeggetService
 struct OpenCommand: ParsableCommand {
     static let configuration = QueueCommandName.open.configuration(
         discussion: """
-            The address has a token in it that lets one browser in, once, within a minute. In a desktop session the \
-            browser is started with it (by xdg-open); `--no-browser` only prints it. The service shows its page when \
-            it is started with `segget serve --web`.
+            The address contains a token that logs one browser in, once, within a minute. In a desktop session, \
+            xdg-open opens the address in the browser; with `--no-browser`, segget only prints it. The page needs a \
+            service that was started with `segget serve --web`.
             """)
 
     @Flag(help: "Only print the address.") var noBrowser = false
@@ -23,8 +23,8 @@ struct OpenCommand: ParsableCommand {
         try queue.run { access in
             guard let client = access.door as? QueueClient else {
                 throw QueueError(
-                    .unavailable, "nobody works the queue, so there is no page",
-                    hint: "start it with `segget serve --web PORT`")
+                    .unavailable, "no worker is running, so there is no page",
+                    hint: "start one with `segget serve --web PORT`")
             }
             let address = try await client.opening()
             guard StandardStreams.write(address + "\n", to: STDOUT_FILENO) else { return .disk }
@@ -52,9 +52,9 @@ struct OpenCommand: ParsableCommand {
             try process.run()
             process.waitUntilExit()
             guard process.terminationStatus != 0 else { return }
-            Voice.say(.note, "xdg-open could not show it; open the address yourself")
+            Voice.say(.note, "xdg-open could not open the address; open it yourself")
         } catch {
-            Voice.say(.note, "no browser could be started: \(error.localizedDescription)")
+            Voice.say(.note, "cannot start a browser: \(error.localizedDescription)")
         }
     }
 }

@@ -24,8 +24,8 @@ struct PartRecovery {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
             throw ValidationError(
-                "\(Diagnostic.quote(path)) is neither a folder nor the queue, which is "
-                    + "\(Diagnostic.quote(files.database)): `--queue` names another one")
+                "\(Diagnostic.quote(path)) is neither a folder nor the queue's file "
+                    + "\(Diagnostic.quote(files.database)); use `--queue` to name another queue")
         }
         try queue.run { access in
             let parts = try RecoveredPart.find(in: path)
@@ -45,8 +45,8 @@ struct PartRecovery {
                 guard !part.isURLComplete else { continue }
                 Voice.say(
                     .note,
-                    "task \(id), \(Diagnostic.quote(part.task.place.path ?? "")): its URL had a query or a "
-                        + "password, which is not recorded; give it with `segget set \(id) --url URL`"
+                    "task \(id), \(Diagnostic.quote(part.task.place.path ?? "")): the query or password of "
+                        + "its URL is not recorded; set the full URL with `segget set \(id) --url URL`"
                 )
             }
             let what = Units.count(Int64(count), "task")

@@ -160,8 +160,8 @@ enum Paths {
             Invocation.refuse(
                 "the path of \(what) is not UTF-8",
                 hint:
-                    "the queue takes paths in UTF-8 only: use another folder, or rename it; `segget get` "
-                    + "downloads to such a current folder")
+                    "the queue supports UTF-8 paths only: use another folder, or rename it; `segget get` "
+                    + "can download to such a current folder")
         }
         return text
     }

@@ -10,16 +10,16 @@ import Segmenter
 struct RunCommand: ParsableCommand {
     static let configuration = QueueCommandName.run.configuration(
         discussion: """
-            It ends when nothing is left but what is held or has ended, with the code of the worst failure, as \
-            `segget get` does. Stopped or killed, the next run goes on where this one was. While it runs, the other \
-            commands reach it; one process works a queue at a time.
+            Ends when every task is paused or has ended, with the exit code of the worst failure, like `segget get`. \
+            If it is stopped or killed, the next run continues. While it runs, the other commands connect to it. A \
+            queue has one worker at a time.
 
-            The commands for the ends of tasks find `SEGGET_TASK_ID` and `SEGGET_TASK_TAGS` in their environment, too. \
-            They hold nothing up, 4 run at a time, and at its end it waits for them for a minute. Where logind lets \
-            it, it keeps the machine from going to sleep while tasks are fetched.
+            The commands for ended tasks (`--on-complete`, `--on-error`) also get `SEGGET_TASK_ID` and \
+            `SEGGET_TASK_TAGS` in their environment. They run in the background, 4 at a time; before segget exits, it \
+            waits up to a minute for them. If logind allows it, the machine does not go to sleep during downloads.
             """)
 
-    @Flag(help: "Wait for more when nothing is left to do.") var keepRunning = false
+    @Flag(help: "Keep waiting for new tasks when all have ended.") var keepRunning = false
     @Flag(name: .shortAndLong, help: "Print errors only.") var quiet = false
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions

@@ -12,9 +12,9 @@ public import Segmenter
 struct ServeCommand: ParsableCommand {
     static let configuration = QueueCommandName.serve.configuration(
         discussion: """
-            It waits for tasks for ever, and writes a log line for each event on standard error. SIGTERM ends it in \
-            order, SIGHUP has the settings read again. systemd can start it (`segget.service`) and listen for it \
-            (`segget.socket`); without systemd, `--detach` leaves it running in the background.
+            Waits for tasks indefinitely, and writes a log line for each event to standard error. SIGTERM stops it \
+            in an orderly way; SIGHUP reloads the settings. systemd can start it (`segget.service`) and listen for it \
+            (`segget.socket`). Without systemd, `--detach` runs it in the background.
             """)
 
     @Option(
@@ -23,23 +23,23 @@ struct ServeCommand: ParsableCommand {
     var nice = 10
     @Option(
         help: ArgumentHelp(
-            "Read files for checking at this I/O priority: idle (while nobody else wants the disk) or normal.",
+            "Verify files at this I/O priority: idle (only while no other process uses the disk) or normal.",
             valueName: "class"))
     var ioPriority = DiskPriority.idle
-    @Flag(help: "Go on in the background, once the queue can be reached.") var detach = false
+    @Flag(help: "Continue in the background once the service accepts commands.") var detach = false
     @Option(
         help: ArgumentHelp(
-            "Write the number of the process here while it runs.", valueName: "file"),
+            "Write the process id to this file while the service runs.", valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     var pidFile: String?
     @Option(
         help: ArgumentHelp(
-            "Append the log to this file; with `--detach`, what else is said, too.",
+            "Append the log to this file; with `--detach`, also all other messages.",
             valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     var logFile: String?
     @OptionGroup(title: "Scripts and sleep") var worker: WorkerOptions
-    @OptionGroup(title: "Doors") var doors: DoorOptions
+    @OptionGroup(title: "Remote access") var doors: DoorOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
@@ -103,7 +103,7 @@ extension ServeCommand {
         try queue.run(startsService: false) { access in
             guard access.worker == nil else { return .done }
             throw QueueError(
-                .worker, "nobody works the queue", hint: "start it with `segget serve`")
+                .worker, "no worker is running", hint: "start one with `segget serve`")
         }
     }
 
@@ -154,7 +154,7 @@ struct Service: Sendable {
             for thread in others where setpriority(which, thread, Int32(niceness)) != 0 {
                 guard errno != ESRCH else { continue }
                 let reason = Diagnostic.describe(errno: errno)
-                return log.say(.warning, "the niceness cannot be \(niceness): \(reason)")
+                return log.say(.warning, "cannot set the niceness to \(niceness): \(reason)")
             }
         } while !others.isEmpty
     }
@@ -185,7 +185,7 @@ struct Service: Sendable {
         }
         let events = await queue.events()
         let logging = Task { await log.follow(events) }
-        log.say(.info, "segget \(seggetVersion) works the queue \(path)")
+        log.say(.info, "segget \(seggetVersion) runs the queue \(path)")
         if let advice = Lingering.advice { log.say(.warning, advice) }
         await queue.work()
         manager.tell("READY=1", "STATUS=\(await status(of: queue))")
@@ -203,7 +203,7 @@ struct Service: Sendable {
         await companions.finish(within: 1)
         if let pidFile { unlink(pidFile) }
         if let failure { throw failure }
-        log.say(.info, "ended in order")
+        log.say(.info, "the service has stopped")
     }
 
     /// Begins to serve over TCP, where that is wanted.
@@ -215,14 +215,14 @@ struct Service: Sendable {
             throw error
         } catch {
             throw QueueError(
-                .invalid, "\(error)", hint: "`segget help serve doors` has the options")
+                .invalid, "\(error)", hint: "see `segget help serve remote-access`")
         }
         guard let opened else { return }
         for place in try await opened.open(worked.server, worked.queue) {
             log.say(.info, place)
         }
         let secret = Diagnostic.quote(SecretFile(of: path).path)
-        log.say(.info, "what clients have to show is in \(secret)")
+        log.say(.info, "the secret for clients is in \(secret)")
         for place in opened.places where !place.isLoopback {
             log.say(
                 .warning, "other machines can reach the service at \(place.address), unencrypted")
@@ -284,10 +284,10 @@ struct Service: Sendable {
                 if let command = try Program(Manager.self).reread() as? ServeCommand {
                     setNiceness(command.nice)
                 }
-                log.say(.info, "the settings were read again")
+                log.say(.info, "the settings were reloaded")
             } catch {
                 let reason = (error as? QueueError)?.message ?? "\(error)"
-                log.say(.error, "the settings cannot be read, and stay: \(reason)")
+                log.say(.error, "cannot reload the settings, keeping the old ones: \(reason)")
             }
             manager.tell("READY=1", "STATUS=\(await status(of: queue))")
         }
@@ -313,7 +313,7 @@ extension QueueError {
         QueueError(
             .unavailable,
             "\(Diagnostic.quote(path)) cannot be written: \(Diagnostic.describe(errno: code))",
-            hint: "name a file in a folder that you can write to")
+            hint: "choose a file in a writable folder")
     }
 }
 
@@ -327,6 +327,6 @@ enum Lingering {
         let name = String(cString: user.pointee.pw_name)
         guard access("/var/lib/systemd/linger/\(name)", F_OK) != 0 else { return nil }
         return
-            "downloads stop when you log out: `loginctl enable-linger` has services go on without you"
+            "downloads stop when you log out; `loginctl enable-linger` keeps services running"
     }
 }

@@ -12,33 +12,36 @@ struct SetCommand: ParsableCommand {
     static let configuration = QueueCommandName.set.configuration(
         usage: "segget set <id>... [--url <url>]... [<options>]",
         discussion: """
-            What is given takes the place of what the task had; all else stays. A task that is being fetched goes on \
-            with it at once, and keeps its bytes.
+            The given options replace those of the task; all others stay unchanged. An active task continues with \
+            them immediately, and keeps its bytes.
             """)
 
     @OptionGroup var tasks: TaskArguments
     @Option(
         help: ArgumentHelp(
-            "Fetch from this URL, in place of those that it has; the others are mirrors.",
-            discussion: "An expired link is replaced so; the bytes are kept.", valueName: "url"))
+            "Replace the URLs of the task; the first is the primary, the others are mirrors.",
+            discussion: "For example, to replace an expired link; received bytes are kept.",
+            valueName: "url"))
     var url: [String] = []
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
-        help: ArgumentHelp("Connections, 1 to 64, `auto` or `auto:N`.", valueName: "n"))
+        help: ArgumentHelp(
+            "Number of connections: 1 to 64, `auto`, or `auto:N` for at most N.", valueName: "n"))
     var connections: ConnectionCount?
     @Option(
         help: ArgumentHelp(
-            "Highest rate in bytes per second, such as `500K`; 0 for none.", valueName: "rate"),
+            "Limit the rate, in bytes per second, such as `500K`; 0 removes the limit.",
+            valueName: "rate"),
         transform: LimitCommandOptions.rate)
     var limitRate: Double?
     @Option(
         name: [.customShort("H", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Send these headers, in place of those that it has; repeatable.", valueName: "K: V"))
+            "Replace the request headers of the task; repeatable.", valueName: "K: V"))
     var header: [String] = []
     @Option(
         name: [.customShort("u", allowingJoined: true), .long],
-        help: ArgumentHelp("User and password.", valueName: "user:pass"))
+        help: ArgumentHelp("Set the user and the password.", valueName: "user:pass"))
     var user: String?
     @Option(help: .row("retries", valueName: "n"))
     var retries: Int?
@@ -46,8 +49,8 @@ struct SetCommand: ParsableCommand {
         help: ArgumentHelp(
             "Set any option of a download; repeatable.",
             discussion: """
-                NAME is an option of `segget add`, without dashes, or of a list; a flag takes `true` or `false`. Without \
-                a value, as `NAME=`, the option gets its default back.
+                NAME is an option of `segget add`, without dashes, or of a list; a flag takes `true` or `false`. An \
+                empty value, `NAME=`, restores the default.
                 """, valueName: "name=value"))
     var option: [String] = []
     @OptionGroup(title: "Queue") var queue: QueueOptions
@@ -115,7 +118,7 @@ extension OptionChanges {
                 ?? TransferOption.named(text, on: .list),
             option.effect != .never, option.places.contains(.socket)
         else {
-            throw ValidationError("`segget set` cannot change an option \(Diagnostic.quote(text))")
+            throw ValidationError("`segget set` cannot change the option \(Diagnostic.quote(text))")
         }
         let isFirst = !keys.contains(option.key)
         var isTaken = true

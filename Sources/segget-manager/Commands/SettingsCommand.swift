@@ -10,7 +10,7 @@ import Segmenter
 /// `segget settings`: what holds for the queue as a whole.
 struct SettingsCommand: ParsableCommand {
     static let configuration = QueueCommandName.settings.configuration(
-        discussion: "Without options it shows them. What is changed is in force at once.")
+        discussion: "Without options, prints the settings. Changes apply immediately.")
 
     @Option(help: .setting("max-running", valueName: "n")) var maxRunning: Int?
     @Option(
@@ -27,9 +27,9 @@ struct SettingsCommand: ParsableCommand {
         help: .setting(
             "rule",
             discussion: """
-                Such as `metered=pause`. Conditions are `metered`, `battery` (the machine runs on its battery) and a span \
-                such as `22:00-06:00`; the effect is `pause`, or a rate such as `2M`. The strictest of all rules and \
-                limits counts. Replaces all existing rules; `none` removes them.
+                Such as `metered=pause`. Conditions are `metered`, `battery` (the machine runs on its battery) and a \
+                time span such as `22:00-06:00`; the effect is `pause`, or a rate such as `2M`. The strictest of all \
+                rules and limits applies. Replaces all existing rules; `none` removes them.
                 """,
             valueName: "rule"))
     var rule: [String] = []
@@ -141,7 +141,7 @@ struct SettingsCommand: ParsableCommand {
             lines.append("metered         \(settings.metered.rawValue)")
         }
         let delays = settings.retryDelays.compactMap { Units.duration(.seconds($0)) }
-        lines.append("tried again     after \(delays.joined(separator: ", "))")
+        lines.append("retry delays    \(delays.joined(separator: ", "))")
         return lines.joined(separator: "\n")
     }
 }

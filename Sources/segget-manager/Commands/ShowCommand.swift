@@ -10,26 +10,26 @@ import Segmenter
 struct ShowCommand: ParsableCommand {
     static let configuration = QueueCommandName.show.configuration()
 
-    @Argument(help: "The id of the task, or its beginning.", completion: .custom(Completions.ids))
+    @Argument(
+        help: "Id of the task, or a unique prefix of it.", completion: .custom(Completions.ids))
     var id: String
     @Flag(help: "Print one JSON object (see docs/json.md).") var json: JSONFormat?
     @Flag(
         help: ArgumentHelp(
-            "Print only the whole links, one a line.",
-            discussion: "With their queries, which may be secret; passwords are `***`."))
+            "Print only the full URLs, one per line.",
+            discussion: "They include queries, which may be secret; passwords are shown as `***`."))
     var link = false
-    @Flag(help: "With `--json`: its end counts as seen.") var markSeen = false
-    @Flag(help: "Show it again and again, in place, until Ctrl-C.") var watch = false
+    @Flag(help: "With `--json`: mark the result as seen.") var markSeen = false
+    @Flag(help: "Update the output in place until Ctrl-C.") var watch = false
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
-        guard !markSeen || json != nil else {
-            throw ValidationError("`--mark-seen` goes with `--json`")
-        }
+        guard !markSeen || json != nil else { throw ValidationError("`--mark-seen` needs `--json`") }
         try WatchScreen.check(watch, json: json != nil)
         guard !link || !watch && !markSeen else {
-            throw ValidationError("`--link` goes with neither `--watch` nor `--mark-seen`")
+            throw ValidationError(
+                "`--link` cannot be used together with `--watch` or `--mark-seen`")
         }
     }
 
@@ -63,7 +63,8 @@ extension ShowCommand {
     ) async throws -> ExitStatus {
         let filter = TaskFilter(selection: TaskSelection(id))
         guard let links = try await access.door.links(filter).first(where: { $0.id == id }) else {
-            throw QueueError(.noTask, "task \(id) is gone", hint: "`segget list` shows the tasks")
+            throw QueueError(
+                .noTask, "task \(id) no longer exists", hint: "`segget list` shows the tasks")
         }
         let urls = [links.url] + links.urls.filter { $0 != links.url }
         let text =

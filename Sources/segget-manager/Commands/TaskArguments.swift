@@ -10,17 +10,17 @@ import Segmenter
 struct TaskArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The ids of tasks, or their beginnings.",
+            "Ids of tasks, or unique prefixes of them.",
             valueName: "id"),
         completion: .custom(Completions.ids))
     var ids: [String] = []
 
     @Option(
-        help: ArgumentHelp("All tasks with this tag; repeatable.", valueName: "tag"),
+        help: ArgumentHelp("Select all tasks with this tag; repeatable.", valueName: "tag"),
         completion: .custom(Completions.tags))
     var tag: [String] = []
 
-    @Flag(help: "All tasks.")
+    @Flag(help: "Select all tasks.")
     var all = false
 
     func validate() throws {
@@ -84,7 +84,7 @@ extension QueueAccess {
     }
 
     /// What is said where nobody works the queue.
-    static let notWorked = "nothing works the queue: `segget run` does"
+    static let notWorked = "no worker is running: start one with `segget run`"
 }
 
 /// What the commands say of what they did.
@@ -96,16 +96,16 @@ enum Results {
             for part in parts {
                 Voice.say(
                     .note,
-                    "the part \(Diagnostic.quote(part.path)) stays, \(Units.size(part.bytes)); "
-                        + "`segget remove --files` deletes it too")
+                    "the part \(Diagnostic.quote(part.path)) remains, \(Units.size(part.bytes)); "
+                        + "`segget remove --files` deletes parts too")
             }
             return
         }
         let bytes = parts.reduce(0) { $0 + $1.bytes }
         Voice.say(
             .note,
-            "\(parts.count) parts stay, \(Units.size(bytes)) in all, such as "
-                + "\(Diagnostic.quote(first.path)); `segget remove --files` deletes them too")
+            "\(parts.count) parts remain, \(Units.size(bytes)) in total, such as "
+                + "\(Diagnostic.quote(first.path)); `segget remove --files` deletes parts too")
     }
 
     /// Says what a command has done to each task, and gives the code to end with.

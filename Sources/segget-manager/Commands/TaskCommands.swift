@@ -27,8 +27,8 @@ extension TaskCommand {
 struct StartCommand: TaskCommand {
     static let configuration = QueueCommandName.start.configuration(
         discussion: """
-            A task that is started while all slots are taken takes that of the one that has run longest, which goes \
-            on later where it was, before all others that wait.
+            If all slots are taken, the task that has run longest gives up its slot. That task continues later, \
+            before all other waiting tasks.
             """)
     static let done = "started"
     @OptionGroup var tasks: TaskArguments
@@ -41,8 +41,8 @@ struct StartCommand: TaskCommand {
 struct PauseCommand: TaskCommand {
     static let configuration = QueueCommandName.pause.configuration(
         discussion: """
-            A paused task keeps its bytes and lets go of its connections, and stays paused until `segget resume` \
-            or `segget start`, whatever happens to the machine.
+            A paused task keeps its bytes and closes its connections. It stays paused until `segget resume` or \
+            `segget start`, even if the machine restarts.
             """)
     static let done = "paused"
     @OptionGroup var tasks: TaskArguments
@@ -54,7 +54,7 @@ struct PauseCommand: TaskCommand {
 /// `segget resume`: lets tasks go on.
 struct ResumeCommand: TaskCommand {
     static let configuration = QueueCommandName.resume.configuration(
-        discussion: "What failed or was cancelled begins again.")
+        discussion: "Failed and cancelled tasks start again.")
     static let done = "resumed"
     @OptionGroup var tasks: TaskArguments
     @OptionGroup(title: "Queue") var queue: QueueOptions
@@ -66,8 +66,8 @@ struct ResumeCommand: TaskCommand {
 struct CancelCommand: TaskCommand {
     static let configuration = QueueCommandName.cancel.configuration(
         discussion: """
-            The record stays, and says that the task was cancelled; the part and its manifest are removed. \
-            `segget retry` begins anew.
+            The task stays in the list, marked as cancelled; its part and manifest are deleted. `segget retry` \
+            starts the download over.
             """)
     static let done = "cancelled"
     @OptionGroup var tasks: TaskArguments
@@ -94,12 +94,12 @@ struct RetryCommand: TaskCommand {
 struct RemoveCommand: TaskCommand {
     static let configuration = QueueCommandName.remove.configuration(
         discussion: """
-            Files stay, unless `--files` is given: then the finished file goes too, or the part with its \
-            manifest; never a file that is not this task's. Prints path and size of a part that stays.
+            Keeps the files. With `--files`, also deletes the finished file, or the part and its manifest, but \
+            never a file that is not this task's. Prints the path and size of each part that remains.
             """)
     static let done = "removed"
     @OptionGroup var tasks: TaskArguments
-    @Flag(help: "Remove the finished file, or the part and its manifest, too.")
+    @Flag(help: "Also delete the finished file, or the part and its manifest.")
     var files = false
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
@@ -109,10 +109,11 @@ struct RemoveCommand: TaskCommand {
 /// `segget clear`: takes tasks that have ended out of the list.
 struct ClearCommand: ParsableCommand {
     static let configuration = QueueCommandName.clear.configuration(
-        discussion: "Their files stay.")
+        discussion: "Keeps the files.")
     @Option(
         help: ArgumentHelp(
-            "Only these: completed, failed or cancelled; repeatable.", valueName: "state"))
+            "Remove only tasks in this state: completed, failed or cancelled; repeatable.",
+            valueName: "state"))
     var state: [EndedState] = []
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
@@ -162,15 +163,18 @@ struct MoveCommand: ParsableCommand {
 
 /// A place in the order.
 struct PositionOptions: ParsableArguments {
-    @Flag(help: "Before all others.") var first = false
-    @Flag(help: "Behind all others.") var last = false
-    @Option(help: ArgumentHelp("At this place, from 1.", valueName: "n")) var at: Int?
+    @Flag(help: "Move to the front of the queue.") var first = false
+    @Flag(help: "Move to the end of the queue.") var last = false
+    @Option(help: ArgumentHelp("Move to this position, counted from 1.", valueName: "n")) var at:
+        Int?
 
     func validate() throws {
         guard [first, last, at != nil].count(where: { $0 }) <= 1 else {
             throw ValidationError("only one of `--first`, `--last` and `--at` can be given")
         }
-        if let at, at < 1 { throw ValidationError("`--at` takes a number from 1 on, not \(at)") }
+        if let at, at < 1 {
+            throw ValidationError("`--at` takes a number of at least 1, not \(at)")
+        }
     }
 
     /// The place, if one was given.
@@ -184,7 +188,7 @@ struct RenameCommand: ParsableCommand {
     static let configuration = QueueCommandName.rename.configuration(
         usage:
             "segget rename <id> <name> [<options>]\nsegget rename <id> --directory <dir> [<options>]",
-        discussion: "Also on the disk, and while it is fetched: the part moves with it.")
+        discussion: "Also renames the file on the disk, or the part of an active download.")
     @Argument(help: "The id of the task.", completion: .custom(Completions.ids)) var id: String
     @Argument(help: "The new name of the file.") var name: String?
     @Option(
@@ -214,7 +218,7 @@ struct RenameCommand: ParsableCommand {
 struct TagCommand: ParsableCommand {
     static let configuration = QueueCommandName.tag.configuration(
         usage: "segget tag <id> +<tag>... -<tag>... [<options>]",
-        discussion: "`+TAG` puts it on, `-TAG` takes it off.")
+        discussion: "`+TAG` adds a tag, `-TAG` removes it.")
     @Argument(help: "The id of the task.", completion: .custom(Completions.ids)) var id: String
     @Argument(
         parsing: .allUnrecognized,

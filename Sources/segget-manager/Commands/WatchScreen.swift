@@ -55,7 +55,7 @@ extension WatchScreen<Never> {
             throw ValidationError("`--watch` and `--json` cannot be used together")
         }
         guard !isWatch || isatty(STDOUT_FILENO) == 1 else {
-            throw ValidationError("`--watch` draws on a terminal, and standard output is none")
+            throw ValidationError("`--watch` needs a terminal as standard output")
         }
     }
 }

@@ -7,16 +7,15 @@ struct WorkerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Run this command when nothing is left to do, in the same way.",
+            "Run this command when every task is paused or has ended, in the same way.",
             discussion: """
-                Once each time, when the end of a task leaves nothing but tasks that are held or have ended, and after \
-                the commands for these ends. The environment has how many there were (`SEGGET_TASK_COMPLETED`, \
-                `_FAILED`).
+                Runs once each time the last remaining task ends, after the commands for ended tasks. The environment \
+                has the number of completed and failed tasks (`SEGGET_TASK_COMPLETED`, `_FAILED`).
                 """,
             valueName: "cmd"))
     var onIdle: String?
 
-    @Flag(help: "Let the machine go to sleep while tasks are fetched.")
+    @Flag(help: "Allow the machine to sleep during downloads.")
     var noInhibit = false
 
     func validate() throws { _ = try idleCommand }

@@ -49,7 +49,7 @@ struct AttachTests {
             }, "\(screen.shown)")
         try screen.press("C-c")
         #expect(try has("code 130"), "\(screen.shown)")
-        #expect(try has("note: task \(id) goes on without this"), "\(screen.shown)")
+        #expect(try has("note: task \(id) continues in the background"), "\(screen.shown)")
         // No bar is left.
         #expect(try !screen.text().contains(" conn "), "\(screen.shown)")
         #expect(try stage.state(id) == "running")
@@ -109,7 +109,7 @@ struct AttachTests {
         first.signal(SIGKILL)
         _ = try first.wait()
         #expect(
-            eventually { attached.errorOutput.contains("nothing works the queue") },
+            eventually { attached.errorOutput.contains("no worker is running") },
             "\(attached.errorOutput)")
         try stage.done("set", id, "--limit-rate", "0")
         let second = try stage.work("--keep-running")

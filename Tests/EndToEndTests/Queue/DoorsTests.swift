@@ -15,7 +15,7 @@ struct DoorsTests {
     @Test func nothingListensUnlessAsked() throws {
         let silent = try stage.start([])
         #expect(eventually { stage.queue.isWorked(by: silent.pid) })
-        #expect(eventually { silent.errorOutput.contains("works the queue") })
+        #expect(eventually { silent.errorOutput.contains("runs the queue") })
         #expect(try DoorStage.listeners(of: silent) == [])
         #expect(access(stage.secretFile, F_OK) != 0)
         kill(silent.pid, SIGTERM)
@@ -31,7 +31,7 @@ struct DoorsTests {
 
     @Test func anAddressThatOthersReachIsNamed() throws {
         let service = try stage.start(["--rpc", "0.0.0.0:0"])
-        #expect(eventually { service.errorOutput.contains("works the queue") })
+        #expect(eventually { service.errorOutput.contains("runs the queue") })
         let warnings = service.errorOutput.split(separator: "\n").filter {
             $0.contains(" warning: ")
         }

@@ -32,7 +32,7 @@ struct QueueLeftoverTests {
         if isPaused { try stage.done("pause", id) }
         let removed = try stage.run("remove", id)
         #expect(removed.end == .exit(0) && removed.output == "\(id) removed\n")
-        #expect(removed.errorOutput.contains("`\(part)` stays, "), "\(removed.errorOutput)")
+        #expect(removed.errorOutput.contains("`\(part)` remains, "), "\(removed.errorOutput)")
         #expect(removed.errorOutput.contains("iB; "), "\(removed.errorOutput)")
         #expect(removed.errorOutput.contains("--files"), "\(removed.errorOutput)")
         #expect(try stage.names() == ["a.iso.part", "a.iso.segget"])
@@ -43,7 +43,7 @@ struct QueueLeftoverTests {
         let (worker, id) = try slowTask()
         try end(worker)
         let removed = try stage.run("remove", id)
-        #expect(removed.errorOutput.contains("`\(part)` stays, "), "\(removed.errorOutput)")
+        #expect(removed.errorOutput.contains("`\(part)` remains, "), "\(removed.errorOutput)")
         #expect(try stage.tasks().isEmpty)
     }
 
@@ -63,7 +63,7 @@ struct QueueLeftoverTests {
         #expect(try stage.waits(for: "failed", of: id))
         let cleared = try stage.run("clear")
         #expect(cleared.output == "1 task removed from the list\n")
-        #expect(cleared.errorOutput.contains("`\(part)` stays, "), "\(cleared.errorOutput)")
+        #expect(cleared.errorOutput.contains("`\(part)` remains, "), "\(cleared.errorOutput)")
         try end(worker)
     }
 

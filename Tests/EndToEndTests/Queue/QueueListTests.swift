@@ -22,7 +22,7 @@ struct QueueListTests {
             try eventually { try screen.lines().joined(separator: "\n").contains(text) }
         }
         #expect(try has("… and 10 more\n30 waiting"), "\(screen.shown)")
-        #expect(try has("nothing works the queue"))
+        #expect(try has("no worker is running"))
         #expect(try screen.lines().first?.hasPrefix("  ID STATE") == true, "\(screen.shown)")
         #expect(try stage.run("run").end == .exit(0))
         #expect(try has("30 completed\n30 finished since you last looked"), "\(screen.shown)")
@@ -55,7 +55,7 @@ struct QueueListTests {
         func has(_ screen: Screen, _ text: String, _ isWorked: Bool) throws -> Bool {
             try eventually {
                 let shown = try screen.lines().joined(separator: "\n")
-                return shown.contains(text) && shown.contains("nothing works the queue") != isWorked
+                return shown.contains(text) && shown.contains("no worker is running") != isWorked
             }
         }
         #expect(try has(list, "\n1 running, 1 waiting", true), "\(list.shown)")
@@ -100,7 +100,7 @@ struct QueueListTests {
         ] {
             let outcome = try stage.start(arguments).wait()
             #expect(outcome.end == .exit(0), "\(arguments): \(outcome.errorOutput)")
-            let note = "nothing works the queue"
+            let note = "no worker is running"
             #expect(outcome.errorOutput.contains(note), "\(arguments)")
             #expect(!outcome.output.contains(note), "\(arguments)")
         }

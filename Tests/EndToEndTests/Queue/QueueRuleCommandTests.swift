@@ -29,7 +29,7 @@ struct QueueRuleCommandTests {
         let outcome = try worker.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("note: paused: on a metered network"))
-        #expect(outcome.errorOutput.contains("note: going on"))
+        #expect(outcome.errorOutput.contains("note: resuming"))
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 

@@ -57,7 +57,7 @@ struct ServeTests {
         }
         let early = try ping()
         #expect(early.end == .exit(69), "\(early.errorOutput)")
-        #expect(early.errorOutput.contains("nobody works the queue"))
+        #expect(early.errorOutput.contains("no worker is running"))
         let service = try serve()
         #expect(manager.hears("READY=1"))
         #expect(try ping().end == .exit(0))
@@ -96,7 +96,7 @@ struct ServeTests {
         kill(first.pid, SIGTERM)
         let outcome = try first.wait(timeout: 60)
         #expect(outcome.end == .exit(0))
-        #expect(outcome.errorOutput.hasSuffix("ended in order\n"))
+        #expect(outcome.errorOutput.hasSuffix("the service has stopped\n"))
         let second = try serve()
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.isRight("a", "/a"))
@@ -269,7 +269,7 @@ struct ServeTests {
         kill(pid, SIGTERM)
         #expect(eventually { access(pidFile, F_OK) != 0 })
         let lines = try String(contentsOfFile: log, encoding: .utf8)
-        #expect(lines.contains("a: complete") && lines.hasSuffix("ended in order\n"))
+        #expect(lines.contains("a: complete") && lines.hasSuffix("the service has stopped\n"))
     }
 
     @Test func whatKeepsItFromTheBackgroundIsSaid() throws {
@@ -311,7 +311,7 @@ struct ServeTests {
             ["add", stage.origin.url("/a")], in: stage.folder, environment: environment
         ).wait(timeout: 60)
         #expect(added.end == .exit(0), "\(added.errorOutput)")
-        #expect(!added.errorOutput.contains("nothing works the queue"))
+        #expect(!added.errorOutput.contains("no worker is running"))
         #expect(manager.hears("READY=1"))
         #expect(eventually { (try? stage.isRight("a", "/a")) ?? false })
         kill(listener.pid, SIGTERM)
