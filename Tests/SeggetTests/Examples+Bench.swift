@@ -16,7 +16,7 @@ extension Examples {
             turn: .init(round: 2, subject: subjects[1]), samples: [], cpu: 0.012, peakMemory: 0,
             wall: 0.1,
             end: .failed(
-                kind: "exit", message: "it ended with exit code 7", status: .unavailable),
+                kind: "exit", message: "the program ended with exit code 7", status: .unavailable),
             warmUp: 1),
     ]
 

@@ -48,7 +48,7 @@ struct Aria2Report {
 
     /// Reports that the run begins.
     mutating func start(now: Double) {
-        log(.info, "segget \(seggetVersion), in the manner of aria2 \(Aria2Words.version)", now)
+        log(.info, "segget \(seggetVersion), compatible with aria2 \(Aria2Words.version)", now)
         log(.notice, "Downloading \(tasks.count) item(s)", now)
     }
 
@@ -166,13 +166,13 @@ extension Aria2Report {
         if start.resumedBytes > 0 {
             log(
                 isAgain ? .info : .notice,
-                "GID#\(tasks[index].gid) - Going on with \(Aria2Text.size(start.resumedBytes)) that are "
-                    + "there: \(path)", now)
+                "GID#\(tasks[index].gid) - Continuing with \(Aria2Text.size(start.resumedBytes)) already "
+                    + "received: \(path)", now)
         }
         if start.identity == "none", start.transfer == .segments {
             log(
                 .info,
-                "GID#\(tasks[index].gid) - the server sends nothing that identifies versions of the "
+                "GID#\(tasks[index].gid) - the server sends nothing that identifies the version of the "
                     + "file", now)
         }
     }
@@ -186,7 +186,7 @@ extension Aria2Report {
             if file.isSampled {
                 log(
                     .notice,
-                    "GID#\(tasks[index].gid) - a sample of it is what the server sends; nothing else was "
+                    "GID#\(tasks[index].gid) - a sample of it matches the server's file; nothing else was "
                         + "compared", now)
             }
         }
@@ -198,7 +198,7 @@ extension Aria2Report {
         if !file.isSynchronized {
             log(
                 .warn,
-                "GID#\(tasks[index].gid) - the file system cannot synchronize data: a power cut may take "
+                "GID#\(tasks[index].gid) - the file system cannot synchronize data: a power failure may destroy "
                     + path, now)
         }
         log(.notice, "Download complete: \(path)", now)

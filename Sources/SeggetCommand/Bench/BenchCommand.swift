@@ -9,18 +9,18 @@ import Synchronization
 package struct BenchCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure the rate over several numbers of connections.",
+        abstract: "Measure the download rate with different numbers of connections.",
         discussion: """
-            Every number of connections takes its turn in each round, so that what else happens to \
-            the network meets all of them. What is fetched is checked as ever, and thrown away. The \
-            bounds are those of all measurements together, and each gets an equal share; what they \
-            come to is said first. The result is a table and two plots, or JSON, or CSV, on standard \
-            output. A measurement that ends at its share of time or bytes is none the worse; only \
-            where all of segget's fail is it a failure. `connections`, `max-time` and `overwrite` of \
-            the configuration file and the environment are meant for downloads, and do not count here.
+            Each round measures every number of connections, so that changes of the network affect \
+            all of them. Downloaded data is verified as usual, and discarded. The limits of time and \
+            bytes apply to all measurements together, and each measurement gets an equal share; \
+            segget prints these shares first. The result is a table and two plots, JSON, or CSV, on \
+            standard output. A measurement that reaches its share succeeds. The command fails only \
+            if all measurements of segget fail. `connections`, `max-time` and `overwrite` in the \
+            configuration file and the environment are for downloads, and are ignored.
             """)
 
-    @Argument(help: "What to measure with: an http or https URL.")
+    @Argument(help: "The http or https URL to measure with.")
     var url: String
 
     @OptionGroup(title: "Measuring") var measuring: BenchMeasuringOptions
@@ -42,13 +42,13 @@ package struct BenchCommand: ParsableCommand {
         guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
         guard measuring.against == nil || (request.header.isEmpty && access.isPlain) else {
             throw ValidationError(
-                "`--against` compares what every program can be given: of the options of the "
-                    + "network `--ca-certificate`, `--insecure`, timeouts and retries only")
+                "`--against` needs options that every program supports: of the network options, "
+                    + "only `--ca-certificate`, `--insecure`, timeouts and retries")
         }
         guard measuring.against == nil || BenchPeer.isPlain(url) else {
             throw ValidationError(
-                "`--against` needs a URL without spaces, control characters and letters beyond "
-                    + "ASCII: give them as %XX")
+                "`--against` needs a URL without spaces, control characters and non-ASCII "
+                    + "characters: encode them as %XX")
         }
     }
 
@@ -110,8 +110,9 @@ package struct BenchCommand: ParsableCommand {
         if file.transfer != .segments {
             let why =
                 file.size == nil
-                ? "the server does not state the size" : "the server serves no byte ranges"
-            notes.append("\(why): segget fetches in one stream, so only that is measured")
+                ? "the server does not state the size" : "the server does not support byte ranges"
+            notes.append(
+                "\(why): segget downloads in one stream, so only one connection is measured")
             plan.subjects = BenchPlan.oneStream(plan.subjects)
         }
         if request.isInsecure { notes.append(DownloadNotice.certificatesUnchecked.text) }

@@ -47,10 +47,10 @@ struct BenchHTML {
             \(summary.notes.map { "<p>\(Self.escape($0))</p>" }.joined(separator: "\n"))
             \(ratioList)
             <h2>Rate against connections</h2>
-            <p>The median of all rounds; the line goes from the lowest to the highest.</p>
+            <p>The bar is the median of all rounds; the line spans the lowest to the highest.</p>
             \(ratePlot)
             <h2>Rate over time</h2>
-            <p>The round nearest to the median of each.</p>
+            <p>The round of each that is nearest to its median.</p>
             \(timePlot)
             <h2>All measurements</h2>
             \(measurementTable)
@@ -126,7 +126,7 @@ struct BenchHTML {
     private var measurementTable: String {
         Self.table(
             [
-                "", "round", "end", "bytes", "seconds", "rate", "first byte, ms", "CPU s",
+                "", "round", "result", "bytes", "seconds", "rate", "first byte, ms", "CPU s",
                 "peak MiB",
             ],
             measurements.map { measurement in

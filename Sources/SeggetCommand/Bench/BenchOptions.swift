@@ -12,39 +12,40 @@ struct BenchMeasuringOptions: ParsableArguments {
             valueName: "n,n,auto"))
     var connections = BenchSubject.Connections.defaultList
 
-    @Option(help: ArgumentHelp("How often each of them is measured, 1 to 100.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of measurements of each, 1 to 100.", valueName: "n"))
     var rounds = 3
 
     @Option(
-        help: ArgumentHelp("Longest time of all measurements together, in seconds.", valueName: "s")
+        help: ArgumentHelp("Maximum time of all measurements together, in seconds.", valueName: "s")
     )
     var maxTime = 120.0
 
     @Option(
         help: ArgumentHelp(
-            "Most bytes of all measurements together, such as `500M` or `4G`.", valueName: "size"))
+            "Maximum bytes of all measurements together, such as `500M` or `4G`.", valueName: "size"
+        ))
     var maxBytes = "4G"
 
     @Option(
         help: ArgumentHelp(
-            "Seconds from the first byte on that do not count, at most a third of a measurement.",
+            "Ignore this many seconds after the first byte, at most a third of a measurement.",
             valueName: "s"))
     var warmUp = 1.0
 
     @Option(
         help: ArgumentHelp(
-            "Write to files in this folder, and remove them, in place of /dev/null.",
+            "Write to temporary files in this folder instead of /dev/null.",
             valueName: "dir"),
         completion: .directory, transform: PathArgument.folder)
     var disk: String?
 
     @Option(
         help: ArgumentHelp(
-            "Measure these too, as far as they are installed: aria2c, axel, curl, wget2.",
+            "Also measure these programs if installed: aria2c, axel, curl, wget2.",
             discussion: """
-                aria2c and axel use the most connections of the list, up to 16, the others one. \
-                What cannot write to /dev/null writes to a folder in `TMPDIR`, or /var/tmp, which is \
-                removed.
+                aria2c and axel use the highest number of connections in the list, up to 16; the \
+                others use one. Programs that cannot write to /dev/null write to a temporary folder \
+                in `TMPDIR` or /var/tmp.
                 """,
             valueName: "a,b"))
     var against: String?
@@ -77,10 +78,10 @@ struct BenchMeasuringOptions: ParsableArguments {
         let plan = plan(with: peers)
         guard plan.isFeasible else {
             throw ValidationError(
-                "\(plan.count) measurements within these bounds would have "
+                "\(plan.count) measurements within these limits would get "
                     + "\(Units.fixed(plan.secondsEach, decimals: 2)) s and "
-                    + "\(Units.size(plan.bytesEach)) each, and \(BenchPlan.leastSeconds) s and "
-                    + "\(Units.size(BenchPlan.leastBytes)) is the least: raise `--max-time` or "
+                    + "\(Units.size(plan.bytesEach)) each; the minimum is \(BenchPlan.leastSeconds) s "
+                    + "and \(Units.size(BenchPlan.leastBytes)): raise `--max-time` or "
                     + "`--max-bytes`, or lower `--rounds`")
         }
     }
@@ -113,7 +114,7 @@ struct BenchMeasuringOptions: ParsableArguments {
 
 /// The options that say how the result is reported.
 struct BenchOutputOptions: ParsableArguments {
-    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    @Flag(help: "Write one JSON object per event to standard output (see docs/json.md).")
     var json: JSONFormat?
 
     @Flag(help: "Write the measurements to standard output as comma-separated values.")
@@ -121,7 +122,7 @@ struct BenchOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write a report with plots too: one HTML file that needs nothing else.",
+            "Also write a report with plots: one self-contained HTML file.",
             valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     var report: String?
@@ -135,7 +136,7 @@ struct BenchOutputOptions: ParsableArguments {
     func validate() throws {
         guard json == nil || !csv else {
             throw ValidationError(
-                "`--json` and `--csv` both need standard output; give one of them")
+                "`--json` and `--csv` both write to standard output; give one of them")
         }
         guard report != "" else { throw ValidationError("`--report` needs the name of a file") }
     }
@@ -156,7 +157,7 @@ struct BenchOutputOptions: ParsableArguments {
                 .cannotCreate, "cannot_create",
                 "the report \(Diagnostic.quote(report)) cannot be written: "
                     + Diagnostic.describe(errno: errno),
-                hint: "choose another place")
+                hint: "choose a file in a writable folder")
         }
     }
 }

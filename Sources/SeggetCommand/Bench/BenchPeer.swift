@@ -65,11 +65,11 @@ struct BenchPeer {
     static func obstacle(_ client: BenchClient, _ request: Request) -> String? {
         guard client == .axel else { return nil }
         if holdsSecrets(request.url) {
-            return "axel takes URLs on its command line only, where others could read what is "
-                + "secret in this one"
+            return "axel takes URLs on its command line only, where other users could read the "
+                + "secrets in this one"
         }
         let hasTrust = request.caCertificate != nil
-        return hasTrust ? "axel has no option for the certificates to trust" : nil
+        return hasTrust ? "axel has no option for trusted certificates" : nil
     }
 
     /// Whether a part of the URL may be a secret: credentials, a query, a fragment.

@@ -45,8 +45,8 @@ struct BenchRun: Sendable {
                 let place = Diagnostic.quote(Self.parent(of: disk))
                 voice.fail(
                     .cannotCreate, "cannot_create",
-                    "no folder can be made in \(place): \(Diagnostic.describe(errno: errno))",
-                    hint: "give `--disk` a folder that you may write to")
+                    "cannot create a folder in \(place): \(Diagnostic.describe(errno: errno))",
+                    hint: "give `--disk` a writable folder")
             }
             folder = made
         }
@@ -59,13 +59,13 @@ struct BenchRun: Sendable {
             voice.report(measurement, of: plan)
         }
         if let folder, rmdir(folder) != 0 {
-            voice.say(.note, "\(Diagnostic.quote(folder)) could not be removed")
+            voice.say(.note, "cannot remove the folder \(Diagnostic.quote(folder))")
         }
         let signal = stop.signal.load(ordering: .acquiring)
         guard signal == 0 else {
             voice.fail(
                 ExitStatus(signal: signal), "cancelled",
-                "measuring was stopped\(Diagnostic.cause(signal)); nothing is left behind",
+                "the measurement was stopped\(Diagnostic.cause(signal)); no files remain",
                 hint: "run the same command again")
         }
         Glibc.exit(voice.finish(measurements, self).rawValue)
@@ -90,7 +90,7 @@ struct BenchRun: Sendable {
         } catch {
             result.end = .failed(
                 kind: "not_run",
-                message: "it cannot be run (\(error.step)): "
+                message: "the program cannot be run (\(error.step)): "
                     + Diagnostic.describe(errno: error.code),
                 status: .unavailable)
             return result
@@ -124,7 +124,8 @@ struct BenchRun: Sendable {
         // wait(2), as in `Hooks`. What it printed may hold the URL, and is not shown.
         let words =
             status & 0x7f != 0
-            ? "signal \(status & 0x7f) ended it" : "it ended with exit code \((status >> 8) & 0xff)"
+            ? "signal \(status & 0x7f) ended the program"
+            : "the program ended with exit code \((status >> 8) & 0xff)"
         return .failed(kind: "exit", message: words, status: .unavailable)
     }
 

@@ -82,15 +82,15 @@ struct BenchSummary: Sendable {
         }
         if many {
             notes.append(
-                "the server served one stream where segget asked for ranges: the number of "
+                "the server sent one stream although segget requested ranges: the number of "
                     + "connections made no difference")
         }
         let short = rows.filter { $0.isShort && $0.good > 0 }.map(\.subject.name)
         if !short.isEmpty {
             notes.append(
-                "too little time to measure (\(short.joined(separator: ", "))): the file is too "
-                    + "small, or the server too fast, for rates marked with ~; measure with a "
-                    + "larger file, more `--max-bytes` or fewer rounds")
+                "too little time to measure (\(short.joined(separator: ", "))): rates marked with "
+                    + "~ are not reliable, as the file is too small or the server too fast; measure "
+                    + "with a larger file, more `--max-bytes` or fewer rounds")
         }
         for row in rows where row.failed > 0 {
             let failure = measurements.lazy.filter { $0.turn.subject == row.subject }.compactMap {
@@ -98,7 +98,7 @@ struct BenchSummary: Sendable {
             }.first
             let count = Units.count(Int64(row.failed), "measurement")
             notes.append(
-                "\(count) of \(row.subject.name) failed: \(failure ?? "it brought nothing")")
+                "\(count) of \(row.subject.name) failed: \(failure ?? "no data was received")")
         }
         return notes
     }

@@ -20,7 +20,10 @@ struct BenchText {
     var lines: [String] {
         var lines = table
         for (title, plot) in [
-            ("rate, the median of all rounds; spread from the lowest to the highest", bars),
+            (
+                "rate: the median of all rounds, with the spread from the lowest to the highest",
+                bars
+            ),
             (timeTitle, sparks),
         ] where !plot.isEmpty {
             lines += ["", title] + plot

@@ -41,7 +41,7 @@ enum BenchWorker {
             let command = try? Segget.parseAsRoot(job.arguments) as? BenchCommand
         else {
             Invocation.refuse(
-                "`\(name)` is no command", hint: "`segget bench URL` starts what it needs itself")
+                "`\(name)` is not a command", hint: "use `segget bench URL`")
         }
         var options = command.request.downloadOptions
         options.access = command.access.options(with: job.secrets)

@@ -47,7 +47,7 @@ struct CookieJarFile: Sendable {
         } catch {
             let reason = Self.text(error)
             Self.say(.error, "cookies cannot be saved in \(Diagnostic.quote(given)): \(reason)")
-            Self.say(.hint, "give `--cookie-jar` a file in a folder that you may write to")
+            Self.say(.hint, "give `--cookie-jar` a file in a writable folder")
             Glibc.exit(ExitStatus.cannotCreate.rawValue)
         }
     }
@@ -69,7 +69,7 @@ struct CookieJarFile: Sendable {
             return status
         } catch {
             let reason = Self.text(error)
-            Self.say(.error, "the cookies are not saved in \(Diagnostic.quote(shown)): \(reason)")
+            Self.say(.error, "the cookies were not saved in \(Diagnostic.quote(shown)): \(reason)")
             return status == .done ? .disk : status
         }
     }

@@ -20,12 +20,12 @@ extension GetCommand {
         }
         guard sources.mirrors.isEmpty else {
             throw ValidationError(
-                "`--mirror` is for one file; in a list (`--input-file`), the URLs of a file stand "
+                "`--mirror` is for one file; in a list (`--input-file`), put the URLs of a file "
                     + "on one line, separated by tabs")
         }
         guard output == nil else {
             throw ValidationError(
-                "`--output` names one file; several go to a folder (`--directory`), or by `out=` "
+                "`--output` names one file; for several, use `--directory`, or `out=` "
                     + "in a list (`--input-file`)")
         }
         guard checksum == nil else {

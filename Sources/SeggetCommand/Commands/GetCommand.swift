@@ -11,14 +11,14 @@ package struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Download files.",
         discussion: """
-            Each file is fetched in segments over several connections into `NAME.part`, with a \
+            Each file is downloaded in segments over several connections into `NAME.part`, with a \
             manifest `NAME.segget` beside it, and renamed to `NAME` when it is complete and \
-            verified. If segget is stopped in between, however that happens, the same command \
-            resumes. Several files run side by side (`--jobs`), and are numbered where two would \
-            get one name; segget then ends with the code of the worst failure.
+            verified. If segget is stopped or killed, the same command resumes. Several files are \
+            downloaded at the same time (`--jobs`); if two would get the same name, segget numbers \
+            them. The exit code is that of the worst failure.
             """)
 
-    @Argument(help: ArgumentHelp("What to download: http or https URLs.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The http or https URLs to download.", valueName: "url"))
     var urls: [String] = []
 
     @OptionGroup var place: PlaceOptions
@@ -33,7 +33,7 @@ package struct GetCommand: ParsableCommand {
             "checksum",
             discussion: """
                 ALGO is sha-256, sha-512, sha-1, md5 or crc32; without it, the number of digits \
-                decides.
+                determines the algorithm.
                 """,
             valueName: "algo:hex"),
         transform: GetCommand.digest)
@@ -50,8 +50,8 @@ package struct GetCommand: ParsableCommand {
             "resume-unverified",
             discussion: """
                 Without a strong ETag, a usable `Last-Modified` or a digest, a later run starts \
-                over. This option compares up to 256 KiB of what is there; a change elsewhere \
-                is not found.
+                over. With this option, it resumes if up to 256 KiB of the received bytes match \
+                the server's; changes elsewhere are not detected.
                 """))
     var resumeUnverified = false
 
@@ -59,11 +59,12 @@ package struct GetCommand: ParsableCommand {
         help: .row(
             "single-request",
             discussion: """
-                No `HEAD` is sent, and nothing at the end. After a break segget asks for the rest.
+                segget sends no `HEAD` request, and none to verify the end. After an interruption, \
+                it requests the remaining bytes.
                 """))
     var singleRequest = false
 
-    @OptionGroup(title: "Going on") var goingOn: GoingOnOptions
+    @OptionGroup(title: "Resuming") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Existing files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
@@ -82,7 +83,7 @@ package struct GetCommand: ParsableCommand {
 
     @OptionGroup(title: "Display") var display: DisplayOptions
 
-    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    @Flag(help: "Write one JSON object per event to standard output (see docs/json.md).")
     var json: JSONFormat?
 
     package init() {}
@@ -94,8 +95,8 @@ package struct GetCommand: ParsableCommand {
         }
         guard output != "-" || json == nil else {
             throw ValidationError(
-                "`--json` needs standard output for itself; `--output -` writes the file there "
-                    + "(`./-` is a file of that name)")
+                "`--json` and `--output -` cannot both write to standard output "
+                    + "(`./-` is a file with the name `-`)")
         }
         try connections.check()
         for (name, value) in [("continue-from", goingOn.continueFrom), ("adopt", goingOn.adopt)]
@@ -113,7 +114,7 @@ package struct GetCommand: ParsableCommand {
         guard goingOn.continueFrom == nil || output == nil && directory == nil && !names.autoRename
         else {
             throw ValidationError(
-                "`--continue-from` names the file already: without `--output`, `--directory` and "
+                "`--continue-from` already names the file: leave out `--output`, `--directory` and "
                     + "`--auto-rename`")
         }
         guard !overwrite || !names.autoRename else {
@@ -126,7 +127,7 @@ package struct GetCommand: ParsableCommand {
         guard !singleRequest || sources.mirrors.isEmpty && !scripts.dryRun else {
             let other = sources.mirrors.isEmpty ? "dry-run" : "mirror"
             throw ValidationError(
-                "`--single-request` and `--\(other)` cannot be used together: each request may count"
+                "`--single-request` and `--\(other)` cannot be used together: another request may use up the link"
             )
         }
         try laterRuns.checkSkipping(

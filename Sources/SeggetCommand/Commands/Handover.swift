@@ -72,16 +72,16 @@ package enum Handover {
         let hint: String
         if let (place, code) = problem {
             message = "\(place.text) cannot be started: \(Diagnostic.describe(errno: code))"
-            hint = "install segget anew, with all of its files"
+            hint = "reinstall segget with all of its files"
         } else if places.isEmpty {
-            message = "`\(manager)` cannot be found: nothing says where this program is"
-            hint = "see to it that /proc is mounted"
+            message = "cannot find `\(manager)`: the path of this program is unknown"
+            hint = "check that /proc is mounted"
         } else {
             message =
                 "`segget \(command.rawValue)` needs the program `\(manager)`, which is missing"
             hint =
-                "it was looked for as \(places.map(\.text).joined(separator: " and ")); install "
-                + "segget anew, with all of its files"
+                "segget looked for \(places.map(\.text).joined(separator: " and ")); reinstall "
+                + "segget with all of its files"
         }
         let colour = Terminal.standardError.colour
         for message in [Message(.error, message), Message(.hint, hint)] {

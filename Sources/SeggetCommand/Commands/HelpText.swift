@@ -87,9 +87,9 @@ enum HelpText {
         ("directory", " <dir>", "Save in this folder."),
         ("input-file", " <file>", "Download the files of this list."),
         ("connections", " <n>", "Connections for each file: 1 to 64, or auto."),
-        ("checksum", " <hex>", "The digest that the file must have."),
-        ("limit-rate", " <rate>", "Highest rate, such as 500K, 1.5M or 8Mbit."),
-        ("continue", "", "Continue a file that curl, wget or a browser has begun."),
+        ("checksum", " <hex>", "Expected digest of the file."),
+        ("limit-rate", " <rate>", "Limit the rate, such as 500K, 1.5M or 8Mbit."),
+        ("continue", "", "Continue a file that curl, wget or a browser started."),
         ("overwrite", "", "Replace an existing file."),
         ("header", " <K: V>", "Send this request header; repeatable."),
         ("user", " <user:pass>", "User and password."),
@@ -138,7 +138,7 @@ enum HelpText {
             queued.isEmpty
             ? []
             : ["", "QUEUE:"] + wrapped(queued.joined(separator: ", "), indent: 2)
-                + [row("segget help queue", "What each of these does.")]
+                + [row("segget help queue", "Describe these commands.")]
         let topics = (program.tree.commands.first.map(topics) ?? []) + [exitCodes]
         let lines =
             [
@@ -151,12 +151,12 @@ enum HelpText {
                 "", "HELP:", row("segget help COMMAND", "All options of a command."),
                 row(
                     "segget help [COMMAND] TOPIC",
-                    "One group of them; of `get`, where none is named:"),
+                    "One group of them; without COMMAND, of `get`:"),
             ] + wrapped(topics.joined(separator: ", "), indent: 30)
             + [
                 row("--version", "Show the version."), "",
-                "Stopped or killed, a download is continued by the same command. `man segget` has "
-                    + "it all.",
+                "If a download is stopped or killed, the same command resumes it. See also "
+                    + "`man segget`.",
             ]
         return lines.joined(separator: "\n") + "\n"
     }

@@ -168,7 +168,7 @@ package struct Invocation {
             throw Settings.Problem(
                 message: "the configuration file \(Diagnostic.quote(path)) cannot be read: "
                     + Diagnostic.describe(errno: code),
-                hint: "check it, or give `--no-config`")
+                hint: "check the file, or use `--no-config`")
         }
         do throws(ConfigurationFile.Problem) {
             return ConfigurationFile(
@@ -214,7 +214,7 @@ package struct Invocation {
         if let (culprit, problem) = culprit(settings) {
             Self.refuse(
                 "\(culprit.source.text): \(text(of: problem, settings))",
-                hint: "correct it, or give `--no-config`")
+                hint: "correct the setting, or use `--no-config`")
         }
         if QueueFileOption.lacksValue(in: typed) {
             Self.refuse(QueueFileOption.withoutValue, hint: QueueFileOption.instead)

@@ -7,10 +7,10 @@ import Segmenter
 package struct ProbeCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "probe",
-        abstract: "Show what the server offers, and how segget would fetch it.",
+        abstract: "Show what the server offers, and how segget would download it.",
         discussion: "Nothing is saved. The report goes to standard output.")
 
-    @Argument(help: "What to look at: an http or https URL.")
+    @Argument(help: "The http or https URL to probe.")
     var url: String
 
     @OptionGroup(title: "Network") var request: RequestOptions

@@ -8,30 +8,29 @@ import Segmenter
 package struct RepairCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Fetch again what is damaged of a file.",
+        abstract: "Download the damaged bytes of a file again.",
         discussion: """
-            The manifest `FILE.segget` that `--keep-manifest` has left shows which bytes are \
-            damaged. They are fetched into a copy, `FILE.part`, which takes the place of FILE when \
-            it is complete and verified; until then FILE is only read. Its manifest is kept again. \
-            The server must offer the same version still. If segget is stopped in between, the \
-            same command continues.
+            The manifest `FILE.segget` that `--keep-manifest` saved shows which bytes are damaged. \
+            They are downloaded into a copy, `FILE.part`, which replaces FILE when it is complete \
+            and verified; until then, FILE is only read. The manifest is kept. The server must \
+            still offer the same version. If segget is stopped, the same command continues.
             """)
 
     @Argument(help: "The file to repair.")
     var file: String
 
-    @Argument(help: "Where to get it: an http or https URL.")
+    @Argument(help: "The http or https URL of the file.")
     var url: String
 
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
-            "Connections, 1 to 64, `auto`, or `auto:N` for at most N.", valueName: "n"))
+            "Number of connections: 1 to 64, `auto`, or `auto:N` for at most N.", valueName: "n"))
     var connections = DownloadOptions().connections
 
     @Option(
         help: ArgumentHelp(
-            "The digest that the repaired file must have, as for `get`.", valueName: "algo:hex"),
+            "Expected digest of the repaired file, as for `get`.", valueName: "algo:hex"),
         transform: GetCommand.digest)
     var checksum: Digest?
 
@@ -44,7 +43,7 @@ package struct RepairCommand: ParsableCommand {
 
     @OptionGroup var display: DisplayOptions
 
-    @Flag(help: "Write one JSON object an event to standard output (see docs/json.md).")
+    @Flag(help: "Write one JSON object per event to standard output (see docs/json.md).")
     var json: JSONFormat?
 
     package init() {}

@@ -9,23 +9,24 @@ package struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Check a finished or partial file.",
         discussion: """
-            FILE is checked against its kept manifest `FILE.segget`, its extended attributes, and \
-            what is given here; where there is no FILE, `FILE.part` against its manifest. It is \
-            only read, also while a download is writing to it. Exit code 0: everything that was \
-            checked is as it should be; 65: something is not.
+            Checks FILE against its kept manifest `FILE.segget`, its extended attributes, and the \
+            digests that are given. If FILE does not exist, checks `FILE.part` against its \
+            manifest. The file is only read, and may be in use by a download. Exit code 0: all \
+            checks passed; 65: a check failed.
             """)
 
     @Argument(help: "The file to check.", transform: PathArgument.file)
     var file: String
 
     @Option(
-        help: ArgumentHelp("The digest that the file must have.", valueName: "algo:hex"),
+        help: ArgumentHelp("Expected digest of the file.", valueName: "algo:hex"),
         transform: GetCommand.digest)
     var checksum: Digest?
 
     @Option(
         help: ArgumentHelp(
-            "File of checksums with a line for it, such as `SHA256SUMS`.", valueName: "file"),
+            "Read the expected digest from this list of checksums, such as `SHA256SUMS`.",
+            valueName: "file"),
         transform: PathArgument.file)
     var sums: String?
 

@@ -126,24 +126,29 @@ struct DownloadReport {
         switch start.transfer {
         case .segments, .singleRequest: break
         case .oneStreamNoRanges:
-            say(.note, "the server serves no byte ranges: one stream, which cannot be resumed")
+            say(
+                .note,
+                "the server does not support byte ranges: downloading in one stream, which cannot be resumed"
+            )
         case .oneStreamUnknownSize:
-            say(.note, "the server does not state the size: fetching in one stream")
+            say(.note, "the server does not state the size: downloading in one stream")
             endIsProven = false
         }
         if start.identity == "none", start.transfer == .segments {
             say(
                 .note,
-                "identity: none: the server sends nothing that identifies versions, so a stopped "
-                    + "download starts over, unless `--checksum` or a checksum that the server states "
-                    + "proves the file, or `--resume-unverified` compares a sample")
+                "identity: none: the server sends no usable ETag or Last-Modified, so a stopped "
+                    + "download starts over, unless `--checksum` or a digest from the server "
+                    + "verifies the file, or `--resume-unverified` compares a sample")
         }
         if start.resumedBytes > 0 {
             let size = start.size.map { " of \(Units.size($0))" } ?? ""
             let bytes = Units.size(start.resumedBytes) + size
             say(
                 .note,
-                isAgain ? "going on: \(bytes) are there" : "resuming: \(bytes) from an earlier run")
+                isAgain
+                    ? "continuing: \(bytes) already received"
+                    : "resuming: \(bytes) from an earlier run")
         }
     }
 

@@ -56,7 +56,7 @@ package enum StandardStreams {
         guard isatty(STDOUT_FILENO) == 0 else {
             throw ValidationError(
                 "`--output -` writes no file to a terminal: redirect standard output, or pipe it "
-                    + "(`| cat` shows it all the same)")
+                    + "(`| cat` shows it anyway)")
         }
     }
 

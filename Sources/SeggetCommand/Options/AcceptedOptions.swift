@@ -2,14 +2,19 @@ import ArgumentParser
 
 /// What curl and wget users type, and what segget does anyway.
 package struct AcceptedOptions: ParsableArguments {
-    @Flag(name: [.customShort("L"), .long], help: "Redirects are followed anyway.")
+    @Flag(
+        name: [.customShort("L"), .long],
+        help: "Accepted for compatibility: redirects are always followed.")
     var location = false
 
-    @Flag(name: [.customShort("f"), .long], help: "An error page is never saved.")
+    @Flag(
+        name: [.customShort("f"), .long],
+        help: "Accepted for compatibility: an error page is never saved.")
     var fail = false
 
     @Flag(
-        name: [.customShort("J"), .long], help: "The server's suggestion is the default.")
+        name: [.customShort("J"), .long],
+        help: "Accepted for compatibility: the server's file name is the default.")
     var remoteHeaderName = false
 
     package init() {}

@@ -54,8 +54,8 @@ package struct CredentialArguments: ParsableArguments {
         help: .row(
             "no-cookies",
             discussion: """
-                They are kept in memory otherwise, for the files of the run that ask with the same user, \
-                headers and cookies, and sent where they are for.
+                By default, segget keeps cookies in memory, for all files of the run with the same user, \
+                headers and cookies, and sends them to the hosts that they are for.
                 """))
     package var noCookies = false
 
@@ -71,10 +71,10 @@ package struct CredentialArguments: ParsableArguments {
         help: .row(
             "header-cross-origin",
             discussion: """
-                Where redirects lead, and to mirrors: whoever answers there learns them. Without it \
-                they go to the scheme, host and port of the URL only, but for `User-Agent`, `Accept`, \
-                `Accept-Language` and the like, and the origin of the referer. Never behind a redirect from \
-                https to http, and never the client's certificate.
+                Targets of redirects and mirrors then receive them. By default, they are sent only to the \
+                scheme, host and port of the URL, except harmless headers such as `User-Agent`, `Accept` and \
+                `Accept-Language`, and the origin of the referer. They are never sent after a redirect from \
+                https to http. The client's certificate is never sent to other origins.
                 """))
     package var headerCrossOrigin = false
 
@@ -109,10 +109,10 @@ package struct CredentialArguments: ParsableArguments {
 package struct NegotiateOption: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Log in by Kerberos (Negotiate), with the ticket that `kinit` got.",
+            "Authenticate by Kerberos (Negotiate), with the ticket from `kinit`.",
             discussion: """
-                At the origin of the URL only: neither where redirects lead nor at mirrors, and not for the files of \
-                a list. On the command line or in the configuration file.
+                Applies to the origin of the URL only, not to targets of redirects at other origins, mirrors or the \
+                files of a list. Can be set on the command line or in the configuration file.
                 """))
     package var negotiate = false
 
@@ -144,8 +144,8 @@ package struct RouteArguments: ParsableArguments {
         help: .row(
             "proxy",
             discussion: """
-                socks5h and socks4a have the proxy resolve names. Without this option http_proxy, \
-                https_proxy, all_proxy and no_proxy of the environment hold; an empty URL is no proxy.
+                With socks5h and socks4a, the proxy resolves host names. By default, the environment \
+                variables http_proxy, https_proxy, all_proxy and no_proxy apply; an empty URL disables them.
                 """,
             valueName: "url"))
     package var proxy: String?
@@ -201,8 +201,8 @@ package struct TLSArguments: ParsableArguments {
         help: .row(
             "allow-downgrade",
             discussion: """
-                Anybody on the way can then read and change the file; give `--checksum`. Headers and \
-                credentials stay behind all the same, `.netrc` included.
+                Anyone on the network path can then read and change the file; use `--checksum`. Headers and \
+                credentials, `.netrc` included, are still not sent.
                 """))
     package var allowDowngrade = false
 
@@ -245,11 +245,11 @@ package struct TLSArguments: ParsableArguments {
 package struct CookieJarOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Save the cookies in this file when all has ended, readable by you only.",
+            "Save the cookies to this file at the end, readable only by you.",
             discussion: """
-                In Netscape's format, those that servers have set and those of `--cookie`, as curl has them. `--cookie` \
-                with the same file has a later run begin with them. For the command line only; files of a list with a \
-                user, headers or cookies of their own are left out.
+                The file has the Netscape format, like curl's, and contains the cookies of servers and of `--cookie`. \
+                To load it in a later run, use `--cookie`. Available on the command line only. Cookies of list files \
+                that have their own user, headers or cookies are not saved.
                 """,
             valueName: "file"),
         completion: .file(), transform: PathArgument.file)

@@ -9,13 +9,14 @@ package struct BatchOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Download the files of this list too; `-` is standard input; repeatable.",
+            "Also download the files of this list; `-` is standard input; repeatable.",
             discussion: """
-                A line has the URLs of one file, separated by tabs. Indented lines below it are \
+                Each line has the URLs of one file, separated by tabs. Indented lines below it are \
                 its options, as NAME=VALUE: \(InputFile.optionNames.joined(separator: ", ")). \
-                Those of aria2 that mean what is done anyway are passed over. \
-                They go before those of the command line; `dir` counts from the current folder; \
-                what is missing of a path is made, below that folder or `--directory`. Lines that begin with # are skipped.
+                Options of aria2 that match segget's defaults are ignored. \
+                The options of a file override the command line. `dir` is relative to the current \
+                folder; missing folders are created below that folder or `--directory`. Lines that \
+                begin with # are skipped.
                 """,
             valueName: "file"),
         transform: PathArgument.file)
@@ -24,11 +25,11 @@ package struct BatchOptions: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Files at a time, 1 to 64 (default: 4, and up to 64 while they are small).",
+            "Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).",
             valueName: "n"))
     package var jobs: Int?
 
-    @Flag(help: "Stop all files when one has failed; what arrived of them is kept.")
+    @Flag(help: "Stop all downloads when one fails; received bytes are kept.")
     package var failFast = false
 
     package init() {}
@@ -110,7 +111,8 @@ extension Diagnostic {
                 Message(
                     .error,
                     "\(path == "-" ? "standard input" : quote(path)), \(describe(problem))"),
-                Message(.hint, "nothing was fetched; correct the line and run the command again"),
+                Message(
+                    .hint, "nothing was downloaded; correct the line and run the command again"),
             ]
         }
     }

@@ -10,15 +10,17 @@ package struct DisplayOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print errors only.")
     package var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Print retries, refused replies and the like too.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Also print retries, refused responses and details of the server.")
     package var verbose = false
 
     @Option(
         help: ArgumentHelp(
             "Show progress as a bar, as plain lines, or not at all.",
             discussion: """
-                auto is a bar on a terminal and plain lines elsewhere; with `--json` it is none. \
-                All of it goes to standard error.
+                auto shows a bar on a terminal, plain lines elsewhere, and nothing with `--json`. \
+                Progress goes to standard error.
                 """))
     var progress = Progress.auto
 

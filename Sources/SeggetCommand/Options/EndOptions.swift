@@ -6,11 +6,11 @@ package struct EndOptions: ParsableArguments {
         help: ArgumentHelp(
             "Run this command when a file is complete.",
             discussion: """
-                The command is cut into words as a shell would, with quotes, and run without a \
+                The command is split into words as in a shell, with quotes, but runs without a \
                 shell: nothing is expanded. The environment describes the file \
-                (`SEGGET_TASK_PATH`, `_URL`, `_SIZE`, `_CHECKSUM`, `_STATUS`…), standard input \
-                brings the `finished` or `error` object of `--json`, and what it prints goes to \
-                standard error. Its failure is reported, and does not change the exit code.
+                (`SEGGET_TASK_PATH`, `_URL`, `_SIZE`, `_CHECKSUM`, `_STATUS`…), standard input has \
+                the `finished` or `error` object of `--json`, and the output goes to standard \
+                error. A failure of the command is reported, but does not change the exit code.
                 """,
             valueName: "cmd"))
     package var onComplete: String?
@@ -18,7 +18,7 @@ package struct EndOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Run this command when a file has failed, in the same way.",
-            discussion: "Not when a signal stopped segget.", valueName: "cmd"))
+            discussion: "It does not run if a signal stopped segget.", valueName: "cmd"))
     package var onError: String?
 
     package init() {}

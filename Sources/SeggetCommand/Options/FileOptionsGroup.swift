@@ -24,7 +24,7 @@ package struct FileOptionsGroup: ParsableArguments {
             "xattr",
             discussion: """
                 `user.xdg.origin.url` is the URL without credentials and query; the rest is \
-                in `user.segget`. The latter is written in any case: a later run sees by it that the \
+                in `user.segget`. segget always writes the latter, which tells a later run that the \
                 file is complete.
                 """))
     package var xattr = false
@@ -33,8 +33,9 @@ package struct FileOptionsGroup: ParsableArguments {
         help: .row(
             "refuse-html",
             discussion: """
-                By the name, `Content-Type` and the first bytes: a login page, or an error that was answered with \
-                200. Nothing is published then, and the exit code is 69. Without this option the last line warns.
+                Such as a login page, or an error page that was sent with status 200. segget judges by the file \
+                name, `Content-Type` and the first bytes. The page is not saved as the file, and the exit code is \
+                69. Without this option, segget only warns.
                 """))
     package var refuseHtml = false
 
@@ -60,8 +61,8 @@ package struct LaterRunOptions: ParsableArguments {
         help: .row(
             "keep-manifest",
             discussion: """
-                With it, `segget verify` shows which bytes are damaged, `segget repair` fetches \
-                only those again, and a later run sees that the file is complete.
+                With the manifest, `segget verify` shows which bytes are damaged, `segget repair` \
+                downloads only those again, and a later run recognises a complete file.
                 """))
     package var keepManifest = false
 
@@ -70,8 +71,8 @@ package struct LaterRunOptions: ParsableArguments {
         help: .row(
             "timestamping",
             discussion: """
-                The new file replaces the old one when it is complete. The content of a file that \
-                is not fetched is not checked.
+                The new file replaces the old one when it is complete. If nothing is downloaded, \
+                the content of the old file is not checked.
                 """))
     package var timestamping = false
 
@@ -79,8 +80,8 @@ package struct LaterRunOptions: ParsableArguments {
         help: .row(
             "skip-existing",
             discussion: """
-                The name decides: that of `--output` or `out=`, else the URL's, and where nothing has that, the \
-                server's. A part of an earlier run is resumed.
+                Only the name counts: that of `--output` or `out=`, else the URL's, or if no such file exists, \
+                the server's. A part of an earlier run is resumed.
                 """))
     package var skipExisting = false
 
@@ -89,9 +90,9 @@ package struct LaterRunOptions: ParsableArguments {
         help: .row(
             "continue",
             discussion: """
-                `--checksum` or a digest that the server states decides on the whole file; without \
-                one, the file stays unchanged and segget ends with 73. Resuming what segget has \
-                begun needs no option.
+                `--checksum` or a digest from the server must confirm the complete file; without \
+                one, the file stays unchanged and the exit code is 73. segget's own parts are \
+                resumed without this option.
                 """))
     package var `continue` = false
 

@@ -8,10 +8,9 @@ package struct GoingOnOptions: ParsableArguments {
         help: .row(
             "adopt",
             discussion: """
-                The file counts as the beginning of the one at the URL; where aria2 left its control file \
-                beside it (`FILE.aria2`), as what that says. `--checksum`, a digest that the server \
-                advertises or, with `--resume-unverified`, a sample has to show that it is. Until then \
-                it is only read.
+                The file counts as the beginning of the one at the URL. If aria2's control file is beside it \
+                (`FILE.aria2`), the ranges recorded there count. `--checksum`, a digest from the server or, \
+                with `--resume-unverified`, a sample must confirm that. Until then, the file is only read.
                 """, valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     package var adopt: String?
@@ -20,9 +19,9 @@ package struct GoingOnOptions: ParsableArguments {
         help: .row(
             "continue-from",
             discussion: """
-                `big.iso.part`, whose link has expired, is completed from the URL and becomes `big.iso`. A \
-                strong validator, `--checksum` or, with `--resume-unverified`, a sample has to show that \
-                it is the same file; else the part stays as it is.
+                For example, if the link of `big.iso.part` has expired, segget completes it from the new URL \
+                and renames it to `big.iso`. A strong validator, `--checksum` or, with `--resume-unverified`, \
+                a sample must confirm that it is the same file; otherwise the part stays unchanged.
                 """, valueName: "part"),
         completion: .file(extensions: ["part"]), transform: PathArgument.file)
     package var continueFrom: String?
@@ -30,11 +29,11 @@ package struct GoingOnOptions: ParsableArguments {
     @Option(
         name: .customLong("refresh-url"),
         help: ArgumentHelp(
-            "Ask this command for a new URL when the link has expired (401, 403, 404, 410).",
+            "Run this command to get a new URL when the link has expired (401, 403, 404, 410).",
             discussion: """
-                The command is cut into words as a shell would, and run without a shell. It finds the old \
-                URL in `SEGGET_TASK_URL` and the status in `SEGGET_TASK_STATUS`, and prints the new URL on \
-                standard output. It is run at most once a minute, and has 30 seconds.
+                The command is split into words as in a shell, but runs without a shell. It gets the old URL \
+                in `SEGGET_TASK_URL` and the status code in `SEGGET_TASK_STATUS`, and prints the new URL to \
+                standard output. It runs at most once a minute, for at most 30 seconds.
                 """, valueName: "cmd"))
     package var refreshURL: String?
 
@@ -42,8 +41,8 @@ package struct GoingOnOptions: ParsableArguments {
         help: .row(
             "wait-for-network",
             discussion: """
-                From when on the download has begun. What a server answers is not waited for: that is \
-                `--retries`.
+                Applies once the download has started. Error responses of a server count towards `--retries` \
+                instead.
                 """))
     package var waitForNetwork = false
 

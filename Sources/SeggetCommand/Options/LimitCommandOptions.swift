@@ -14,8 +14,8 @@ package struct LimitCommandOptions: ParsableArguments {
         help: .row(
             "limit-rate",
             discussion: """
-                All files of a run share it. \(units); Kbit, Mbit and Gbit are bits, in powers of 1000; 0 is no limit. While \
-                segget runs, SIGUSR1 halves the limit (without one, half the present speed \
+                All files of a run share the limit. \(units); Kbit, Mbit and Gbit are bits, in powers of 1000; 0 is no limit. While \
+                segget runs, SIGUSR1 halves the limit (without one, half the current speed \
                 becomes the limit) and SIGUSR2 doubles it.
                 """,
             valueName: "rate"),
@@ -37,9 +37,9 @@ package struct LimitCommandOptions: ParsableArguments {
         help: .row(
             "min-rate",
             discussion: """
-                A download that is slower for `--min-rate-time` goes on over new connections; \
-                when it is slower for as long again, it is given up. Time in which \
-                `--limit-rate` holds it back does not count.
+                A download that is slower for `--min-rate-time` continues over new connections; \
+                if it is still slower for that long, it fails. Time during which `--limit-rate` \
+                slows it down does not count.
                 """,
             valueName: "rate"),
         transform: Self.rate)

@@ -8,9 +8,9 @@ package struct MirrorOptions: ParsableArguments {
         help: .row(
             "mirror",
             discussion: """
-                Mirrors work together where `--checksum`, equal strong ETags or equal advertised \
-                digests prove that they have the same file; otherwise one at a time, the others \
-                as standby mirrors.
+                Mirrors are used at the same time if `--checksum`, equal strong ETags or equal \
+                advertised digests confirm that they have the same file. Otherwise one is used, and \
+                the others are on standby.
                 """,
             valueName: "url"))
     package var mirrors: [String] = []

@@ -10,7 +10,8 @@ package struct NamingOptionGroup: ParsableArguments {
     @Flag(
         help: .row(
             "auto-rename",
-            discussion: "What an earlier run of the same URL left under such a name is continued."))
+            discussion:
+                "A part that an earlier run of the same URL saved under such a name is resumed."))
     package var autoRename = false
 
     package init() {}
@@ -33,8 +34,8 @@ package struct ConfigurationOptions: ParsableArguments {
             "Read options from this file. (default: ~/.config/segget/config)",
             discussion: """
                 A line is `name = value` with an option's long name, or a flag's name alone; `#` \
-                begins a comment. The command line counts more than the environment \
-                (`SEGGET_CONNECTIONS=16`), and that more than the file; `--quiet=false` undoes a \
+                begins a comment. The command line overrides the environment \
+                (`SEGGET_CONNECTIONS=16`), which overrides the file; `--quiet=false` turns off a \
                 flag.
                 """,
             valueName: "file"),

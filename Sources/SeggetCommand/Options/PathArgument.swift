@@ -52,7 +52,7 @@ package enum PathArgument {
     package static func checkTilde(_ path: String?, _ option: String) throws {
         guard let path, path == "~" || path.hasPrefix("~/") else { return }
         throw ValidationError(
-            "`--\(option)` got a `~` that the shell has not replaced: write it without quotes, as "
+            "`--\(option)` got a `~` that the shell did not expand: write it without quotes, as "
                 + "`--\(option) ~/…`, or `$HOME/…`; `./~/…` is a folder of that name")
     }
 }

@@ -7,10 +7,10 @@ package struct PlaceOptions: ParsableArguments {
             .customShort("o", allowingJoined: true), .customLong("output"), .customLong("name"),
         ],
         help: ArgumentHelp(
-            "Save as this file, in the folder of a typed `--directory`.",
+            "Save as this file, in the folder of `--directory` if that is typed.",
             discussion: """
-                segget makes missing folders. `-` writes to standard output, in order. A \
-                `directory` of the configuration file does not count beside it.
+                Missing folders are created. `-` writes to standard output, in order. With this \
+                option, `directory` in the configuration file is ignored.
                 """,
             valueName: "file"),
         completion: .file(), transform: PathArgument.output)
@@ -19,7 +19,7 @@ package struct PlaceOptions: ParsableArguments {
     @Option(
         name: [.customShort("d", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Save in this folder, and make it if it is missing. (default: the current folder)",
+            "Save in this folder, and create it if it is missing. (default: the current folder)",
             valueName: "dir"),
         completion: .directory, transform: PathArgument.folder)
     package var directory: String?

@@ -4,10 +4,10 @@ package import ArgumentParser
 struct EnqueueOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Put the files into the queue, and show their progress until they are complete.",
+            "Add the files to the queue, and show their progress until they have ended.",
             discussion: """
-                It is `segget add --attach`, and takes its options. The download continues when \
-                the terminal is closed, or after Ctrl-C.
+                Same as `segget add --attach`, whose options it accepts. The download continues \
+                after Ctrl-C, or when the terminal is closed.
                 """))
     var enqueue = false
 
@@ -20,9 +20,9 @@ package struct QueueFileOption: ParsableArguments {
         help: ArgumentHelp(
             "The queue's file. (default: $XDG_DATA_HOME/segget/queue.sqlite)",
             discussion: """
-                Without `XDG_DATA_HOME` it is `~/.local/share/segget/queue.sqlite`. Beside it are its lock, its \
-                secrets and the backups of older versions; all can be read by you alone. `get` uses it with \
-                `--enqueue`.
+                Without `XDG_DATA_HOME`, the default is `~/.local/share/segget/queue.sqlite`. The lock, the \
+                secrets and backups of older versions are beside it. Only you can read these files. `get` uses \
+                the queue only with `--enqueue`.
                 """,
             valueName: "file"),
         completion: .file(extensions: ["sqlite"]), transform: PathArgument.queue)
@@ -31,7 +31,7 @@ package struct QueueFileOption: ParsableArguments {
     package init() {}
 
     /// What to do instead of `--queue` as a flag, which it once was in `get`.
-    static let instead = "use `--enqueue` to have `get` put files into the queue"
+    static let instead = "use `--enqueue` to add files to the queue with `get`"
 
     /// What is said where the file is missing behind `--queue`.
     static let withoutValue = "`--queue` needs the path of the queue's file"

@@ -11,9 +11,9 @@ package struct RequestOptions: ParsableArguments {
         help: .row(
             "header",
             discussion: """
-                It goes to the origin of the URL only, never to where a redirect leads, unless it is \
-                `User-Agent`, `Accept`, `Accept-Language` or the like, or `--header-cross-origin` is \
-                given.
+                The header is sent only to the origin of the URL, and not to redirect targets at other \
+                origins. Exceptions are harmless headers such as `User-Agent`, `Accept` and \
+                `Accept-Language`, and all headers with `--header-cross-origin`.
                 """,
             valueName: "K: V"))
     package var header: [String] = []
@@ -35,9 +35,9 @@ package struct RequestOptions: ParsableArguments {
         help: .row(
             "retries",
             discussion: """
-                By default a server from which nothing has come yet gets three tries within about \
-                5 s, unless it asks for more time, or an earlier run's part is continued. A name \
-                that does not exist is not tried again.
+                By default, a server that has not sent anything yet gets three attempts within about \
+                5 s, unless it asks for more time, or a part of an earlier run is resumed. A host name \
+                that does not exist is not retried.
                 """,
             valueName: "n"))
     package var retries: Int?

@@ -5,8 +5,9 @@ import SeggetFormats
 package struct ScriptOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
-            "Show what would be done, and neither fetch nor write anything.",
-            discussion: "The exit code is the one that the download would fail with at once."))
+            "Show what would be done, without downloading or writing anything.",
+            discussion:
+                "If the download would fail immediately, the exit code is that of the failure."))
     package var dryRun = false
 
     @OptionGroup package var ends: EndOptions

@@ -8,8 +8,8 @@ struct StandardOutputOptions: ParsableArguments {
         help: .row(
             "window",
             discussion: """
-                That is also the memory it takes. K, M and G stand for KiB, MiB and GiB; at least \
-                256K. Only used with `--output -`.
+                This is also the amount of memory in use. K, M and G mean KiB, MiB and GiB; the \
+                minimum is 256K. Applies to `--output -` only.
                 """,
             valueName: "size"))
     var window = "64M"

@@ -28,7 +28,7 @@ enum Secret {
             guard count > 0 else { break }
             bytes += buffer[..<count]
             guard bytes.count <= longest else {
-                throw ValidationError("what `\(option)` gives is too long for a secret")
+                throw ValidationError("the secret of `\(option)` is longer than 64 KiB")
             }
         }
         if descriptor > STDERR_FILENO { close(descriptor) }
@@ -40,9 +40,9 @@ enum Secret {
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ValidationError("what `\(option)` gives is not UTF-8")
+            throw ValidationError("the secret of `\(option)` is not UTF-8")
         }
-        guard !text.isEmpty else { throw ValidationError("`\(option)` got an empty secret") }
+        guard !text.isEmpty else { throw ValidationError("the secret of `\(option)` is empty") }
         return text
     }
 

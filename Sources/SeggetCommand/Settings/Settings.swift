@@ -113,8 +113,8 @@ struct Settings {
             let secret = file.lines.first(where: { Self.secret.contains($0.name) })
         {
             warnings = [
-                "others can read \(Diagnostic.quote(file.path)), which sets `\(secret.name)`: "
-                    + "`chmod 600` keeps it to yourself"
+                "other users can read \(Diagnostic.quote(file.path)), which sets "
+                    + "`\(secret.name)`: restrict access with `chmod 600`"
             ]
         }
     }

@@ -56,7 +56,7 @@ struct Aria2UnfinishedTests {
         let asked = outcome.bytesAsked("/f.bin", of: Self.size)
         if isProved {
             #expect(asked <= Self.size - there + Self.again, "\(there) are there: \(words)")
-            #expect(outcome.text.lines.contains { $0.contains("Going on with") }, "\(words)")
+            #expect(outcome.text.lines.contains { $0.contains("Continuing with") }, "\(words)")
         } else {
             #expect(asked == Self.size)
             #expect(outcome.text.lines.contains { $0.contains("[WARN]") }, "\(words)")
@@ -93,7 +93,7 @@ struct Aria2UnfinishedTests {
         #expect(outcome.tree == ["f.bin": "/f.bin"])
         let asked = outcome.bytesAsked("/f.bin", of: Self.size)
         #expect(asked <= Self.size - there + Self.again, "\(there) were there")
-        #expect(outcome.text.lines.contains { $0.contains("Going on with") })
+        #expect(outcome.text.lines.contains { $0.contains("Continuing with") })
     }
 
     /// A list with several at a time; what was finished before is asked for no more.

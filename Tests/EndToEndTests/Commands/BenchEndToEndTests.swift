@@ -92,7 +92,7 @@ struct BenchEndToEndTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         let plan = try #require(try events(outcome, named: "schedule").first)
         #expect(plan["clients"] as? [String] == ["segget -x 1"])
-        #expect(outcome.errorOutput.contains("the server serves no byte ranges"))
+        #expect(outcome.errorOutput.contains("the server does not support byte ranges"))
     }
 
     @Test func othersThatMissOrFailAreNotes() throws {
@@ -109,7 +109,7 @@ struct BenchEndToEndTests {
         let result = try #require(try events(outcome, named: "result").first)
         let notes = try #require(result["notes"] as? [String]).joined(separator: "\n")
         #expect(notes.contains("aria2c is left out: it is not installed"))
-        #expect(notes.contains("1 measurement of curl failed: it ended with exit code 1"))
+        #expect(notes.contains("1 measurement of curl failed: the program ended with exit code 1"))
         #expect(try events(outcome, named: "measured").count == 2)
     }
 

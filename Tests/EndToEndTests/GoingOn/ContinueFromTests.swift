@@ -212,7 +212,7 @@ struct ContinueFromTests {
             (["--continue-from", "bare.part"], "no_part", "--adopt"),
             (["--continue-from", "file"], nil, "ends in `.part`"),
             (["--continue-from", ".part"], nil, "ends in `.part`"),
-            (["--continue-from", "file.part", "-o", "x"], nil, "names the file already"),
+            (["--continue-from", "file.part", "-o", "x"], nil, "already names the file"),
             (["--continue-from", "file.part", "--no-resume"], nil, "--no-resume"),
             (["--continue-from", "file.part", "--adopt", "x"], nil, "--adopt"),
             (["--continue-from", "file.part", "http://127.0.0.1:1/x"], nil, "one file"),

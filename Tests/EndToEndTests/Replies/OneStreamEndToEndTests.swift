@@ -8,7 +8,7 @@ struct OneStreamEndToEndTests {
     struct Server: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var transfer = "one_stream_no_ranges"
-        var says = "the server serves no byte ranges: one stream"
+        var says = "the server does not support byte ranges: downloading in one stream"
         /// Most body bytes that it may send.
         var bytes: Int64 = 3_000_000
         var bend: @Sendable (OriginRequest, inout OriginReply) -> Void
@@ -28,7 +28,7 @@ struct OneStreamEndToEndTests {
         Server(testDescription: "no Accept-Ranges, 200 to ranges", bend: whole),
         Server(
             testDescription: "chunked", transfer: "one_stream_unknown_size",
-            says: "the server does not state the size: fetching in one stream"
+            says: "the server does not state the size: downloading in one stream"
         ) { request, reply in
             whole(request, &reply)
             reply.framing = .chunked

@@ -102,10 +102,10 @@ struct ConfigurationEndToEndTests {
         let stage = try Stage(size: 1000)
         let open = try run(stage, try makeHome("header = Cookie: hush", mode: 0o644))
         #expect(open.exitCode == 0)
-        #expect(open.errorOutput.contains("note: others can read"))
+        #expect(open.errorOutput.contains("note: other users can read"))
         #expect(!open.errorOutput.contains("hush"))
         let closed = try run(stage, try makeHome("header = Cookie: hush"), ["-o", "second"])
-        #expect(!closed.errorOutput.contains("others can read"))
+        #expect(!closed.errorOutput.contains("other users can read"))
     }
 
     /// What the parser would repeat of a value may be a secret.

@@ -289,7 +289,7 @@ struct Aria2ReportTests {
         #expect(
             streams.output.contains(
                 "[NOTICE] File already exists. Renamed to /d/f.1.iso.\n\n\(Self.time) [NOTICE] "
-                    + "GID#aaaaa00123456789 - Going on with 2.0KiB that are there: /d/f.1.iso\n"))
+                    + "GID#aaaaa00123456789 - Continuing with 2.0KiB already received: /d/f.1.iso\n"))
     }
 
     @Test func aDigestThatWasAskedForIsToldOf() throws {
