@@ -289,7 +289,8 @@ struct Aria2ReportTests {
         #expect(
             streams.output.contains(
                 "[NOTICE] File already exists. Renamed to /d/f.1.iso.\n\n\(Self.time) [NOTICE] "
-                    + "GID#aaaaa00123456789 - Continuing with 2.0KiB already received: /d/f.1.iso\n"))
+                    + "GID#aaaaa00123456789 - Continuing with 2.0KiB already received: /d/f.1.iso\n"
+            ))
     }
 
     @Test func aDigestThatWasAskedForIsToldOf() throws {
